@@ -1,0 +1,50 @@
+# Everything is set up from the lock file into .venv; nothing else on the machine is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check unit interpreted bench fuzz lock clean
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(STAMP)  ## make .venv from the lock file
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sash needs Python 3.11 or newer: set PYTHON=…"; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(STAMP)  ## slide every algorithm over a sensor signal
+	$(BIN)/sash demo
+
+test: check unit interpreted  ## everything that CI runs
+
+check: $(STAMP)  ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(STAMP)  ## tests and doctests, compiled, as shipped
+	$(BIN)/pytest -n 2
+
+interpreted: $(STAMP)  ## the algebra and the algorithms with the compiler off: bounds checked, combines counted
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/algebra tests/swag
+
+bench: $(STAMP)  ## the papers' experiments and the peers: table, JSON, plots under build/bench
+	$(BIN)/sash bench algorithms
+
+fuzz: $(STAMP)  ## a compiled differential fuzzer: a billion answers checked in a few minutes
+	$(BIN)/python -m tests.fuzz
+
+lock: $(STAMP)  ## pin all dependencies anew, with hashes
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header --no-annotate pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache

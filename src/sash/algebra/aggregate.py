@@ -1,0 +1,251 @@
+"""Aggregates as users name them: templates that become monoids once the input types are known."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from enum import Enum
+from typing import Any, TypeAlias, TypeVar
+
+from sash.algebra.compiler import JIT_DISABLED, digest, jitable, returned_fields, unrolled
+from sash.algebra.fields import Field, Partial
+from sash.algebra.monoid import Column, Component, Monoid, Parts, unite
+from sash.errors import InvalidAggregate, InvalidInput
+
+__all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted"]
+
+T = TypeVar("T", bound="Template")
+
+
+class Kind(Enum):
+    """Gray's classes: how much of the data a partial must keep."""
+
+    DISTRIBUTIVE = "distributive"  # the partial is the result: sum, max
+    ALGEBRAIC = "algebraic"  # a few fields: mean, stddev
+    HOLISTIC = "holistic"  # as much as there are values: median
+
+
+@dataclass(frozen=True)
+class Template(ABC):
+    """An aggregate before its input types are known: a name, its columns, its traits."""
+
+    name: str
+    _: KW_ONLY
+    columns: tuple[str, ...] = ()
+    arity: int = 1
+    invertible: bool = False
+    commutative: bool = False
+    selective: bool = False
+    kind: Kind = Kind.ALGEBRAIC
+
+    @abstractmethod
+    def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
+        """Components and result for these input types; `invertible` asks for a form that can subtract."""
+
+    def __call__(self: T, *columns: str) -> T:
+        """The same aggregate of these columns."""
+        if len(columns) != self.arity or not all(isinstance(column, str) for column in columns):
+            raise InvalidAggregate.parameter(self.name, "columns", columns, f"{self.arity} column name(s)")
+        return replace(self, columns=columns)
+
+
+@dataclass(frozen=True)
+class Aggregate(Template):
+    """An aggregate function of your own, in plain Python, compiled when its state is numbers.
+
+    A partial is a tuple with a value per field of `state`. `lift` makes one from a value, `combine`
+    joins an older and a newer one, `lower` reads the result. `invert(whole, older)`, if there is
+    one, takes the older rows out again: invert(combine(a, b), a) = b.
+
+    >>> import math, sash
+    >>> geometric = sash.Aggregate(
+    ...     "geometric", state=("i8", "f8"), identity=(0, 0.0),
+    ...     lift=lambda x: (1, math.log(x)),
+    ...     combine=lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    ...     lower=lambda p: math.exp(p[1] / p[0]),
+    ... )
+    >>> sash.swag.slide([1.0, 4.0, 16.0], 2, geometric)
+    [1.0, 2.0, 8.0]
+    """
+
+    state: tuple[str, ...] | str = field(kw_only=True)
+    identity: Any = field(kw_only=True)
+    lift: Callable[..., Any] = field(kw_only=True)
+    combine: Callable[[Any, Any], Any] = field(kw_only=True)
+    lower: Callable[[Any], Any] | None = field(default=None, kw_only=True)
+    invert: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
+    result: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidAggregate.parameter(str(self.name), "name", self.name, "a non-empty string")
+        for what in ("lift", "combine"):
+            if not callable(getattr(self, what)):
+                raise InvalidAggregate.not_a_function(self.name, what, getattr(self, what))
+        for what in ("lower", "invert"):
+            if getattr(self, what) is not None and not callable(getattr(self, what)):
+                raise InvalidAggregate.not_a_function(self.name, what, getattr(self, what))
+        fields = self._fields
+        if not fields:
+            raise InvalidAggregate.parameter(self.name, "state", self.state, "at least one field")
+        if not self._is_scalar and (not isinstance(self.identity, tuple) or len(self.identity) != len(fields)):
+            raise InvalidAggregate.shape(self.name, "identity", len(fields), self.identity)
+        object.__setattr__(self, "invertible", self.invert is not None)
+        object.__setattr__(self, "arity", self.lift.__code__.co_argcount if hasattr(self.lift, "__code__") else 1)
+
+    @property
+    def _is_scalar(self) -> bool:
+        return isinstance(self.state, str)
+
+    @property
+    def _fields(self) -> tuple[Field, ...]:
+        return (Field(self.state),) if isinstance(self.state, str) else tuple(Field(code) for code in self.state)
+
+    def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
+        fields = self._fields
+        interpreted = JIT_DISABLED or any(each.is_object for each in (*fields, *(column.field for column in columns)))
+        wrap = _Wrap(self.name, len(fields), self.arity, self._is_scalar, interpreted)
+        component = Component(
+            f"{self.name}@{digest(self.lift, self.combine, self.invert, self.state, self.identity)}",
+            fields,
+            (self.identity,) if self._is_scalar else self.identity,
+            wrap.lift(self.lift),
+            wrap.combine(self.combine),
+            None if self.invert is None else wrap.combine(self.invert),
+            commutative=self.commutative,
+            selective=self.selective,
+            inputs=tuple(range(self.arity)),
+        )
+        lower = wrap.lower(self.lower)
+        result = Field("O") if interpreted else self._checked(component, lower, columns)
+        if self.result:
+            result = Field(self.result)
+        if any(column.nullable for column in columns):
+            return Parts((counted(columns), component), _after_count(lower), result, _some)
+        return Parts((component,), lower, result)
+
+    def _checked(self, component: Component, lower: Callable[[Any], Any], columns: tuple[Column, ...]) -> Field:
+        """What `lower` gives, after making sure that the compiler understands all functions alike."""
+        values = [column.field for column in columns[: self.arity]]
+        partial = [component.fields]
+        for what, function, arguments in (
+            ("lift", component.lift, values),
+            ("combine", component.combine, partial * 2),
+            ("invert", component.invert, partial * 2),
+        ):
+            if function is not None:
+                given = returned_fields(self.name, what, function, arguments)
+                if not isinstance(given, tuple) or len(given) != len(component.fields):
+                    raise InvalidAggregate.shape(self.name, what, len(component.fields), given)
+        given = returned_fields(self.name, "lower", lower, partial)
+        if isinstance(given, tuple):
+            raise InvalidAggregate.shape(self.name, "lower", 1, given)
+        return Field(given)
+
+
+@dataclass(frozen=True)
+class _Wrap:
+    """A user's functions as functions of tuples: a state of one bare field is a tuple of one."""
+
+    name: str
+    fields: int
+    arity: int
+    is_scalar: bool
+    checked: bool  # interpreted: nobody else looks at what comes back
+
+    def lift(self, function: Callable[..., Any]) -> Callable[..., Partial]:
+        user = jitable(function)
+        if self.is_scalar:
+            row = ", ".join(f"x{k}" for k in range(self.arity))
+            return unrolled(f"def generated({row}):\n    return (user({row}),)", ("user", user))
+        return self._checks("lift", user) if self.checked else user
+
+    def combine(self, function: Callable[[Any, Any], Any]) -> Callable[[Partial, Partial], Partial]:
+        user = jitable(function)
+        if self.is_scalar:
+            return lambda a, b: (user(a[0], b[0]),)
+        return self._checks("combine", user) if self.checked else user
+
+    def lower(self, function: Callable[[Any], Any] | None) -> Callable[[Partial], Any]:
+        if function is None:
+            if self.fields > 1:
+                raise InvalidAggregate.parameter(self.name, "lower", None, "given when the state has several fields")
+            return _first_field
+        user = jitable(function)
+        return (lambda partial: user(partial[0])) if self.is_scalar else user
+
+    def _checks(self, what: str, user: Callable[..., Any]) -> Callable[..., Partial]:
+        def checked(*arguments: Any) -> Partial:
+            given = user(*arguments)
+            if not isinstance(given, tuple) or len(given) != self.fields:
+                raise InvalidAggregate.shape(self.name, what, self.fields, given)
+            return given
+
+        return checked
+
+
+@dataclass(frozen=True)
+class Builtin(Template):
+    """An aggregate that comes with sash: a function from input types to parts."""
+
+    make: Callable[[tuple[Column, ...], bool], Parts] = field(kw_only=True, repr=False)
+    parameters: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
+
+    def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
+        return self.make(columns, invertible)
+
+
+def counted(columns: tuple[Column, ...]) -> Component:
+    """How many rows have a value in every one of these columns."""
+    return Component(
+        "count", (Field("i8"),), (0,), _one, _add_counts, _subtract_counts, inputs=tuple(range(len(columns)))
+    )
+
+
+Aggregates: TypeAlias = Template | Mapping[str, Template]
+
+
+def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool = False) -> Monoid:
+    """The monoid of one aggregate, or of several of the same columns, for these input types.
+
+    >>> import sash
+    >>> x = Column(Field("f8"))
+    >>> several = {"mean": sash.mean(), "sum": sash.sum(), "count": sash.count("x"), "sd": sash.stddev()}
+    >>> [field.code for field in bind(several, (x,)).fields]
+    ['i8', 'f8', 'f8']
+    """
+    named = aggregates if isinstance(aggregates, Mapping) else {getattr(aggregates, "name", ""): aggregates}
+    if not named:
+        raise InvalidAggregate.not_an_aggregate(aggregates)
+    parts = {}
+    for name, template in named.items():
+        if not isinstance(template, Template):
+            raise InvalidAggregate.not_an_aggregate(template)
+        if len(columns) < template.arity:
+            raise InvalidInput.columns(template.name, template.arity, len(columns))
+        parts[name] = template.parts(columns[: template.arity], invertible)
+    return unite(parts, columns)
+
+
+def _one(*_row: Any) -> Partial:
+    return (1,)
+
+
+def _add_counts(a: Partial, b: Partial) -> Partial:
+    return (a[0] + b[0],)
+
+
+def _subtract_counts(whole: Partial, older: Partial) -> Partial:
+    return (whole[0] - older[0],)
+
+
+def _some(partial: Partial) -> int:
+    return 1 if partial[0] > 0 else 0  # Presence.VALUE, Presence.NULL
+
+
+def _first_field(partial: Partial) -> Any:
+    return partial[0]
+
+
+def _after_count(lower: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
+    lower = jitable(lower)
+    return lambda partial: lower(partial[1:])

@@ -1,0 +1,104 @@
+"""Where partials live: one array per field, one slot per partial.
+
+A partial is a tuple of fields. Fixed-width fields are NumPy arrays, one per field, Arrow's own
+layout; a field that is itself an array (`f8[10]`) is a matrix with a row per slot; anything else,
+and everything under interpretation, is a Python list. `load`, `store` and `length` read the same
+to the interpreter and to the compiler.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba.core import types
+from numba.core.extending import overload
+
+from sash.algebra.compiler import unrolled
+from sash.errors import InvalidAggregate
+
+__all__ = ["Field", "Fields", "Partial", "allocate", "length", "load", "store"]
+
+Fields: TypeAlias = tuple[Any, ...]
+Partial: TypeAlias = tuple[Any, ...]
+
+_CODE = re.compile(r"(?P<kind>[iuf][1248]|b1|O)(\[(?P<width>[1-9]\d*)\])?")
+_FIXED = {f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)} | {"f4", "f8", "b1"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a partial: `f8`, `i8`, `b1` …, `u8[16]` for an array, `O` for any object."""
+
+    code: str
+
+    def __post_init__(self) -> None:
+        match = _CODE.fullmatch(self.code) if isinstance(self.code, str) else None
+        if match is None or (match["kind"] != "O" and match["kind"] not in _FIXED) or self.code.startswith("O["):
+            raise InvalidAggregate.field(self.code)
+
+    @property
+    def is_object(self) -> bool:
+        return self.code == "O"
+
+    @property
+    def is_array(self) -> bool:
+        return "[" in self.code
+
+    @property
+    def width(self) -> int:
+        """How many numbers a slot holds."""
+        return int(self.code.partition("[")[2].rstrip("]")) if self.is_array else 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of one number of the field."""
+        return np.dtype(self.code.partition("[")[0])
+
+    def empty(self, slots: int, compiled: bool) -> Any:
+        """Room for `slots` values, not yet set."""
+        if not compiled or self.is_object:
+            return [None] * slots
+        return np.zeros((slots, self.width) if self.is_array else slots, dtype=self.dtype)
+
+
+def allocate(fields: tuple[Field, ...], slots: int, compiled: bool) -> Fields:
+    """Room for `slots` partials."""
+    return tuple(field.empty(slots, compiled) for field in fields)
+
+
+def load(fields: Fields, slot: int) -> Partial:
+    """The partial in a slot; an array field is copied, so a later store cannot change it."""
+    return tuple(field[slot] for field in fields)
+
+
+def store(fields: Fields, slot: int, partial: Partial) -> None:
+    """Put a partial into a slot."""
+    for field, value in zip(fields, partial, strict=True):
+        field[slot] = value
+
+
+def length(fields: Fields) -> int:
+    """How many slots there are."""
+    return len(fields[0])
+
+
+@overload(load, strict=False)
+def _load(fields: Any, slot: Any) -> Any:
+    reads = ", ".join(f"fields[{k}][slot]" + (".copy()" if array.ndim == 2 else "") for k, array in enumerate(fields))
+    return unrolled(f"def generated(fields, slot):\n    return ({reads}{',' if reads else ''})")
+
+
+@overload(store, strict=False)
+def _store(fields: Any, slot: Any, partial: Any) -> Any:
+    writes = "".join(
+        f"    fields[{k}][slot{', :' if array.ndim == 2 else ''}] = partial[{k}]\n" for k, array in enumerate(fields)
+    )
+    return unrolled(f"def generated(fields, slot, partial):\n{writes or '    pass'}")
+
+
+@overload(length, strict=False)
+def _length(fields: Any) -> Any:
+    if isinstance(fields, types.BaseTuple):
+        return lambda fields: len(fields[0])
+    return None

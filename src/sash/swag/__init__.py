@@ -1,0 +1,1 @@
+"""HOW one window slides."""

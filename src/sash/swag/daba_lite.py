@@ -1,0 +1,137 @@
+"""DABA Lite: worst-case O(1) from one ring and two spare partials.
+
+Idea      Two-Stacks Lite folds its back when its front runs out. DABA Lite starts that fold when
+          front and back are equally long, and does a constant piece of it with every insert and
+          evict, so that it is done in time and no operation is slow.
+Picture     oldest f        l            r           a           b              e newest
+            ring  [ →b | →b ) [ →r | →r ) [ p | p ) [ →b | →b ) [ p | p | p )
+                    sums to b   sums to r   as is     sums to b   as is
+            mid = pr⊕…⊕pb-1                                     back = pb⊕…⊕pe-1
+Keeps     K1  f ≤ l ≤ r ≤ a ≤ b ≤ e, e - f ≤ len(ring)      (positions grow, slots wrap)
+          K2  i in [f, l) or [a, b): ring[i] = pi ⊕ … ⊕ pb-1
+          K3  l ≤ i < r: ring[i] = pi ⊕ … ⊕ pr-1
+          K4  i in [r, a) or [b, e): ring[i] = pi
+          K5  back = pb ⊕ … ⊕ pe-1;  mid = pr ⊕ … ⊕ pb-1 while l < r, else pa ⊕ … ⊕ pb-1
+          K6  r - l = a - r;  if the window is not empty, (b - l) + 1 = (b - f) - (e - b)
+Combines  insert ≤ 3, evict ≤ 2, query ≤ 1; steady state 4 per slide.  Space n + 2 partials.
+Needs     associativity.  Order  first in, first out.
+From      Tangwongsan, Hirzel, Schneider. In-Order Sliding-Window Aggregation in Worst-Case
+          Constant Time. VLDB Journal, 2021. doi:10.1007/s00778-021-00668-3
+"""
+
+from typing import Any
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+
+FACTS = Facts(
+    title="DABA Lite",
+    insert=Cost(Bound(2), Bound(3)),
+    evict=Cost(Bound(1), Bound(2)),
+    query=Cost(Bound(1), Bound(1)),
+    space=Bound(2, linear=1),
+    paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
+)
+F, L, R, A, B, E = range(6)  # where the six positions live in `cursor`
+MID, BACK = range(2)  # where the two sums live in `sums`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    sums = aggregate.allocate(2)
+    store(sums, MID, identity(aggregate))
+    store(sums, BACK, identity(aggregate))
+    return aggregate.allocate(room_for(capacity)), sums, integers(aggregate, 6)
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    ring, sums, cursor = state
+    store(ring, slot(ring, cursor[E]), partial)
+    store(sums, BACK, combine(aggregate, load(sums, BACK), partial))
+    cursor[E] += 1
+    _step(aggregate, state)
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    _ring, _sums, cursor = state
+    cursor[F] += 1
+    _step(aggregate, state)
+
+
+@jitable
+def _step(aggregate: Monoid, state: Any) -> None:
+    ring, sums, cursor = state
+    if cursor[L] == cursor[B]:  # front and back are equally long: the whole window becomes the front
+        cursor[L] = cursor[F]
+        cursor[R] = cursor[B]
+        cursor[A] = cursor[E]
+        cursor[B] = cursor[E]
+        store(sums, MID, load(sums, BACK))
+        store(sums, BACK, identity(aggregate))
+    if cursor[F] == cursor[B]:  # empty: without this a drained window would leak old sums
+        store(sums, MID, identity(aggregate))
+        store(sums, BACK, identity(aggregate))
+        return
+    if cursor[A] != cursor[R]:
+        cursor[A] -= 1
+        if cursor[A] + 1 != cursor[B]:
+            here = slot(ring, cursor[A])
+            store(ring, here, combine(aggregate, load(ring, here), load(ring, slot(ring, cursor[A] + 1))))
+    if cursor[L] != cursor[R]:
+        here = slot(ring, cursor[L])
+        store(ring, here, combine(aggregate, load(ring, here), load(sums, MID)))
+        cursor[L] += 1
+    else:
+        cursor[L] += 1
+        cursor[R] += 1
+        cursor[A] += 1
+        if cursor[A] != cursor[B]:
+            store(sums, MID, load(ring, slot(ring, cursor[A])))
+        else:
+            store(sums, MID, identity(aggregate))
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    ring, sums, cursor = state
+    back = load(sums, BACK)
+    if cursor[F] == cursor[B]:
+        return back
+    return combine(aggregate, load(ring, slot(ring, cursor[F])), back)
+
+
+def count(state: Any) -> int:
+    _ring, _sums, cursor = state
+    return int(cursor[E] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    return length(state[0])
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    ring, sums, cursor = state
+    return relaid(aggregate, ring, int(cursor[F]), int(cursor[E]), room_for(capacity)), sums, cursor
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    ring, sums, cursor = state
+    f, l, r, a, b, e = cursor  # noqa: E741  # the picture's letters
+    assert f <= l <= r <= a <= b <= e and e - f <= length(ring), "K1"
+
+    def fold(start: int, end: int) -> Partial:
+        folded = identity(aggregate)
+        for i in range(start, end):
+            folded = combine(aggregate, folded, partials[i - f])
+        return folded
+
+    for i in range(f, e):
+        end = b if f <= i < l or a <= i < b else r if l <= i < r else i + 1
+        assert load(ring, slot(ring, i)) == fold(i, end), "K2, K3, K4"
+    assert load(sums, BACK) == fold(b, e), "K5"
+    assert load(sums, MID) == fold(r if l < r else a, b), "K5"
+    assert r - l == a - r, "K6"
+    assert f == e or (b - l) + 1 == (b - f) - (e - b), "K6"

@@ -1,0 +1,75 @@
+"""Recalculate: fold the window anew for every answer; the oracle, kept too simple to be wrong.
+
+Idea      Keep the partials as they came. An answer is their fold, oldest first.
+Picture     oldest f                    b newest
+            ring  [ pf | pf+1 | … | pb-1 )
+Keeps     K1  f ≤ b, b - f ≤ len(ring)                 (positions grow, slots wrap)
+          K2  f ≤ i < b: ring[i] = pi
+Combines  insert 0, evict 0, query n - 1.  Space n partials.
+Needs     associativity.  Order  first in, first out.
+From      Every paper's baseline: Shein, Chrysanthis, Labrinidis, EDBT 2018 ("Naive");
+          Zhang, Akbarinia, Toumani, KDD 2021 ("Recal").
+"""
+
+from typing import Any
+
+from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+
+FACTS = Facts(
+    title="Recalculate",
+    insert=Cost(Bound(0), Bound(0)),
+    evict=Cost(Bound(0), Bound(0)),
+    query=Cost(Bound(linear=1), Bound(linear=1)),
+    space=Bound(linear=1),
+    paper="Zhang, Akbarinia, Toumani. KDD 2021",
+)
+F, B = range(2)  # where f and b live in `cursor`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    return aggregate.allocate(room_for(capacity)), integers(aggregate, 2)
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    ring, cursor = state
+    store(ring, slot(ring, cursor[B]), partial)
+    cursor[B] += 1
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    _ring, cursor = state
+    cursor[F] += 1
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    ring, cursor = state
+    folded = identity(aggregate)
+    for position in range(cursor[F], cursor[B]):
+        folded = combine(aggregate, folded, load(ring, slot(ring, position)))
+    return folded
+
+
+def count(state: Any) -> int:
+    _ring, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    ring, _cursor = state
+    return length(ring)
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    ring, cursor = state
+    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), cursor
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    ring, cursor = state
+    assert cursor[F] <= cursor[B] and cursor[B] - cursor[F] <= length(ring), "K1"
+    assert [load(ring, slot(ring, i)) for i in range(cursor[F], cursor[B])] == partials, "K2"

@@ -1,0 +1,40 @@
+"""A ring of partials: positions grow for ever, slots wrap; the length is a power of two."""
+
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Fields, length
+from sash.algebra.monoid import Monoid
+
+__all__ = ["relaid", "room_for", "slot"]
+
+
+def room_for(rows: int) -> int:
+    """The smallest ring that holds so many rows."""
+    return 1 << (max(rows, 1) - 1).bit_length()
+
+
+@jitable
+def slot(ring: Fields, position: int) -> int:
+    """Where a position lives."""
+    return position & (length(ring) - 1)
+
+
+def relaid(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:
+    """The positions [start, end) in a ring of another length."""
+    wider = aggregate.allocate(capacity)
+    positions = np.arange(start, end)
+    old, new = positions & (length(ring) - 1), positions & (capacity - 1)
+    for source, target in zip(ring, wider, strict=True):
+        _move(source, old, target, new)
+    return wider
+
+
+def _move(source: Any, old: Any, target: Any, new: Any) -> None:
+    if isinstance(target, np.ndarray):
+        target[new] = source[old]
+    else:
+        for origin, place in zip(old.tolist(), new.tolist(), strict=True):
+            target[place] = source[origin]

@@ -1,0 +1,97 @@
+"""Two-Stacks Lite: amortised O(1) from one ring and one spare partial.
+
+Idea      Two stacks make a queue. Here both live in one ring: the older part is already
+          folded, the newer part only summed. When the older part runs out, fold the rest.
+Picture     oldest f                       m                    b newest
+            ring  [ pf⊕…⊕pm-1 | … | pm-1 ) [ pm | pm+1 | … | pb-1 )     tail = pm⊕…⊕pb-1
+                    front: suffix folds      back: as inserted
+Keeps     K1  f ≤ m ≤ b, b - f ≤ len(ring)           (positions grow, slots wrap)
+          K2  f ≤ i < m: ring[i] = pi ⊕ … ⊕ pm-1
+          K3  m ≤ i < b: ring[i] = pi
+          K4  tail = pm ⊕ … ⊕ pb-1, identity if m = b
+Combines  insert 1, query ≤ 1, evict amortised 1, worst n (the fold).  Space n + 1 partials.
+Needs     associativity.  Order  first in, first out.
+From      Tangwongsan, Hirzel, Schneider. In-Order Sliding-Window Aggregation in Worst-Case
+          Constant Time. VLDB Journal, 2021. doi:10.1007/s00778-021-00668-3
+"""
+
+from typing import Any
+
+from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+
+FACTS = Facts(
+    title="Two-Stacks Lite",
+    insert=Cost(Bound(1), Bound(1)),
+    evict=Cost(Bound(1), Bound(linear=1)),
+    query=Cost(Bound(1), Bound(1)),
+    space=Bound(1, linear=1),
+    paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
+)
+F, M, B = range(3)  # where f, m, b live in `cursor`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    tail = aggregate.allocate(1)
+    store(tail, 0, identity(aggregate))
+    return aggregate.allocate(room_for(capacity)), tail, integers(aggregate, 3)
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    ring, tail, cursor = state
+    store(ring, slot(ring, cursor[B]), partial)
+    store(tail, 0, combine(aggregate, load(tail, 0), partial))
+    cursor[B] += 1
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    ring, tail, cursor = state
+    if cursor[F] == cursor[M]:
+        folded = identity(aggregate)
+        for position in range(cursor[B] - 1, cursor[F] - 1, -1):  # newest first: K3 becomes K2
+            folded = combine(aggregate, load(ring, slot(ring, position)), folded)
+            store(ring, slot(ring, position), folded)
+        store(tail, 0, identity(aggregate))
+        cursor[M] = cursor[B]
+    cursor[F] += 1
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    ring, tail, cursor = state
+    back = load(tail, 0)
+    if cursor[F] == cursor[M]:
+        return back
+    return combine(aggregate, load(ring, slot(ring, cursor[F])), back)
+
+
+def count(state: Any) -> int:
+    _ring, _tail, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    return length(state[0])
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    ring, tail, cursor = state
+    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), tail, cursor
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    ring, tail, cursor = state
+    f, m, b = cursor
+    assert f <= m <= b and b - f <= length(ring), "K1"
+    folded = identity(aggregate)
+    for i in range(m - 1, f - 1, -1):
+        folded = combine(aggregate, partials[i - f], folded)
+        assert load(ring, slot(ring, i)) == folded, "K2"
+    folded = identity(aggregate)
+    for i in range(m, b):
+        folded = combine(aggregate, folded, partials[i - f])
+        assert load(ring, slot(ring, i)) == partials[i - f], "K3"
+    assert load(tail, 0) == folded, "K4"
