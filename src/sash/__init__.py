@@ -1,5 +1,7 @@
 """Sliding-window aggregation at a cost per row that does not grow with the window."""
 
+from sash import swag
+from sash.algebra import laws
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.builtin import (
     argmax,
@@ -20,24 +22,49 @@ from sash.algebra.builtin import (
     sum,
     variance,
 )
+from sash.algebra.holistic import collect, collect_distinct, count_distinct, median, quantile, string_agg
+from sash.algebra.moments import quantile_of
+from sash.algebra.sketches import (
+    bloom_contains,
+    bloom_filter,
+    count_min,
+    count_min_estimate,
+    hyperloglog,
+    moment_sketch,
+)
 
 __all__ = [
     "Aggregate",
     "argmax",
     "argmin",
+    "bloom_contains",
+    "bloom_filter",
+    "collect",
+    "collect_distinct",
     "count",
+    "count_distinct",
+    "count_min",
+    "count_min_estimate",
     "first",
     "geometric_mean",
+    "hyperloglog",
     "last",
+    "laws",
     "m4",
     "max",
     "max_count",
     "mean",
+    "median",
     "min",
     "min_count",
+    "moment_sketch",
     "product",
+    "quantile",
+    "quantile_of",
     "range",
     "stddev",
+    "string_agg",
     "sum",
+    "swag",
     "variance",
 ]

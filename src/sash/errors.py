@@ -108,8 +108,7 @@ class UnsupportedAggregate(SashError, TypeError):
         have = {
             "invert": "an aggregate with `invert`, and {!r} has none",
             "selective": "a selective aggregate (combine returns one of its operands), and {!r} is not",
-            "fixed width": "fields of a fixed width, and {!r} keeps Python objects",
-            "merge": "an aggregate whose partials combine, and {!r} is answered from sorted rows",
+            "quantile": "the median or a quantile of numbers, and {!r} is not one",
         }[trait].format(aggregate)
         return cls(f"{algorithm} cannot slide {aggregate!r}: it needs {have}. Use {' or '.join(instead)}.")
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from sash.algebra.compiler import JIT_DISABLED, digest, jitable, returned_fields, unrolled
 from sash.algebra.fields import Field, Partial
-from sash.algebra.monoid import Column, Component, Monoid, Parts, unite
+from sash.algebra.monoid import Column, Component, Monoid, Parts, optional, unite
 from sash.errors import InvalidAggregate, InvalidInput
 
 __all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted"]
@@ -120,6 +120,8 @@ class Aggregate(Template):
         if self.result:
             result = Field(self.result)
         if any(column.nullable for column in columns):
+            if self.selective:
+                return Parts((optional(component),), _before_last(lower), result, _last_is_set)
             return Parts((counted(columns), component), _after_count(lower), result, _some)
         return Parts((component,), lower, result)
 
@@ -244,6 +246,15 @@ def _some(partial: Partial) -> int:
 
 def _first_field(partial: Partial) -> Any:
     return partial[0]
+
+
+def _last_is_set(partial: Partial) -> int:
+    return 1 if partial[-1] else 0
+
+
+def _before_last(lower: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
+    lower = jitable(lower)
+    return lambda partial: lower(partial[:-1])
 
 
 def _after_count(lower: Callable[[Partial], Any]) -> Callable[[Partial], Any]:

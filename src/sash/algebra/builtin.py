@@ -15,7 +15,7 @@ from sash.algebra import exact
 from sash.algebra.aggregate import Builtin, Kind, Template, counted
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
-from sash.algebra.monoid import Column, Component, Parts
+from sash.algebra.monoid import Column, Component, Parts, optional
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = [
@@ -50,8 +50,8 @@ def _named(column: str | None) -> tuple[str, ...]:
 
 
 def _numeric(name: str, column: Column) -> None:
-    if column.field.is_object:
-        raise UnsupportedAggregate.of_type(name, "object", "numbers")
+    if column.field.is_object or column.is_time:
+        raise UnsupportedAggregate.of_type(name, column, "numbers")
 
 
 def _is_float(column: Column) -> bool:
@@ -310,34 +310,6 @@ def _newer(a: Partial, b: Partial) -> Partial:
     return b
 
 
-def _optional(component: Component) -> Component:
-    """The same choice where there may be nothing to choose from: a last field says if there is."""
-    lift, choose = jitable(component.lift), jitable(component.combine)
-    width = len(component.fields)
-
-    def lift_seen(*row: Any) -> Partial:
-        return lift(*row) + (True,)  # noqa: RUF005  # the compiler knows no star in a tuple
-
-    def choose_seen(a: Partial, b: Partial) -> Partial:
-        if not b[width]:
-            return a
-        if not a[width]:
-            return b
-        return choose(a[:width], b[:width]) + (True,)  # noqa: RUF005
-
-    return Component(
-        f"optional {component.name}",
-        (*component.fields, B1),
-        (*component.identity, False),
-        lift_seen,
-        choose_seen,
-        commutative=component.commutative,
-        selective=component.selective,
-        inputs=component.inputs,
-        passes=component.passes,
-    )
-
-
 def _bottom(column: Column) -> Any:
     """Not larger than anything."""
     kind = column.field.dtype.kind
@@ -362,12 +334,12 @@ def _extreme(column: Column, largest: bool) -> Component:
         # A window has a row, so the identity is never the answer; NaN is the one value that it must lose to.
         top = math.nan if kind == "f" else True if kind == "b" else int(np.iinfo(column.field.dtype).max)
         return Component("min", (column.field,), (top,), _itself, _smaller, selective=True)
-    return component if has_identity else _optional(component)
+    return component if has_identity else optional(component)
 
 
 def _end(column: Column, name: str, choose: Callable[[Partial, Partial], Partial]) -> Component:
     component = Component(name, (column.field,), (_bottom(column),), _itself, choose, commutative=False, selective=True)
-    return _optional(component)
+    return optional(component)
 
 
 def _chosen(component: Component, column: Column) -> Parts:
@@ -459,7 +431,7 @@ def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
 
     def make(columns: Columns, invertible: bool) -> Parts:
         value, who = columns
-        component = _optional(
+        component = optional(
             Component(
                 name,
                 (value.field, who.field, B1),

@@ -14,10 +14,10 @@ import numpy as np
 from numba.core import types
 from numba.core.extending import overload
 
-from sash.algebra.compiler import unrolled
+from sash.algebra.compiler import jitable, unrolled
 from sash.errors import InvalidAggregate
 
-__all__ = ["Field", "Fields", "Partial", "allocate", "length", "load", "store"]
+__all__ = ["Field", "Fields", "Partial", "allocate", "length", "load", "same", "store"]
 
 Fields: TypeAlias = tuple[Any, ...]
 Partial: TypeAlias = tuple[Any, ...]
@@ -83,18 +83,36 @@ def length(fields: Fields) -> int:
     return len(fields[0])
 
 
+def same(a: Partial, b: Partial) -> bool:
+    """Whether two partials are equal field by field; NaN equals NaN, and -0.0 equals 0.0."""
+    return all(
+        bool(_all_same(x, y)) if isinstance(x, np.ndarray) else bool(x == y or (x != x and y != y))
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+@jitable
+def _all_same(x: Any, y: Any) -> Any:
+    return np.all((x == y) | ((x != x) & (y != y)))
+
+
+# Slots are never negative; saying so spares compiled code the test for an index from the end.
+_UNSIGNED = ("uint64", np.uint64)
+
+
 @overload(load, strict=False)
 def _load(fields: Any, slot: Any) -> Any:
-    reads = ", ".join(f"fields[{k}][slot]" + (".copy()" if array.ndim == 2 else "") for k, array in enumerate(fields))
-    return unrolled(f"def generated(fields, slot):\n    return ({reads}{',' if reads else ''})")
+    reads = ", ".join(f"fields[{k}][at]" + (".copy()" if array.ndim == 2 else "") for k, array in enumerate(fields))
+    source = f"def generated(fields, slot):\n    at = uint64(slot)\n    return ({reads}{',' if reads else ''})"
+    return unrolled(source, _UNSIGNED)
 
 
 @overload(store, strict=False)
 def _store(fields: Any, slot: Any, partial: Any) -> Any:
     writes = "".join(
-        f"    fields[{k}][slot{', :' if array.ndim == 2 else ''}] = partial[{k}]\n" for k, array in enumerate(fields)
+        f"    fields[{k}][at{', :' if array.ndim == 2 else ''}] = partial[{k}]\n" for k, array in enumerate(fields)
     )
-    return unrolled(f"def generated(fields, slot, partial):\n{writes or '    pass'}")
+    return unrolled(f"def generated(fields, slot, partial):\n    at = uint64(slot)\n{writes}", _UNSIGNED)
 
 
 @overload(length, strict=False)
@@ -102,3 +120,14 @@ def _length(fields: Any) -> Any:
     if isinstance(fields, types.BaseTuple):
         return lambda fields: len(fields[0])
     return None
+
+
+@overload(same, strict=False)
+def _compiled_same(a: Any, b: Any) -> Any:
+    tests = " and ".join(
+        f"all_same(a[{k}], b[{k}])"
+        if isinstance(kind, types.Array)
+        else f"(a[{k}] == b[{k}] or (a[{k}] != a[{k}] and b[{k}] != b[{k}]))"
+        for k, kind in enumerate(a)
+    )
+    return unrolled(f"def generated(a, b):\n    return {tests or 'True'}", ("all_same", _all_same))

@@ -11,7 +11,7 @@ Laws      combine is associative, identity is neutral on both sides, oldest on t
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,8 @@ __all__ = [
     "identity",
     "invert",
     "lift",
+    "of_partials",
+    "optional",
     "unite",
 ]
 
@@ -52,9 +54,11 @@ class Column:
 
     field: Field
     nullable: bool = False
+    is_time: bool = False  # an integer that stands for a date or time: not to be added up
 
     def __str__(self) -> str:
-        return f"{self.field.dtype.name}{' with nulls' if self.nullable else ''}"
+        kind = "time" if self.is_time else self.field.dtype.name
+        return f"{kind}{' with nulls' if self.nullable else ''}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,34 @@ class Component:
     def shared_as(self) -> tuple[str, tuple[int, ...]]:
         """Two components that agree in this are one."""
         return self.name, self.inputs
+
+
+def optional(component: Component) -> Component:
+    """The same choice where there may be nothing to choose from: a last field says if there is."""
+    lift, choose = jitable(component.lift), jitable(component.combine)
+    width = len(component.fields)
+
+    def lift_seen(*row: Any) -> Partial:
+        return lift(*row) + (True,)  # noqa: RUF005  # the compiler knows no star in a tuple
+
+    def choose_seen(a: Partial, b: Partial) -> Partial:
+        if not b[width]:
+            return a
+        if not a[width]:
+            return b
+        return choose(a[:width], b[:width]) + (True,)  # noqa: RUF005
+
+    return Component(
+        f"optional {component.name}",
+        (*component.fields, Field("b1")),
+        (*component.identity, False),
+        lift_seen,
+        choose_seen,
+        commutative=component.commutative,
+        selective=component.selective,
+        inputs=component.inputs,
+        passes=component.passes,
+    )
 
 
 @dataclass(frozen=True)
@@ -139,6 +171,11 @@ class Monoid(Static):
         )
         return f"{self.name}@{meaning}"
 
+    @cached_property
+    def needs_heap(self) -> bool:  # type: ignore[override]
+        """Whether partials or results are made of arrays."""
+        return any(each.is_array for each in (*self.fields, *(output.result for output in self.outputs)))
+
     def allocate(self, slots: int) -> Fields:
         """Room for partials."""
         return allocate(self.fields, slots, self.is_compiled)
@@ -194,6 +231,16 @@ def unite(parts: Mapping[str, Parts], columns: tuple[Column, ...]) -> Monoid:
         selective=len(components) == 1 and components[0].selective,
         is_compiled=compiled,
     )
+
+
+def of_partials(aggregate: Monoid) -> Monoid:
+    """The same monoid over rows that are partials already."""
+    columns = tuple(Column(each) for each in aggregate.fields)
+    return replace(aggregate, lift=_row_itself, columns=columns)
+
+
+def _row_itself(row: Partial) -> Partial:
+    return row
 
 
 def _united(
@@ -361,18 +408,19 @@ def _invert(aggregate: Any, whole: Any, older: Any) -> Any:
 
 @overload(emit, strict=False)
 def _emit(aggregate: Any, results: Any, presences: Any, place: Any, partial: Any) -> Any:
-    lines, bindings, written = [], [], 0
+    lines, bindings, written = [], [("uint64", np.uint64)], 0
     for k, output in enumerate(static_of(aggregate).outputs):
         own = _tuple(f"partial[{j}]" for j in output.fields)
-        target = f"results[{k}][place{', :' if output.result.is_array else ''}]"
+        target = f"results[{k}][at{', :' if output.result.is_array else ''}]"
         bindings.append((f"lower{k}", jitable(output.lower)))
         if output.presence is None:
             lines.append(f"    {target} = lower{k}({own})\n")
         else:
             bindings.append((f"presence{k}", jitable(output.presence)))
             lines.append(
-                f"    p{k} = presence{k}({own})\n    presences[{written}][place] = p{k}\n"
+                f"    p{k} = presence{k}({own})\n    presences[{written}][at] = p{k}\n"
                 f"    if p{k} == 1:\n        {target} = lower{k}({own})\n"
             )
             written += 1
-    return unrolled(f"def generated(aggregate, results, presences, place, partial):\n{''.join(lines)}", *bindings)
+    head = "def generated(aggregate, results, presences, place, partial):\n    at = uint64(place)\n"
+    return unrolled(head + "".join(lines), *bindings)

@@ -4,7 +4,29 @@ from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
 
 from sash.errors import UnknownName
-from sash.swag import daba_lite, recalculate, two_stacks_lite
+from sash.swag import (
+    amta,
+    b_int,
+    daba,
+    daba_lite,
+    doubling,
+    fiba,
+    flat_fat,
+    flat_fit,
+    foa,
+    ioa,
+    pba,
+    ranked,
+    recalculate,
+    sba,
+    slick_deque,
+    slick_deque_inv,
+    slide_side,
+    slide_side_inv,
+    subtract_on_evict,
+    two_stacks,
+    two_stacks_lite,
+)
 from sash.swag.contract import Algorithm
 
 __all__ = ["ALGORITHMS", "find"]
@@ -13,6 +35,24 @@ _MODULES: tuple[ModuleType, ...] = (
     recalculate,
     two_stacks_lite,
     daba_lite,
+    sba,
+    pba,
+    doubling,
+    ranked,
+    subtract_on_evict,
+    two_stacks,
+    daba,
+    foa,
+    ioa,
+    slick_deque,
+    slick_deque_inv,
+    flat_fat,
+    b_int,
+    flat_fit,
+    slide_side,
+    slide_side_inv,
+    amta,
+    fiba,
 )
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(

@@ -14,6 +14,14 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     resized(aggregate, state, capacity) → state  the same window with other room
     check(aggregate, state, partials)            asserts the K-lines; `partials` is what the window holds
 
+An algorithm for whole arrays gives, instead of or beside the steps,
+
+    scratch(aggregate, size) → what a sweep needs besides its input
+    sweep(aggregate, inputs, size, begin, end, scratch, results, presences)
+                                                 answers rows [begin, end), each for its `size` newest
+
+or, if it is to see to its own threads, `run(aggregate, inputs, size, results, presences)`.
+
 A state is a tuple of `Fields` and arrays of integers, nested at will: so it can be saved.
 """
 
@@ -43,6 +51,7 @@ __all__ = [
     "query",
     "query_each",
     "query_last",
+    "sweep",
 ]
 
 
@@ -52,9 +61,12 @@ class Needs(Enum):
     NOTHING = "associativity"
     INVERT = "invert"
     SELECTIVE = "selective"
+    QUANTILE = "quantile"
 
-    def met_by(self, has_inverse: bool, selective: bool) -> bool:
-        return self is Needs.NOTHING or (has_inverse if self is Needs.INVERT else selective)
+    def met_by(self, has_inverse: bool, selective: bool, quantile: bool = False) -> bool:
+        """Whether an aggregate with these traits has it."""
+        traits = {Needs.INVERT: has_inverse, Needs.SELECTIVE: selective, Needs.QUANTILE: quantile}
+        return traits.get(self, True)
 
 
 class Sizes(Enum):
@@ -130,9 +142,13 @@ class Algorithm(Static):
         facts: Facts = self.steps.FACTS
         return facts
 
-    def admits(self, has_inverse: bool, selective: bool) -> bool:
+    def admits(self, has_inverse: bool, selective: bool, quantile: bool = False) -> bool:
         """Whether it can slide an aggregate with these traits."""
-        return self.facts.needs.met_by(has_inverse, selective)
+        return self.facts.needs.met_by(has_inverse, selective, quantile)
+
+    def gives(self, step: str) -> bool:
+        """Whether it has an optional step."""
+        return hasattr(self.steps, step)
 
 
 def integers(aggregate: Monoid, count: int) -> Any:
@@ -168,6 +184,51 @@ def query_last(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int) 
 def query_each(algorithm: Algorithm, aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
     """The folds of many suffixes, longest first, into `answers`."""
     algorithm.steps.query_each(aggregate, state, counts, answers)
+
+
+def sweep(
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    inputs: Fields,
+    size: int,
+    begin: int,
+    end: int,
+    scratch: Any,
+    results: Fields,
+    presences: Fields,
+) -> None:
+    """Answer the rows [begin, end) of a whole array."""
+    algorithm.steps.sweep(aggregate, inputs, size, begin, end, scratch, results, presences)
+
+
+@overload(sweep)
+def _sweep(
+    algorithm: Any,
+    aggregate: Any,
+    inputs: Any,
+    size: Any,
+    begin: Any,
+    end: Any,
+    scratch: Any,
+    results: Any,
+    presences: Any,
+) -> Any:
+    step = jitable(static_of(algorithm).steps.sweep)
+
+    def impl(
+        algorithm: Any,
+        aggregate: Any,
+        inputs: Any,
+        size: Any,
+        begin: Any,
+        end: Any,
+        scratch: Any,
+        results: Any,
+        presences: Any,
+    ) -> Any:
+        step(aggregate, inputs, size, begin, end, scratch, results, presences)
+
+    return impl
 
 
 @overload(insert)

@@ -1,0 +1,267 @@
+"""Aggregates that keep every value: as ordered tuples, or as a sorted multiset with run lengths.
+
+Values    A multiset is (values, counts): distinct values ascending and how often each occurs. Two are
+          merged and subtracted in one pass. NaN is the largest number and equal to itself, and
+          -0.0 is 0.0, as in Spark; median, quantile and the distinct ones share one multiset.
+Nulls     are skipped. As in Spark, a window of nulls has no median and no text, but it has an
+          empty list, and no distinct values.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sash.algebra.aggregate import Builtin, Kind, Template
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Field, Partial
+from sash.algebra.monoid import Column, Component, Parts
+from sash.errors import InvalidAggregate, UnsupportedAggregate
+
+__all__ = ["collect", "collect_distinct", "count_distinct", "interpolated", "median", "quantile", "string_agg"]
+
+OBJECT, F8, I8 = Field("O"), Field("f8"), Field("i8")
+Columns = tuple[Column, ...]
+Multiset: TypeAlias = tuple[tuple[Any, ...], tuple[int, ...]]
+
+
+def _named(column: str | None) -> tuple[str, ...]:
+    return () if column is None else (column,)
+
+
+def _plain(x: Any) -> Any:
+    """A Python value, not NumPy's."""
+    return x.item() if isinstance(x, np.generic) else x
+
+
+# --- in order of arrival -------------------------------------------------------------------------
+
+
+def _alone(x: Any) -> Partial:
+    return ((_plain(x),),)
+
+
+def _append(a: Partial, b: Partial) -> Partial:
+    return (a[0] + b[0],)
+
+
+def _drop_oldest(whole: Partial, older: Partial) -> Partial:
+    return (whole[0][len(older[0]) :],)
+
+
+_COLLECTED = Component("collected", (OBJECT,), ((),), _alone, _append, _drop_oldest, commutative=False)
+
+
+def _as_list(p: Partial) -> list[Any]:
+    return list(p[0])
+
+
+def _collect(columns: Columns, invertible: bool) -> Parts:
+    return Parts((_COLLECTED,), _as_list, OBJECT)
+
+
+def collect(column: str | None = None) -> Template:
+    """All values in order of arrival, as a list.
+
+    >>> import sash
+    >>> sash.swag.slide([3, None, 1], 2, sash.collect())
+    [[3], [3], [1]]
+    """
+    return Builtin("collect", columns=_named(column), invertible=True, kind=Kind.HOLISTIC, make=_collect)
+
+
+def string_agg(column: str | None = None, separator: str = ",") -> Template:
+    """All strings in order of arrival, joined into one.
+
+    >>> import sash
+    >>> sash.swag.slide(["a", "b", "c"], 2, sash.string_agg(separator="-"))
+    ['a', 'a-b', 'b-c']
+    """
+    if not isinstance(separator, str):
+        raise InvalidAggregate.parameter("string_agg", "separator", separator, "a string")
+
+    def joined(p: Partial) -> str:
+        return separator.join(p[0])
+
+    def make(columns: Columns, invertible: bool) -> Parts:
+        column = columns[0]
+        if not column.field.is_object:
+            raise UnsupportedAggregate.of_type("string_agg", column.field.dtype.name, "strings")
+        return Parts((_COLLECTED,), joined, OBJECT, _some_collected if column.nullable else None)
+
+    return Builtin(
+        "string_agg",
+        columns=_named(column),
+        invertible=True,
+        kind=Kind.HOLISTIC,
+        make=make,
+        parameters=(("separator", separator),),
+    )
+
+
+def _some_collected(p: Partial) -> int:
+    return 1 if p[0] else 0  # Presence.VALUE, Presence.NULL
+
+
+# --- in order of size ----------------------------------------------------------------------------
+
+
+def _once(x: Any) -> Partial:
+    value = _plain(x)
+    if isinstance(value, float):
+        value = math.nan if value != value else value + 0.0  # -0.0 + 0.0 = 0.0
+    return (((value,), (1,)),)
+
+
+def _place(values: tuple[Any, ...], value: Any, start: int) -> int:
+    """Where a value is among sorted ones, or would be."""
+    has_nan = bool(values) and values[-1] != values[-1]
+    end = len(values) - has_nan
+    return end if value != value else bisect_left(values, value, start, end)
+
+
+def _merged(a: Multiset, b: Multiset, sign: int) -> Multiset:
+    """Both multisets as one, or a without b for a sign of -1; what occurs no more is left out."""
+    if sign > 0 and len(a[0]) < len(b[0]):
+        a, b = b, a
+    # Runs between the places where the smaller one's values belong are copied whole.
+    values: list[Any] = []
+    counts: list[int] = []
+    copied = 0
+    for value, count in zip(*b, strict=True):
+        place = _place(a[0], value, copied)
+        values += a[0][copied:place]
+        counts += a[1][copied:place]
+        copied = place
+        count *= sign
+        if place < len(a[0]) and (a[0][place] == value or value != value):
+            count += a[1][place]
+            copied += 1
+        if count:
+            values.append(value)
+            counts.append(count)
+    return (*values, *a[0][copied:]), (*counts, *a[1][copied:])
+
+
+def _join(a: Partial, b: Partial) -> Partial:
+    return (_merged(a[0], b[0], 1),)
+
+
+def _take_away(whole: Partial, older: Partial) -> Partial:
+    return (_merged(whole[0], older[0], -1),)
+
+
+_VALUES = Component("values", (OBJECT,), (((), ()),), _once, _join, _take_away)
+
+
+def _some_values(p: Partial) -> int:
+    return 1 if p[0][0] else 0
+
+
+def _distinct(p: Partial) -> list[Any]:
+    return list(p[0][0])
+
+
+def _distinct_count(p: Partial) -> int:
+    return len(p[0][0])
+
+
+@jitable
+def interpolated(low: float, high: float, share: float) -> float:
+    """The number at a share of the way between two neighbours, as Spark's percentile computes it."""
+    if share == 0.0 or low == high:  # an infinity times nothing would be NaN
+        return low
+    return (1.0 - share) * low + share * high
+
+
+def quantile(column: str | None = None, q: float = 0.5) -> Template:
+    """The exact q-quantile, linear between neighbours, as Spark's percentile and NumPy's default.
+
+    >>> import sash
+    >>> sash.swag.slide([3, 1, 2, 9], 3, sash.quantile(q=0.75))
+    [3.0, 2.5, 2.5, 5.5]
+    """
+    return _at(q, "quantile", _named(column), (("q", q),))
+
+
+def median(column: str | None = None) -> Template:
+    """The exact median: the middle value, or half-way between the two in the middle.
+
+    >>> import sash
+    >>> sash.swag.slide([3, 1, 2, 9], 3, sash.median())
+    [3.0, 2.0, 2.0, 2.0]
+    """
+    return _at(0.5, "median", _named(column), (("q", 0.5),))
+
+
+def _at(q: Any, name: str, columns: tuple[str, ...], parameters: tuple[tuple[str, Any], ...]) -> Template:
+    if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
+        raise InvalidAggregate.parameter(name, "q", q, "a number from 0 to 1")
+
+    def lower(p: Partial) -> float:
+        values, counts = p[0]
+        until = list(accumulate(counts))
+        place = q * (until[-1] - 1)
+        below = int(place)
+        low, high = (values[bisect_right(until, min(rank, until[-1] - 1))] for rank in (below, below + 1))
+        return interpolated(float(low), float(high), place - below)
+
+    def make(columns: Columns, invertible: bool) -> Parts:
+        column = columns[0]
+        if column.field.is_object:
+            raise UnsupportedAggregate.of_type(name, "object", "numbers")
+        return Parts((_VALUES,), lower, F8, _some_values if column.nullable else None)
+
+    return Builtin(
+        name,
+        columns=columns,
+        invertible=True,
+        commutative=True,
+        kind=Kind.HOLISTIC,
+        make=make,
+        parameters=parameters,
+    )
+
+
+def _collect_distinct(columns: Columns, invertible: bool) -> Parts:
+    return Parts((_VALUES,), _distinct, OBJECT)
+
+
+def _count_distinct(columns: Columns, invertible: bool) -> Parts:
+    return Parts((_VALUES,), _distinct_count, I8)
+
+
+def collect_distinct(column: str | None = None) -> Template:
+    """The distinct values, sorted, as a list.
+
+    >>> import sash
+    >>> sash.swag.slide(["b", "a", "b"], 3, sash.collect_distinct())
+    [['b'], ['a', 'b'], ['a', 'b']]
+    """
+    return Builtin(
+        "collect_distinct",
+        columns=_named(column),
+        invertible=True,
+        commutative=True,
+        kind=Kind.HOLISTIC,
+        make=_collect_distinct,
+    )
+
+
+def count_distinct(column: str | None = None) -> Template:
+    """How many distinct values there are, exactly.
+
+    >>> import sash
+    >>> sash.swag.slide([3, 1, 3, 3], 3, sash.count_distinct())
+    [1, 2, 2, 2]
+    """
+    return Builtin(
+        "count_distinct",
+        columns=_named(column),
+        invertible=True,
+        commutative=True,
+        kind=Kind.HOLISTIC,
+        make=_count_distinct,
+    )

@@ -1,0 +1,144 @@
+"""B-Int: folds of aligned blocks, written once when a block is complete.
+
+Idea      Cut the stream into blocks of 1, 2, 4, … positions. A block is folded from its two halves
+          at the moment its last position arrives, and never touched again. Any range is a few whole
+          blocks: they grow from its start and shrink towards its end.
+Picture     level 2   [        8 … 11         ][        12 … 15        ][
+            level 1   [  8 … 9   ][  10 … 11  ][  12 … 13  ][  14 … 15 ][ 16 … 17 ][
+            level 0   [ 8 ][  9  ][ 10 ][ 11  ][ 12 ][  13 ][ 14 ][ 15 ][ 16 ][ 17 ][ 18 ]
+                            oldest f = 9                                        newest b = 19
+            [9, 19) = [9] ⊕ [10, 11] ⊕ [12 … 15] ⊕ [16, 17] ⊕ [18]
+            level l is a ring of N / 2^l blocks; all levels lie flat in one tree of 2 N
+Keeps     K1  f ≤ b, b - f ≤ N                         (positions grow, slots wrap)
+          K2  each block [j 2^l, (j+1) 2^l) inside [f, b) holds the fold of its positions
+Combines  insert amortised 1, worst log n; evict 0; query about log n, ≤ 2 log n.  Space 2 N partials.
+Needs     associativity.  Order  first in, first out.  Any range of the window can be asked for.
+From      Arasu, Widom. Resource Sharing in Continuous Sliding-Window Aggregates. VLDB 2004.
+"""
+
+from typing import Any
+
+from sash.algebra.compiler import jitable, kernel
+from sash.algebra.fields import Fields, Partial, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.flat_tree import fold, leaf, leaves, refresh
+from sash.swag.ring import room_for
+
+__all__ = [
+    "FACTS",
+    "capacity",
+    "check",
+    "count",
+    "evict",
+    "insert",
+    "query",
+    "query_each",
+    "query_last",
+    "query_range",
+    "resized",
+    "start",
+]
+
+FACTS = Facts(
+    title="B-Int",
+    insert=Cost(Bound(1), Bound(log=1)),
+    evict=Cost(Bound(0), Bound(0)),
+    query=Cost(Bound(log=1), Bound(log=2)),
+    space=Bound(linear=2),
+    ranges=True,
+    paper="Arasu, Widom. VLDB 2004",
+)
+F, B = range(2)  # where f and b live in `cursor`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    return aggregate.allocate(2 * room_for(capacity)), integers(aggregate, 2)
+
+
+@jitable
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    tree, cursor = state
+    node = leaf(tree, cursor[B])
+    store(tree, node, partial)
+    cursor[B] += 1
+    size = 2
+    # A right child ends its parent's block. One that begins before f can never be asked for.
+    while node & 1 and node > 1 and cursor[B] - size >= cursor[F]:
+        node >>= 1
+        refresh(aggregate, tree, node)
+        size *= 2
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    _tree, cursor = state
+    cursor[F] += 1
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    tree, cursor = state
+    return fold(aggregate, tree, cursor[F], cursor[B])
+
+
+@jitable
+def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
+    """The fold of the positions [start, end) of the window."""
+    tree, _cursor = state
+    return fold(aggregate, tree, start, end)
+
+
+@jitable
+def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
+    tree, cursor = state
+    return fold(aggregate, tree, cursor[B] - count, cursor[B])
+
+
+@jitable
+def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
+    tree, cursor = state
+    suffix = identity(aggregate)
+    end = cursor[B]
+    for place in range(len(counts) - 1, -1, -1):  # shortest first: each extends the one before
+        start = cursor[B] - counts[place]
+        suffix = combine(aggregate, fold(aggregate, tree, start, end), suffix)
+        store(answers, place, suffix)
+        end = start
+
+
+def count(state: Any) -> int:
+    _tree, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    tree, _cursor = state
+    return leaves(tree)
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    tree, cursor = state
+    wider, moved = start(aggregate, capacity)
+    moved[F], moved[B] = cursor[F], cursor[F]
+    _replant(aggregate, tree, cursor, (wider, moved))
+    return wider, moved
+
+
+@kernel
+def _replant(aggregate: Monoid, tree: Fields, cursor: Any, wider: Any) -> None:
+    """Insert the window anew where it was."""
+    for position in range(cursor[F], cursor[B]):
+        insert(aggregate, wider, load(tree, leaf(tree, position)))
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    tree, cursor = state
+    f, b = (int(each) for each in cursor)
+    assert f <= b and b - f <= leaves(tree), "K1"
+    size, width = 1, leaves(tree)
+    while width:
+        for block in range(-(-f // size), b // size):
+            folded = identity(aggregate)
+            for i in range(block * size, (block + 1) * size):
+                folded = combine(aggregate, folded, partials[i - f])
+            assert load(tree, width + block % width) == folded, "K2"
+        size, width = 2 * size, width // 2

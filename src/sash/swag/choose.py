@@ -1,0 +1,96 @@
+"""Which algorithm slides an aggregate, and why: traits and facts in, a choice and its reason out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sash.algebra.aggregate import Template
+from sash.errors import UnsupportedAggregate
+from sash.swag.catalog import ALGORITHMS, find
+from sash.swag.contract import Algorithm, Needs, Sizes
+
+__all__ = ["Choice", "Task", "choose"]
+
+SMALL = 48  # rows up to which doubling beats the boundary sweeps; measured by `sash bench algorithms`
+MANY = 64  # sizes from which one pass for all beats a pass for each; measured likewise
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be slid: the traits of the aggregates together, and the shape of the work."""
+
+    name: str
+    invertible: bool
+    selective: bool
+    quantile: bool  # one exact order statistic of numbers
+    objects: bool  # partials are Python objects
+    sizes: tuple[int, ...] = ()  # empty: ranges of any length
+    stepwise: bool = False  # rows come one at a time, the window may vary
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An algorithm and the reason for it."""
+
+    algorithm: Algorithm
+    because: str
+
+
+def choose(task: Task, named: str = "auto") -> Choice:
+    """The algorithm that the user names, if it can do the task, or the fastest one that can."""
+    if named != "auto":
+        return Choice(_admitted(task, named), "you named it")
+    return Choice(*_fastest(task))
+
+
+def _fastest(task: Task) -> tuple[Algorithm, str]:
+    if task.quantile and task.sizes:
+        return find("ranked"), "an exact quantile of numbers is read off ranks, one bit per row"
+    if task.objects:
+        return find("two_stacks_lite"), "partials are Python objects, so the fewest combines win: 3 per row"
+    if task.stepwise:
+        return find("daba_lite"), "no operation on a window that varies may be slow: at most 3 combines, always"
+    if not task.sizes:
+        return find("two_stacks_lite"), "ranges of any length need a queue, and its 3 combines per row are the fewest"
+    if len(task.sizes) >= MANY and task.selective:
+        return find("slick_deque"), f"{len(task.sizes)} sizes are read off one deque, for each keeps one of its operands"
+    if max(task.sizes) <= SMALL:
+        return find("doubling"), f"windows of at most {SMALL} rows: passes over neighbours become vector instructions"
+    return find("sba"), "two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size"
+
+
+def _admitted(task: Task, name: str) -> Algorithm:
+    algorithm = find(_variant(task, name))
+    if not algorithm.admits(task.invertible, task.selective, task.quantile):
+        trait = algorithm.facts.needs.value
+        raise UnsupportedAggregate.lacks(trait, algorithm.name, task.name, instead=list(_able(task)))
+    return algorithm
+
+
+def _variant(task: Task, name: str) -> str:
+    """SlickDeque and SlideSide are two algorithms each; the aggregate decides which is meant."""
+    inverse = f"{name}_inv"
+    if inverse not in ALGORITHMS or not task.invertible:
+        return name
+    return inverse if not ALGORITHMS[name].admits(task.invertible, task.selective) else name
+
+
+def _able(task: Task) -> Iterator[str]:
+    for name in ("two_stacks_lite", "daba_lite", "slick_deque", "subtract_on_evict", "ranked"):
+        if name not in ALGORITHMS or (task.stepwise and ALGORITHMS[name].facts.sizes is Sizes.FIXED):
+            continue
+        facts = ALGORITHMS[name].facts
+        if ALGORITHMS[name].admits(task.invertible, task.selective, task.quantile) or facts.needs is Needs.NOTHING:
+            yield name
+
+
+def task_of(templates: dict[str, Template], **shape: object) -> Task:
+    """The traits of several aggregates together: what all of them have."""
+    each = list(templates.values())
+    quantile = len(each) == 1 and each[0].name in ("median", "quantile")
+    return Task(
+        name="+".join(templates),
+        invertible=all(template.invertible for template in each),
+        selective=len(each) == 1 and each[0].selective,
+        quantile=quantile,
+        **shape,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,310 @@
+"""The public functions of `sash.swag`: check what is given, choose, run, give back the same kind."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.aggregate import Aggregate, Aggregates, Template, bind
+from sash.algebra.fields import Field, Fields, allocate
+from sash.algebra.monoid import Monoid, Presence, of_partials
+from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
+from sash.swag import loops, ranked
+
+from sash.swag import values as border
+from sash.swag.choose import Choice, choose, task_of
+from sash.swag.contract import Algorithm, Needs
+
+__all__ = ["explain", "fold", "slide"]
+
+Answer = tuple[Fields, Fields]  # results and presences
+
+
+def slide(
+    values: Any,
+    size: int | Sequence[int],
+    aggregate: Aggregates,
+    *,
+    algorithm: str = "auto",
+    every: int = 1,
+    min_samples: int = 1,
+    threads: int | None = None,
+) -> Any:
+    """Aggregate the newest `size` values at every value, or at every `every`-th.
+
+    `values` is a NumPy array, an Arrow array or a list, or a tuple of them for an aggregate of
+    several columns; the results are of the same kind. Windows at the start are shorter; where fewer
+    than `min_samples` values are not null, the result is null (NaN, or masked, in NumPy). Several
+    sizes give one row of results per size; a dict of aggregates gives a dict of results.
+
+    >>> import numpy, sash
+    >>> sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max())
+    array([3, 3, 3, 5, 5])
+    >>> sash.swag.slide([3, 1, 2, 5, 4], [1, 3], sash.sum())
+    [[3, 1, 2, 5, 4], [3, 4, 6, 8, 11]]
+    >>> sash.swag.slide([3, 1, 2, 5, 4], 3, {"low": sash.min(), "mean": sash.mean()}, every=2)
+    {'low': [1, 1], 'mean': [2.0, 2.6666666666666665]}
+    """
+    several = not isinstance(size, int | np.integer)
+    sizes = tuple(_at_least("size", each, 1) for each in (size if several else [size]))  # type: ignore[union-attr]
+    if not sizes:
+        raise InvalidInput.option("size", size, "at least one size")
+    every, min_samples = _at_least("every", every, 1), _at_least("min_samples", min_samples, 0)
+    threads = None if threads is None else _at_least("threads", threads, 1)
+    work = _Work(values, aggregate, algorithm, sizes)
+    answers = work.at_every_row(sizes, threads) if every == 1 else work.at_some_rows(sizes, every, threads)
+    ends = np.arange(every, len(work) + 1, every)
+    columns = [
+        work.written(*answer, work.has_samples(np.maximum(ends - each, 0), ends, min_samples))
+        for each, answer in zip(sizes, answers, strict=True)
+    ]
+    results = {name: _stacked([column[name] for column in columns], several) for name in work.templates}
+    return next(iter(results.values())) if work.is_one else results
+
+
+def fold(
+    values: Any, starts: Any, ends: Any, aggregate: Aggregates, *, algorithm: str = "auto", min_samples: int = 1
+) -> Any:
+    """Aggregate the values in each range [start, end); starts and ends must never decrease.
+
+    >>> import sash
+    >>> sash.swag.fold([3, 1, 2, 5, 4], [0, 0, 2, 5], [2, 4, 5, 5], sash.max())
+    [3, 5, 5, None]
+    """
+    work = _Work(values, aggregate, algorithm, ())
+    starts, ends = _ranges(starts, ends, len(work))
+    min_samples = max(1, _at_least("min_samples", min_samples, 0))
+    results = work.written(*work.over(starts, ends), work.has_samples(starts, ends, min_samples))
+    return next(iter(results.values())) if work.is_one else results
+
+
+def explain(
+    aggregate: Aggregates, size: int | Sequence[int] | None = None, *, algorithm: str = "auto", dtype: Any = "float64"
+) -> str:
+    """Which algorithm `slide` takes, and why.
+
+    >>> import sash
+    >>> print(sash.swag.explain(sash.max(), 1000))
+    max of float64, windows of 1000: sba
+      because two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size
+      partial: max f8 (8 bytes); SBA needs associativity, 1 / 1 / 2 combines per insert / evict / query
+    """
+    several = [size] if isinstance(size, int | np.integer) else list(size or ())
+    sizes = tuple(_at_least("size", each, 1) for each in several)
+    templates = _named(aggregate)
+    column = border.read_one(np.zeros(0, dtype)).column
+    monoid = bind(templates, (column,) * max(1, *(each.arity for each in templates.values())))
+    choice = _chosen(templates, monoid, algorithm, sizes, stepwise=size is None)
+    facts = choice.algorithm.facts
+    width = sum(each.dtype.itemsize * each.width for each in monoid.fields)
+    fields = " ".join(each.code for each in monoid.fields)
+    shape = f"windows of {', '.join(map(str, sizes))}" if sizes else "a window that varies"
+    costs = " / ".join(str(cost.average) for cost in (facts.insert, facts.evict, facts.query))
+    return (
+        f"{'+'.join(templates)} of {column}, {shape}: {choice.algorithm.name}\n"
+        f"  because {choice.because}\n"
+        f"  partial: {monoid.name} {fields} ({width} bytes); {facts.title} needs {facts.needs.value}, "
+        f"{costs} combines per insert / evict / query"
+    )
+
+
+class _Work:
+    """One call: its columns, its monoid, its algorithm."""
+
+    def __init__(self, values: Any, aggregate: Aggregates, algorithm: str, sizes: tuple[int, ...]) -> None:
+        self.templates = _named(aggregate)
+        self.is_one = not isinstance(aggregate, Mapping)
+        arity = max(1, *(each.arity for each in self.templates.values()))
+        self.columns = border.read(values, arity, "+".join(self.templates))
+        types = tuple(each.column for each in self.columns)
+        self.monoid = bind(self.templates, types)
+        self.choice = _chosen(self.templates, self.monoid, algorithm, sizes)
+        if self.choice.algorithm.facts.needs is Needs.INVERT:
+            self.monoid = bind(self.templates, types, invertible=True)
+        if not self.algorithm.is_compiled:
+            self.monoid = replace(self.monoid, is_compiled=False)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    @property
+    def algorithm(self) -> Algorithm:
+        return self.choice.algorithm
+
+    def inputs(self) -> Fields:
+        """Columns, then the validity of those that have nulls: what lift is given."""
+        given = [each.data for each in self.columns]
+        given += [each.valid for each in self.columns if each.valid is not None]
+        if self.monoid.is_compiled:
+            return tuple(given)
+        return tuple(each.tolist() if isinstance(each, np.ndarray) else each for each in given)
+
+    def room(self, count: int) -> Answer:
+        outputs, compiled = self.monoid.outputs, self.monoid.is_compiled
+        presences = tuple(Field("u1") for each in outputs if each.presence)
+        return allocate(tuple(each.result for each in outputs), count, compiled), allocate(presences, count, compiled)
+
+    def at_every_row(self, sizes: tuple[int, ...], threads: int | None) -> list[Answer]:
+        rows = len(self)
+        if not rows:
+            return [self.room(0) for _ in sizes]
+        if self.algorithm.facts.needs is Needs.QUANTILE:
+            return [self._quantiles(size, threads) for size in sizes]
+        if len(sizes) > 1 and self.algorithm.facts.ranges:
+            descending = tuple(sorted(set(sizes), reverse=True))
+            flat = self.room(rows * len(descending))
+            self._run(loops.over_sizes, self.monoid, self.inputs(), descending, *flat)
+            starts = [rows * descending.index(size) for size in sizes]
+            return [tuple(tuple(each[k : k + rows] for each in group) for group in flat) for k in starts]  # type: ignore[misc]
+        answers = [self.room(rows) for _ in sizes]
+        inputs = self.inputs()
+        for size, answer in zip(sizes, answers, strict=True):
+            self._run(loops.over_rows, self.monoid, inputs, size, *answer, threads)
+        return answers
+
+    def at_some_rows(self, sizes: tuple[int, ...], every: int, threads: int | None) -> list[Answer]:
+        """Rows are folded into fragments first, cut as Pairs cuts them; then fragments slide."""
+        if self.algorithm.facts.needs is Needs.QUANTILE:
+            full = self.at_every_row(sizes, threads)
+            return [_picked(answer, every - 1, every) for answer in full]
+        answers, inputs = [], self.inputs()
+        for size in sizes:
+            edges, fragments, stride = _pairs(len(self), size, every)
+            partials = self._run_fragments(inputs, edges)
+            answer = self.room(len(edges) - 1)
+            if len(edges) > 1:
+                self._run(loops.over_rows, of_partials(self.monoid), partials, fragments, *answer, threads)
+            answers.append(_picked(answer, stride - 1, stride))
+        return answers
+
+    def over(self, starts: Any, ends: Any) -> Answer:
+        answer = self.room(len(starts))
+        if len(starts):
+            self._run(loops.over_ranges, self.monoid, self.inputs(), starts, ends, *answer)
+        return answer
+
+    def has_samples(self, starts: Any, ends: Any, least: int) -> np.ndarray[Any, Any] | None:
+        """Where a window has at least so many rows without a null; None if everywhere."""
+        known = [each.valid for each in self.columns if each.valid is not None]
+        if not known:
+            return None if least <= 1 and bool((ends > starts).all()) else ends - starts >= least
+        if least == 0 or (least == 1 and bool((ends > starts).all())):
+            return None  # every aggregate says by itself what it makes of no value
+        valid = np.concatenate([[0], np.cumsum(np.logical_and.reduce(known))])
+        return np.asarray(valid[ends] - valid[starts] >= least)
+
+    def written(self, results: Fields, presences: Fields, enough: np.ndarray[Any, Any] | None) -> dict[str, Any]:
+        """A column per aggregate, with nulls where there is no result; an exact result that does not fit is refused."""
+        written, flags = {}, iter(presences)
+        for output, result in zip(self.monoid.outputs, results, strict=True):
+            valid = enough
+            if output.presence is not None:
+                presence = np.asarray(next(flags), np.uint8)
+                overflowing = presence == Presence.OVERFLOW
+                if enough is not None:
+                    overflowing &= enough
+                if overflowing.any():
+                    raise NumberOverflow.at(output.name, int(np.argmax(overflowing)))
+                present = presence == Presence.VALUE
+                valid = present if enough is None else present & enough
+            template = self.templates[output.name]
+            source = self.columns[-1 if template.arity == 2 else 0]
+            written[output.name] = border.write(source, result, valid, keeps_type=template.selective)
+        return written
+
+    def _quantiles(self, size: int, threads: int | None) -> Answer:
+        column = self.columns[0]
+        (template,) = self.templates.values()
+        q = dict(getattr(template, "parameters", ())).get("q", 0.5)
+        values, presence = ranked.quantiles(column.data, column.valid, size, q, threads)
+        return (values,), (presence,) if self.monoid.outputs[0].presence else ()
+
+    def _run(self, loop: Callable[..., None], *arguments: Any) -> None:
+        try:
+            loop(self.algorithm, *arguments)
+        except SashError:
+            raise
+        except Exception as error:
+            raise self._diagnosed(error) from error
+
+    def _run_fragments(self, inputs: Fields, edges: Any) -> Fields:
+        try:
+            return loops.fold_fragments(self.monoid, inputs, edges)
+        except SashError:
+            raise
+        except Exception as error:
+            raise self._diagnosed(error) from error
+
+    def _diagnosed(self, error: Exception) -> Exception:
+        """A user's function failed: find the row; anything else is our own fault and stays as it is."""
+        if not any(isinstance(each, Aggregate) for each in self.templates.values()):
+            return error
+        for row in zip(*self.inputs(), strict=True):
+            try:
+                self.monoid.lift(row)
+            except Exception as cause:
+                return InvalidAggregate.fails(self.monoid.name, "lift", row[: len(self.columns)], cause)
+        return InvalidAggregate.fails(self.monoid.name, "combine or lower", "these values", error)
+
+
+def _named(aggregate: Aggregates) -> dict[str, Template]:
+    named = dict(aggregate) if isinstance(aggregate, Mapping) else {getattr(aggregate, "name", ""): aggregate}
+    for each in named.values():
+        if not isinstance(each, Template):
+            raise InvalidAggregate.not_an_aggregate(each)
+    if not named:
+        raise InvalidAggregate.not_an_aggregate(aggregate)
+    return named
+
+
+def _chosen(
+    templates: dict[str, Template], monoid: Monoid, algorithm: str, sizes: tuple[int, ...], stepwise: bool = False
+) -> Choice:
+    numbers = not any(column.field.is_object or column.is_time for column in monoid.columns)
+    task = task_of(templates, objects=not monoid.is_compiled, sizes=sizes, stepwise=stepwise)
+    return choose(replace(task, quantile=task.quantile and numbers), algorithm)
+
+
+def _at_least(what: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput.at_least(what, value, least)
+    return int(value)
+
+
+def _ranges(starts: Any, ends: Any, rows: int) -> tuple[Any, Any]:
+    starts, ends = np.asarray(starts), np.asarray(ends)
+    if starts.ndim != 1 or starts.shape != ends.shape or starts.dtype.kind not in "iu" or ends.dtype.kind not in "iu":
+        if starts.size or ends.size:
+            raise InvalidInput.ranges("starts and ends must be whole numbers, as many of one as of the other")
+    starts, ends = starts.astype(np.int64), ends.astype(np.int64)
+    if len(starts) and (starts.min() < 0 or ends.max() > rows):
+        raise InvalidInput.ranges(f"they must lie within the {rows} rows")
+    if (starts > ends).any():
+        raise InvalidInput.ranges("a start is after its end")
+    if (np.diff(starts) < 0).any() or (np.diff(ends) < 0).any():
+        raise InvalidInput.ranges("a start or an end goes back")
+    return starts, ends
+
+
+def _pairs(rows: int, size: int, every: int) -> tuple[Any, int, int]:
+    """Edges such that every window is whole fragments; how many, and how many fragments make a slide."""
+    slices, rest = divmod(size, every)
+    ends = np.arange(0, rows + 1, every)
+    if not rest:
+        return ends, slices, 1
+    starts = ends[:-1] + (every - rest)
+    return np.sort(np.concatenate([ends, starts])), 2 * slices + 1, 2
+
+
+def _picked(answer: Answer, first: int, stride: int) -> Answer:
+    results, presences = (tuple(each[first::stride] for each in group) for group in answer)
+    return results, presences
+
+
+def _stacked(columns: list[Any], several: bool) -> Any:
+    if not several:
+        return columns[0]
+    if isinstance(columns[0], np.ma.MaskedArray):
+        return np.ma.stack(columns)
+    return np.stack(columns) if isinstance(columns[0], np.ndarray) else columns

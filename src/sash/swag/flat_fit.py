@@ -1,0 +1,138 @@
+"""FlatFIT: folds that skip ahead, lengthened by every walk over them.
+
+Idea      Each position keeps a fold of some positions from itself on, and where that fold ends. An
+          answer walks these skips from its start to the newest end, then goes back over its steps
+          and lets each of them reach the end: the next walk is short. This is the inclusive form,
+          in which the newest position takes part like all others.
+Picture     oldest f                                   b newest
+            ring  [ pf…pf+2 | pf+1 | pf+2 | pf+3…pb-2 | … | pb-1 )
+            next      f+3     f+2    f+3      b-1             b
+            walk      f ──────────────────────► f+3 ───────────► b-1 ──► b
+            after     ring[f] = pf…pb-1, ring[f+3] = pf+3…pb-1, all three with next = b
+Keeps     K1  f ≤ b, b - f ≤ len(ring)                 (positions grow, slots wrap)
+          K2  f ≤ i < b: i < next[i] ≤ b               (skips only point forward, so evicting
+                                                        cannot break one)
+          K3  f ≤ i < b: ring[i] = pi ⊕ … ⊕ p(next[i]-1)
+Combines  insert 0, evict 0, query amortised 3, worst n - 1.  All n suffixes of each slide together:
+          n - 1.  Space n partials and n skips (the paper's 2 n), and n positions for the walk.
+Needs     associativity.  Order  first in, first out.  A query changes the state, not the window.
+From      Shein, Chrysanthis, Labrinidis. FlatFIT: Accelerated Incremental Sliding-Window
+          Aggregation for Real-Time Analytics. SSDBM 2017. doi:10.1145/3085504.3085509
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Fields, Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = [
+    "FACTS",
+    "capacity",
+    "check",
+    "count",
+    "evict",
+    "insert",
+    "query",
+    "query_each",
+    "query_last",
+    "resized",
+    "start",
+]
+
+FACTS = Facts(
+    title="FlatFIT",
+    insert=Cost(Bound(0), Bound(0)),
+    evict=Cost(Bound(0), Bound(0)),
+    query=Cost(Bound(3), Bound(linear=1)),
+    space=Bound(linear=1),
+    ranges=True,
+    paper="Shein, Chrysanthis, Labrinidis. SSDBM 2017",
+)
+F, B = range(2)  # where f and b live in `cursor`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    room = room_for(capacity)
+    return aggregate.allocate(room), integers(aggregate, room), integers(aggregate, room), integers(aggregate, 2)
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    ring, ends, _walk, cursor = state
+    store(ring, slot(ring, cursor[B]), partial)
+    ends[slot(ring, cursor[B])] = cursor[B] + 1
+    cursor[B] += 1
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    _ring, _ends, _walk, cursor = state
+    cursor[F] += 1
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    _ring, _ends, _walk, cursor = state
+    return query_last(aggregate, state, cursor[B] - cursor[F])
+
+
+@jitable
+def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
+    ring, ends, walk, cursor = state
+    steps = 0
+    position = cursor[B] - count
+    while position != cursor[B]:  # positions, not slots: in a full ring the slots of f and b are one
+        walk[steps] = slot(ring, position)
+        position = ends[slot(ring, position)]
+        steps += 1
+    if steps == 0:
+        return identity(aggregate)
+    folded = load(ring, walk[steps - 1])  # reaches the end already
+    for step in range(steps - 2, -1, -1):
+        folded = combine(aggregate, load(ring, walk[step]), folded)
+        store(ring, walk[step], folded)
+        ends[walk[step]] = cursor[B]
+    return folded
+
+
+@jitable
+def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
+    for place in range(len(counts)):
+        store(answers, place, query_last(aggregate, state, counts[place]))
+
+
+def count(state: Any) -> int:
+    _ring, _ends, _walk, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    return length(state[0])
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    ring, ends, _walk, cursor = state
+    room, window = room_for(capacity), np.arange(cursor[F], cursor[B])
+    moved = np.zeros(room, np.int64)
+    moved[window & (room - 1)] = np.asarray(ends)[window & (length(ring) - 1)]
+    return (
+        relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room),
+        moved if aggregate.is_compiled else moved.tolist(),
+        integers(aggregate, room),
+        cursor,
+    )
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    ring, ends, _walk, cursor = state
+    f, b = cursor
+    assert f <= b and b - f <= length(ring), "K1"
+    for i in range(f, b):
+        end = ends[slot(ring, i)]
+        assert i < end <= b, "K2"
+        folded = identity(aggregate)
+        for partial in partials[i - f : end - f]:
+            folded = combine(aggregate, folded, partial)
+        assert load(ring, slot(ring, i)) == folded, "K3"

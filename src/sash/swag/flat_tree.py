@@ -1,0 +1,53 @@
+"""A flat binary tree over a ring: node k has the children 2k and 2k + 1, the leaves are the ring's slots.
+
+Positions grow for ever and wrap at a power of two, so a block of 2^l positions that starts at a
+multiple of 2^l is one node, whichever time round the ring it is.
+"""
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Fields, Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+
+__all__ = ["fold", "leaf", "leaves", "refresh"]
+
+
+@jitable
+def leaves(tree: Fields) -> int:
+    """How many leaves there are; slot 0 is spare and the root is 1."""
+    return length(tree) >> 1
+
+
+@jitable
+def leaf(tree: Fields, position: int) -> int:
+    """Where a position lives."""
+    return leaves(tree) + (position & (leaves(tree) - 1))
+
+
+@jitable
+def refresh(aggregate: Monoid, tree: Fields, node: int) -> None:
+    """Make an inner node the combination of its children again."""
+    store(tree, node, combine(aggregate, load(tree, 2 * node), load(tree, 2 * node + 1)))
+
+
+@jitable
+def fold(aggregate: Monoid, tree: Fields, start: int, end: int) -> Partial:
+    """The positions [start, end), from the fewest whole blocks.
+
+    It climbs from both ends at once. What is taken at the start extends the older side to the
+    right, what is taken at the end extends the newer side to the left, so the order is kept.
+    """
+    older = identity(aggregate)
+    newer = identity(aggregate)
+    width = leaves(tree)  # nodes on this level
+    low, high = start, end  # blocks of this level, numbered for ever
+    while low < high:
+        if low & 1:
+            older = combine(aggregate, older, load(tree, width + (low & (width - 1))))
+            low += 1
+        if high & 1:
+            high -= 1
+            newer = combine(aggregate, load(tree, width + (high & (width - 1))), newer)
+        low >>= 1
+        high >>= 1
+        width >>= 1
+    return combine(aggregate, older, newer)

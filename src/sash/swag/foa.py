@@ -1,0 +1,222 @@
+"""FOA, the Functional Okasaki Aggregator: worst-case O(1) from lists that are rotated lazily.
+
+Idea      Okasaki's real-time queue with sums. Front and back are linked lists that nobody changes.
+          When the back gets longer than the front, a new front is promised: the old one followed
+          by the back in reverse. The promise, `rot`, gives one cell and promises the rest; every
+          insert and evict asks for one more cell, so all are there before they are needed.
+Picture     oldest f             n                  m                   b newest
+            front ( pf | … ) → ( pn | … ) → rot(left, right, after)     back ( pb-1 | … | pm )
+                    sums to m    next: the same cells from n on          sums from m
+            left ( →l | … )      reverse of right ( … | l→ )     after ( →m | … )
+Keeps     K1  |next| = |front| - |back|, next is the end of front
+          K2  front: a cell holds pi and pi ⊕ … ⊕ pm-1
+          K3  back: a cell holds pi and pm ⊕ … ⊕ pi, newest first
+          K4  at most one rot is suspended, right behind the first cell of next; |right| = |left| + 1,
+              left sums to its own end, right from its own start, after sums to m
+Combines  insert ≤ 4, evict ≤ 3, query ≤ 1; on average 2.5, 1.5 and 1.  Space 2n partials.
+Needs     associativity.  Order  first in, first out.  Interpreted only: for study, and as a witness.
+From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation in Worst-Case
+          Constant Time. DEBS, 2017. doi:10.1145/3093742.3093925; after Okasaki. Simple and
+          Efficient Purely Functional Queues and Deques. Journal of Functional Programming, 1995.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+from sash.algebra.fields import Partial, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "frozen", "insert", "query", "resized", "start", "thawed"]
+
+FACTS = Facts(
+    title="FOA",
+    insert=Cost(Bound(2.5), Bound(4)),
+    evict=Cost(Bound(1.5), Bound(3)),
+    query=Cost(Bound(1), Bound(1)),
+    space=Bound(linear=2),
+    compiled=False,
+    paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
+)
+
+
+class Cell(NamedTuple):
+    """A list that is not empty: its first value, the sum of all its values, its lazy rest."""
+
+    value: Partial
+    total: Partial
+    rest: "Rest"
+
+
+List: TypeAlias = Cell | None  # None is the empty list
+
+
+class Rest:
+    """A list that may be a suspended rot: evaluated once, when it is first looked at."""
+
+    __slots__ = ("known", "rot")
+
+    def __init__(self, known: List, rot: tuple[List, Cell, List] | None = None) -> None:
+        self.known = known
+        self.rot = rot
+
+
+class Queue(NamedTuple):
+    """The window as a value: steps make a new one."""
+
+    front: List
+    next: List
+    back: List
+    rows: int
+
+
+def _total(aggregate: Monoid, cells: List) -> Partial:
+    return identity(aggregate) if cells is None else cells.total
+
+
+def _tail(aggregate: Monoid, cells: Cell) -> List:
+    rest = cells.rest
+    if rest.rot is not None:
+        rest.known, rest.rot = _rot(aggregate, *rest.rot), None
+    return rest.known
+
+
+def _rot(aggregate: Monoid, left: List, right: Cell, after: List) -> Cell:
+    """Left, then right in reverse, then after; |right| = |left| + 1."""
+    beyond = _total(aggregate, after)
+    moved = Cell(right.value, combine(aggregate, right.value, beyond), Rest(after))
+    if left is None:
+        return moved
+    # By K4 there is no other suspension: both tails are at hand, and so are the three sums.
+    older, newer = _tail(aggregate, left), _tail(aggregate, right)
+    assert newer is not None, "K4"
+    total = combine(aggregate, combine(aggregate, left.total, right.total), beyond)
+    return Cell(left.value, total, Rest(None, (older, newer, moved)))
+
+
+def _stepped(aggregate: Monoid, queue: Queue) -> Queue:
+    """One step of the rotation that is under way, or the first one of a new rotation."""
+    if queue.next is not None:
+        return queue._replace(next=_tail(aggregate, queue.next))
+    if queue.back is None:
+        return queue
+    front = _rot(aggregate, queue.front, queue.back, None)
+    return Queue(front, front, None, queue.rows)
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    return [Queue(None, None, None, 0)]  # the one place that is assigned to
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    queue: Queue = state[0]
+    back = Cell(partial, combine(aggregate, _total(aggregate, queue.back), partial), Rest(queue.back))
+    state[0] = _stepped(aggregate, queue._replace(back=back, rows=queue.rows + 1))
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    queue: Queue = state[0]
+    assert queue.front is not None, "K1"
+    state[0] = _stepped(aggregate, queue._replace(front=_tail(aggregate, queue.front), rows=queue.rows - 1))
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    queue: Queue = state[0]
+    return combine(aggregate, _total(aggregate, queue.front), _total(aggregate, queue.back))
+
+
+def count(state: Any) -> int:
+    queue: Queue = state[0]
+    return queue.rows
+
+
+def capacity(state: Any) -> int:
+    return sys.maxsize  # lists grow by themselves
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    return state
+
+
+def frozen(aggregate: Monoid, state: Any) -> Any:
+    """The window as (values, sums, [how many are in front]), oldest first, to be saved.
+
+    Suspensions are forced, which a list cannot tell from waiting for its turn; so the window that
+    is saved slides on as before.
+    """
+    queue: Queue = state[0]
+    front = []
+    cells = queue.front
+    while cells is not None:
+        front.append(cells)
+        cells = _tail(aggregate, cells)
+    values, sums = aggregate.allocate(queue.rows), aggregate.allocate(queue.rows)
+    for place, cell in enumerate([*front, *reversed(list(_known(queue.back)))]):
+        store(values, place, cell.value)
+        store(sums, place, cell.total)
+    split = integers(aggregate, 1)
+    split[0] = len(front)
+    return values, sums, split
+
+
+def thawed(aggregate: Monoid, frozen: Any) -> Any:
+    """A window to slide on, from what `frozen` gave."""
+    values, sums, (split,) = frozen
+    rows = len(values[0])
+    front: List = None
+    later: List = None
+    back: List = None
+    for place in range(split - 1, -1, -1):
+        front = Cell(load(values, place), load(sums, place), Rest(front))
+        if place == rows - split:  # |front| - |back| cells from here on: K1
+            later = front
+    for place in range(split, rows):
+        back = Cell(load(values, place), load(sums, place), Rest(back))
+    return [Queue(front, later, back, int(rows))]
+
+
+def _known(cells: List) -> Iterator[Cell]:
+    """The cells up to the end, or up to a suspension: nothing is forced."""
+    while cells is not None:
+        yield cells
+        cells = cells.rest.known
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    queue: Queue = state[0]
+    rows = len(partials)
+    front, later, back = (list(_known(cells)) for cells in (queue.front, queue.next, queue.back))
+
+    def fold(begin: int, end: int) -> Partial:
+        folded = identity(aggregate)
+        for partial in partials[begin:end]:
+            folded = combine(aggregate, folded, partial)
+        return folded
+
+    m = rows - len(back)
+    pending = front[-1].rest.rot if front else None
+    if pending is not None:
+        assert later and later[0] is front[-1], "K4"
+        left, right, after = (list(_known(cells)) for cells in pending)
+        assert len(right) == len(left) + 1, "K4"
+        begin = len(front)
+        end = begin + len(left)
+        for i, cell in enumerate(left, begin):
+            assert (cell.value, cell.total) == (partials[i], fold(i, end)), "K4"
+        for i, cell in enumerate(reversed(right), end):
+            assert (cell.value, cell.total) == (partials[i], fold(end, i + 1)), "K4"
+        for i, cell in enumerate(after, end + len(right)):
+            assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K4"
+        assert end + len(right) + len(after) == m, "K4"
+        assert all(cells[-1].rest.rot is None for cells in (left, right, after) if cells), "K4"
+    else:
+        assert len(front) == m, "K2"
+    assert not back or back[-1].rest.rot is None, "K4"
+    assert queue.rows == rows, "K1"
+    # From next to m there are |front| - |back| rows, so as many rows lie before next as there are in back.
+    assert [*map(id, front[len(back) :])] == [*map(id, later)], "K1"
+    for i, cell in enumerate(front):
+        assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K2"
+    for i, cell in enumerate(reversed(back), m):
+        assert (cell.value, cell.total) == (partials[i], fold(m, i + 1)), "K3"

@@ -1,0 +1,232 @@
+"""IOA, the Imperative Okasaki Aggregator: worst-case O(1) from cells that are filled in on time.
+
+Idea      FOA without a language that is lazy: a cell is either filled or delayed, and a delayed one
+          holds the arguments of its rotation. It is filled in place, once, when next gets to it; the
+          window is three pointers that move.
+Picture     oldest f             n                  m                   b newest
+            front ( pf | … ) → ( pn ) → ( delayed: left, right, after )   back ( pb-1 | … | pm )
+                    sums to m    next                                     sums from m
+            left ( →l | … )      reverse of right ( … | l→ )     after ( →m | … )
+Keeps     K1  |next| = |front| - |back|, next is the end of front
+          K2  front: a filled cell holds pi and pi ⊕ … ⊕ pm-1
+          K3  back: a cell holds pi and pm ⊕ … ⊕ pi, newest first
+          K4  at most one cell is delayed, right behind next; |right| = |left| + 1,
+              left sums to its own end, right from its own start, after sums to m
+Combines  insert ≤ 4, evict ≤ 3, query ≤ 1; on average 2.5, 1.5 and 1.  Space 2n partials.
+Needs     associativity.  Order  first in, first out.  Interpreted only: for study, and as a witness.
+From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation in Worst-Case
+          Constant Time. DEBS, 2017. doi:10.1145/3093742.3093925
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from sash.algebra.fields import Partial, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "frozen", "insert", "query", "resized", "start", "thawed"]
+
+FACTS = Facts(
+    title="IOA",
+    insert=Cost(Bound(2.5), Bound(4)),
+    evict=Cost(Bound(1.5), Bound(3)),
+    query=Cost(Bound(1), Bound(1)),
+    space=Bound(linear=2),
+    compiled=False,
+    paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
+)
+
+
+class Cell:
+    """A cell of a list: filled with a value, a sum and the next cell, or delayed."""
+
+    __slots__ = ("after", "is_delayed", "left", "rest", "right", "total", "value")
+
+    def __init__(self) -> None:
+        self.value: Partial = ()
+        self.total: Partial = ()
+        self.rest: List = None
+        self.is_delayed = False
+        self.left: List = None
+        self.right: List = None
+        self.after: List = None
+
+
+List: TypeAlias = Cell | None  # None is the empty list
+
+
+class Window:
+    """Where front, next and back begin."""
+
+    __slots__ = ("back", "count", "front", "next")
+
+    def __init__(self) -> None:
+        self.front: List = None
+        self.next: List = None
+        self.back: List = None
+        self.count = 0
+
+
+def _total(aggregate: Monoid, cell: List) -> Partial:
+    return identity(aggregate) if cell is None else cell.total
+
+
+def _filled(value: Partial, total: Partial, rest: List) -> Cell:
+    cell = Cell()
+    cell.value, cell.total, cell.rest = value, total, rest
+    return cell
+
+
+def _delayed(left: List, right: List, after: List) -> Cell:
+    cell = Cell()
+    cell.is_delayed = True
+    cell.left, cell.right, cell.after = left, right, after
+    return cell
+
+
+def _fill(aggregate: Monoid, cell: List) -> None:
+    """Give a delayed cell its value and sum, and delay the one behind it; others stay as they are."""
+    if cell is None or not cell.is_delayed:
+        return
+    left, right, after = cell.left, cell.right, cell.after
+    assert right is not None, "K4"
+    beyond = _total(aggregate, after)
+    turned = combine(aggregate, right.value, beyond)
+    if left is None:
+        cell.value, cell.total, cell.rest = right.value, turned, after
+    else:
+        cell.value = left.value
+        cell.total = combine(aggregate, combine(aggregate, left.total, right.total), beyond)
+        cell.rest = _delayed(left.rest, right.rest, _filled(right.value, turned, after))
+    cell.is_delayed = False
+    cell.left = cell.right = cell.after = None  # so that what is no longer needed can go
+
+
+def _step(aggregate: Monoid, window: Window) -> None:
+    if window.next is not None:
+        window.next = window.next.rest
+    elif window.back is not None:  # |back| = |front| + 1: a new rotation
+        window.front = window.next = _delayed(window.front, window.back, None)
+        window.back = None
+    _fill(aggregate, window.next)
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    return Window()
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    window: Window = state
+    window.back = _filled(partial, combine(aggregate, _total(aggregate, window.back), partial), window.back)
+    window.count += 1
+    _step(aggregate, window)
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    window: Window = state
+    assert window.front is not None, "K1"
+    window.front = window.front.rest
+    window.count -= 1
+    _step(aggregate, window)  # front is never ahead of next, so next fills its first cell
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    window: Window = state
+    return combine(aggregate, _total(aggregate, window.front), _total(aggregate, window.back))
+
+
+def count(state: Any) -> int:
+    window: Window = state
+    return window.count
+
+
+def capacity(state: Any) -> int:
+    return sys.maxsize  # lists grow by themselves
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    return state
+
+
+def frozen(aggregate: Monoid, state: Any) -> Any:
+    """The window as (values, sums, [how many are in front]), oldest first, to be saved.
+
+    Delayed cells are filled ahead of time, which changes no answer; so the window that is saved
+    slides on as before.
+    """
+    window: Window = state
+    front = []
+    cell = window.front
+    while cell is not None:
+        _fill(aggregate, cell)
+        front.append(cell)
+        cell = cell.rest
+    values, sums = aggregate.allocate(window.count), aggregate.allocate(window.count)
+    for place, cell in enumerate([*front, *reversed(list(_known(window.back)))]):
+        store(values, place, cell.value)
+        store(sums, place, cell.total)
+    split = integers(aggregate, 1)
+    split[0] = len(front)
+    return values, sums, split
+
+
+def thawed(aggregate: Monoid, frozen: Any) -> Any:
+    """A window to slide on, from what `frozen` gave."""
+    values, sums, (split,) = frozen
+    window = Window()
+    window.count = len(values[0])
+    for place in range(split - 1, -1, -1):
+        window.front = _filled(load(values, place), load(sums, place), window.front)
+        if place == window.count - split:  # |front| - |back| cells from here on: K1
+            window.next = window.front
+    for place in range(split, window.count):
+        window.back = _filled(load(values, place), load(sums, place), window.back)
+    return window
+
+
+def _known(cell: List) -> Iterator[Cell]:
+    """The filled cells up to the end, or up to a delayed one."""
+    while cell is not None and not cell.is_delayed:
+        yield cell
+        cell = cell.rest
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    window: Window = state
+    rows = len(partials)
+    front, later, back = (list(_known(cell)) for cell in (window.front, window.next, window.back))
+
+    def fold(begin: int, end: int) -> Partial:
+        folded = identity(aggregate)
+        for partial in partials[begin:end]:
+            folded = combine(aggregate, folded, partial)
+        return folded
+
+    m = rows - len(back)
+    pending = front[-1].rest if front else None
+    if pending is not None:
+        assert later and later[0] is front[-1], "K4"
+        left, right, after = (list(_known(cell)) for cell in (pending.left, pending.right, pending.after))
+        assert len(right) == len(left) + 1, "K4"
+        begin = len(front)
+        end = begin + len(left)
+        for i, cell in enumerate(left, begin):
+            assert (cell.value, cell.total) == (partials[i], fold(i, end)), "K4"
+        for i, cell in enumerate(reversed(right), end):
+            assert (cell.value, cell.total) == (partials[i], fold(end, i + 1)), "K4"
+        for i, cell in enumerate(after, end + len(right)):
+            assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K4"
+        assert end + len(right) + len(after) == m, "K4"
+        assert all(cells[-1].rest is None for cells in (left, right, after) if cells), "K4"
+    else:
+        assert len(front) == m, "K2"
+    assert not back or back[-1].rest is None, "K4"
+    assert window.count == rows, "K1"
+    # From next to m there are |front| - |back| rows, so as many rows lie before next as there are in back.
+    assert front[len(back) :] == later, "K1"
+    for i, cell in enumerate(front):
+        assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K2"
+    for i, cell in enumerate(reversed(back), m):
+        assert (cell.value, cell.total) == (partials[i], fold(m, i + 1)), "K3"

@@ -1,0 +1,192 @@
+"""The one loop that moves any algorithm over its input, row by row, range by range, size by size."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import kernel
+from sash.algebra.fields import Fields, length, load, store
+from sash.algebra.monoid import Monoid, combine, emit, identity, lift
+from sash.swag.contract import Algorithm, evict, insert, query, query_each, sweep
+
+__all__ = ["PIECE", "cores", "fold_fragments", "over_ranges", "over_rows", "over_sizes"]
+
+PIECE = 1 << 18  # rows below which a second thread costs more than it brings (measured: 2 % of a slide of 250,000 rows)
+
+
+def cores() -> int:
+    """How many threads this process may run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# --- the loops -----------------------------------------------------------------------------------
+
+
+@kernel
+def _rows(
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    state: Any,
+    inputs: Fields,
+    size: int,
+    begin: int,
+    end: int,
+    results: Fields,
+    presences: Fields,
+) -> None:
+    first = max(0, begin - size + 1)
+    for row in range(first, begin):
+        insert(algorithm, aggregate, state, lift(aggregate, load(inputs, row)))
+    for row in range(begin, end):
+        if row - first >= size:
+            evict(algorithm, aggregate, state)
+        insert(algorithm, aggregate, state, lift(aggregate, load(inputs, row)))
+        emit(aggregate, results, presences, row, query(algorithm, aggregate, state))
+
+
+@kernel
+def _swept(
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    inputs: Fields,
+    size: int,
+    begin: int,
+    end: int,
+    scratch: Any,
+    results: Fields,
+    presences: Fields,
+) -> None:
+    sweep(algorithm, aggregate, inputs, size, begin, end, scratch, results, presences)
+
+
+@kernel
+def _ranges(
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    state: Any,
+    inputs: Fields,
+    starts: Any,
+    ends: Any,
+    results: Fields,
+    presences: Fields,
+) -> None:
+    oldest, newest = 0, 0
+    for place in range(len(starts)):
+        # Evict first: only in this order does room for the longest range suffice.
+        while oldest < starts[place] and oldest < newest:
+            evict(algorithm, aggregate, state)
+            oldest += 1
+        if oldest < starts[place]:  # rows that no range covers are never inserted
+            oldest = starts[place]
+            newest = starts[place]
+        while newest < ends[place]:
+            insert(algorithm, aggregate, state, lift(aggregate, load(inputs, newest)))
+            newest += 1
+        emit(aggregate, results, presences, place, query(algorithm, aggregate, state))
+
+
+@kernel
+def _sizes(
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    state: Any,
+    inputs: Fields,
+    sizes: Any,
+    counts: Any,
+    answers: Fields,
+    results: Fields,
+    presences: Fields,
+) -> None:
+    rows = length(inputs)
+    for row in range(rows):
+        if row >= sizes[0]:
+            evict(algorithm, aggregate, state)
+        insert(algorithm, aggregate, state, lift(aggregate, load(inputs, row)))
+        for k in range(len(sizes)):
+            counts[k] = min(sizes[k], row + 1)
+        query_each(algorithm, aggregate, state, counts, answers)
+        for k in range(len(sizes)):
+            emit(aggregate, results, presences, k * rows + row, load(answers, k))
+
+
+@kernel
+def _fragments(aggregate: Monoid, inputs: Fields, edges: Any, partials: Fields) -> None:
+    for place in range(len(edges) - 1):
+        folded = identity(aggregate)
+        for row in range(edges[place], edges[place + 1]):
+            folded = combine(aggregate, folded, lift(aggregate, load(inputs, row)))
+        store(partials, place, folded)
+
+
+# --- who calls them ------------------------------------------------------------------------------
+
+
+def over_rows(
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    inputs: Fields,
+    size: int,
+    results: Fields,
+    presences: Fields,
+    threads: int | None = None,
+) -> None:
+    """The answer at every row for its `size` newest rows, in pieces on several threads if that pays."""
+    rows = length(inputs)
+    size = min(size, rows)
+    if algorithm.gives("run"):
+        algorithm.steps.run(aggregate, inputs, size, results, presences)
+        return
+    run: Callable[[int, int], None]
+    if algorithm.gives("sweep"):
+
+        def run(begin: int, end: int) -> None:
+            scratch = algorithm.steps.scratch(aggregate, size)
+            _swept(algorithm, aggregate, inputs, size, begin, end, scratch, results, presences)
+
+    else:
+
+        def run(begin: int, end: int) -> None:
+            state = algorithm.steps.start(aggregate, size, (size,))
+            _rows(algorithm, aggregate, state, inputs, size, begin, end, results, presences)
+
+    compiled = algorithm.is_compiled and aggregate.is_compiled
+    if threads is None:  # a piece pays for the rows before it that it must read again
+        threads = max(1, min(cores(), rows // max(PIECE, 4 * size))) if compiled else 1
+    cuts = [rows * k // threads for k in range(threads + 1)]
+    if threads == 1:
+        run(0, rows)
+        return
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(run, begin, end) for begin, end in zip(cuts[1:-1], cuts[2:], strict=True)]
+        run(cuts[0], cuts[1])
+        for other in others:
+            other.result()
+
+
+def over_ranges(
+    algorithm: Algorithm, aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, results: Fields, presences: Fields
+) -> None:
+    """The fold of each range [start, end); starts and ends never decrease."""
+    longest = max(1, int((ends - starts).max(initial=1)))
+    state = algorithm.steps.start(aggregate, longest, (longest,))
+    _ranges(algorithm, aggregate, state, inputs, starts, ends, results, presences)
+
+
+def over_sizes(
+    algorithm: Algorithm, aggregate: Monoid, inputs: Fields, sizes: tuple[int, ...], results: Fields, presences: Fields
+) -> None:
+    """The answers for many sizes in one pass; sizes descend, results hold one size after the other."""
+    state = algorithm.steps.start(aggregate, sizes[0], sizes)
+    counts = np.zeros(len(sizes), np.int64)
+    answers = aggregate.allocate(len(sizes))
+    _sizes(algorithm, aggregate, state, inputs, np.array(sizes), counts, answers, results, presences)
+
+
+def fold_fragments(aggregate: Monoid, inputs: Fields, edges: Any) -> Fields:
+    """The partial of each stretch of rows between two edges."""
+    partials = aggregate.allocate(len(edges) - 1)
+    _fragments(aggregate, inputs, edges, partials)
+    return partials

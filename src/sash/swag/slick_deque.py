@@ -1,0 +1,204 @@
+"""SlickDeque for selective aggregates: only rows that can still be an answer are kept.
+
+Idea      Where a ⊕ b is always a or b, a row that a newer one wins against is never an answer
+          again. Drop it: what stays is a deque in which every node wins against all newer ones, so
+          the answer for any start is the first node that is not older.
+Picture     window   oldest f                              b newest         7 3 1 5 2 4 under max
+            node     [ 7 | 5 | 4 )        oldest h … t newest
+            at       [ 0 | 3 | 5 )        the position that each node has in the window
+Keeps     K1  t - h ≤ b - f ≤ len(node);  h = t only if f = b       (positions grow, slots wrap)
+          K2  f ≤ at[h] < … < at[t-1] = b - 1
+          K3  h ≤ j < t: node[j] = p at[j]
+          K4  h ≤ j < t - 1: node[j] ⊕ node[j+1] = node[j], and is not equal to node[j+1]
+          K5  f ≤ i < b: pi ⊕ … ⊕ pb-1 = node[j] for the first j with at[j] ≥ i
+Combines  insert amortised < 2, worst n; evict 0; query of any range 0.  Space ≤ n partials.
+Needs     a selective ⊕, which need not commute.  Order  first in, first out.
+From      Shein, Chrysanthis, Labrinidis. SlickDeque: High Throughput and Low Latency Incremental
+          Sliding-Window Aggregation. EDBT, 2018.
+
+Why a newer row p drops the last node q exactly if q ⊕ p equals p, ties included:
+drop      x ⊕ q ⊕ p = x ⊕ (q ⊕ p) = x ⊕ p for whatever came before, by associativity alone, and no
+          range that begins at or before q ends before p. So an equal q may go even if ⊕ prefers the
+          older, as `first` does: all of its fields are those of p, nobody can tell them apart. Two
+          rows that tie for argmax with unlike second fields are not equal; the older one stays.
+keep      else q ⊕ p = q, ⊕ being selective, and with it every older node wins against p (K4, K5).
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Fields, Partial, length, load, same, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, Needs, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = [
+    "FACTS",
+    "capacity",
+    "check",
+    "count",
+    "evict",
+    "insert",
+    "query",
+    "query_each",
+    "query_last",
+    "resized",
+    "start",
+]
+
+FACTS = Facts(
+    title="SlickDeque (selective)",
+    insert=Cost(Bound(2), Bound(linear=1)),
+    evict=Cost(Bound(0), Bound(0)),
+    query=Cost(Bound(0), Bound(0)),
+    space=Bound(linear=1),
+    needs=Needs.SELECTIVE,
+    ranges=True,
+    paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
+)
+F, B, H, T = range(4)  # where f, b, h, t live in `cursor`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    room = room_for(capacity)
+    return aggregate.allocate(room), integers(aggregate, room), integers(aggregate, 4)
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    node, at, cursor = state
+    head, tail = cursor[H], cursor[T]
+    while tail > head and same(combine(aggregate, load(node, slot(node, tail - 1)), partial), partial):
+        tail -= 1
+    here = slot(node, tail)
+    store(node, here, partial)
+    at[here] = cursor[B]
+    cursor[T] = tail + 1
+    cursor[B] += 1
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    node, at, cursor = state
+    if at[slot(node, cursor[H])] == cursor[F]:
+        cursor[H] += 1
+    cursor[F] += 1
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    node, _at, cursor = state
+    if cursor[H] == cursor[T]:
+        return identity(aggregate)
+    return load(node, slot(node, cursor[H]))
+
+
+def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
+    node, at, cursor = state
+    found = _first_from(node, at, cursor[H], cursor[T], cursor[B] - count)
+    if found == cursor[T]:
+        return identity(aggregate)
+    return load(node, slot(node, found))
+
+
+def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
+    node, at, cursor = state
+    newest, tail, asked = cursor[B], cursor[T], len(counts)
+    found, place = cursor[H], 0
+    while place < asked:
+        first = newest - counts[place]
+        if found < tail and at[slot(node, found)] < first:
+            found = _first_from(node, at, found + 1, tail, first)
+        if found == tail:  # nothing is asked for but the empty range
+            _fill(answers, place, asked, identity(aggregate))
+            return
+        here = slot(node, found)
+        reach = newest - at[here]
+        found += 1
+        if place + 1 == asked or counts[place + 1] < reach:
+            store(answers, place, load(node, here))
+            place += 1
+            continue
+        end = place + counts[place] - reach + 1  # where every count is asked for, this needs no search
+        if end > asked or counts[end - 1] != reach or (end < asked and counts[end] >= reach):
+            end = _first_below(counts, place + 2, asked, reach)
+        _fill(answers, place, end, load(node, here))
+        place = end
+
+
+@jitable
+def _first_from(node: Fields, at: Any, low: int, high: int, position: int) -> int:
+    """The first index in [low, high) of a node that is not older than a position; else high."""
+    probe, step = low, 1  # ever longer strides: what is near costs little, what is far costs a logarithm
+    while probe < high and at[slot(node, probe)] < position:
+        low = probe + 1
+        probe += step
+        step += step
+    high = min(probe, high)
+    while low < high:
+        middle = (low + high) // 2
+        if at[slot(node, middle)] < position:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jitable
+def _first_below(counts: Any, low: int, high: int, limit: int) -> int:
+    """The first place in [low, high) of a count below a limit, counts descending; else high."""
+    probe, step = low, 1
+    while probe < high and counts[probe] >= limit:
+        low = probe + 1
+        probe += step
+        step += step
+    high = min(probe, high)
+    while low < high:
+        middle = (low + high) // 2
+        if counts[middle] >= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jitable
+def _fill(answers: Fields, begin: int, end: int, partial: Partial) -> None:
+    for place in range(begin, end):  # one partial for a run of places: this is what makes all ranges cheap
+        store(answers, place, partial)
+
+
+def count(state: Any) -> int:
+    _node, _at, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    return length(state[0])
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    node, at, cursor = state
+    h, t, room = int(cursor[H]), int(cursor[T]), room_for(capacity)
+    indices = np.arange(h, t)
+    wider = np.zeros(room, np.int64)
+    wider[indices & (room - 1)] = np.asarray(at)[indices & (length(node) - 1)]
+    return relaid(aggregate, node, h, t, room), wider if aggregate.is_compiled else wider.tolist(), cursor
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    node, at, cursor = state
+    f, b, h, t = cursor
+    assert t - h <= b - f <= length(node) == len(at) and (h < t or f == b), "K1"
+    nodes = [load(node, slot(node, j)) for j in range(h, t)]
+    positions = [int(at[slot(node, j)]) for j in range(h, t)]
+    assert positions == sorted(set(positions)), "K2"
+    assert f == b or (f <= positions[0] and positions[-1] == b - 1), "K2"
+    assert all(same(kept, partials[position - f]) for kept, position in zip(nodes, positions, strict=True)), "K3"
+    for older, newer in pairwise(nodes):
+        chosen = combine(aggregate, older, newer)
+        assert same(chosen, older) and not same(chosen, newer), "K4"
+    folded = identity(aggregate)
+    for i in range(b - 1, f - 1, -1):
+        folded = combine(aggregate, partials[i - f], folded)
+        assert same(folded, next(kept for kept, position in zip(nodes, positions, strict=True) if position >= i)), "K5"

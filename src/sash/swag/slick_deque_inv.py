@@ -1,0 +1,164 @@
+"""SlickDeque for aggregates with an inverse: one running answer per size that is asked for.
+
+Idea      Subtract-on-Evict, many times over one ring. Each registered size has its own answer: a
+          new partial joins all of them, and leaves each on the left when it is that old.
+Picture     oldest f          b - s1          b - s2     b newest         s0 ≥ b - f > s1 > s2
+            ring  [ pf | … | pb-s1 | … | pb-s2 | … | pb-1 )
+                    └──────────────── answer 0 ───────────┘   the window is shorter than s0
+                             └─────── answer 1 ───────────┘
+                                       └ answer 2 ────────┘
+Keeps     K1  f ≤ b, b - f ≤ len(ring)                 (positions grow, slots wrap)
+          K2  f ≤ i < b: ring[i] = pi
+          K3  size[0] > size[1] > … > 0; one unbounded size if none was registered
+          K4  answer[k] = the fold of the newest min(size[k], b - f), identity if there are none
+Combines  of the whole window alone: insert 1, evict 1 (an inversion), query 0.
+          Of each registered size: insert ≤ 2, evict ≤ 1, 2 per slide; query 0.
+          Of a range that is not registered: a fold of the rows older than the next smaller size.
+          Space n partials, and one per size.
+Needs     invert(a ⊕ b, a) = b.  Order  first in, first out.
+From      Shein, Chrysanthis, Labrinidis. SlickDeque: High Throughput and Low Latency Incremental
+          Sliding-Window Aggregation. EDBT, 2018.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Fields, Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity, invert
+from sash.swag.contract import Bound, Cost, Facts, Needs, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = [
+    "FACTS",
+    "capacity",
+    "check",
+    "count",
+    "evict",
+    "insert",
+    "query",
+    "query_each",
+    "query_last",
+    "resized",
+    "start",
+]
+
+FACTS = Facts(
+    title="SlickDeque (invertible)",
+    insert=Cost(Bound(1), Bound(1)),
+    evict=Cost(Bound(1), Bound(1)),
+    query=Cost(Bound(0), Bound(0)),
+    space=Bound(1, linear=1),
+    needs=Needs.INVERT,
+    ranges=True,
+    paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
+)
+F, B = range(2)  # where f and b live in `cursor`
+UNBOUNDED = 1 << 62  # no window is as long as this, so its answer is that of the whole window
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    registered = sorted({*sizes}, reverse=True) or [UNBOUNDED]
+    size = integers(aggregate, len(registered))
+    size[:] = registered
+    answer = aggregate.allocate(len(registered))
+    for k in range(len(registered)):
+        store(answer, k, identity(aggregate))
+    return aggregate.allocate(room_for(capacity)), answer, size, integers(aggregate, 2)
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    ring, answer, size, cursor = state
+    newest, rows = cursor[B], cursor[B] - cursor[F]
+    store(ring, slot(ring, newest), partial)
+    for k in range(len(size)):
+        longer = combine(aggregate, load(answer, k), partial)
+        if rows < size[k]:
+            store(answer, k, longer)
+        else:
+            store(answer, k, invert(aggregate, longer, load(ring, slot(ring, newest - size[k]))))
+    cursor[B] = newest + 1
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    ring, answer, size, cursor = state
+    oldest = load(ring, slot(ring, cursor[F]))
+    rows = cursor[B] - cursor[F]
+    k = 0
+    while k < len(size) and size[k] >= rows:  # the answers that reach back to the oldest row
+        if rows == 1:  # whatever rounding had left behind goes with the last row
+            store(answer, k, identity(aggregate))
+        else:
+            store(answer, k, invert(aggregate, load(answer, k), oldest))
+        k += 1
+    cursor[F] += 1
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    _ring, _answer, _size, cursor = state
+    return _suffix(aggregate, state, cursor[B] - cursor[F], 0)
+
+
+def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
+    _ring, _answer, size, _cursor = state
+    low, high = 0, len(size)
+    while low < high:
+        middle = (low + high) // 2
+        if size[middle] > count:
+            low = middle + 1
+        else:
+            high = middle
+    return _suffix(aggregate, state, count, low)
+
+
+def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
+    _ring, _answer, size, _cursor = state
+    k = 0
+    for place in range(len(counts)):
+        while k < len(size) and size[k] > counts[place]:
+            k += 1
+        store(answers, place, _suffix(aggregate, state, counts[place], k))
+
+
+@jitable
+def _suffix(aggregate: Monoid, state: Any, count: int, k: int) -> Partial:
+    """The fold of the newest `count`, or of all if there are fewer; size[k] is the first that is not longer."""
+    ring, answer, size, cursor = state
+    rows = cursor[B] - cursor[F]
+    if k < len(size) and size[k] == count:
+        return load(answer, k)
+    if count >= rows and size[0] >= rows:  # the longest answer is that of the whole window
+        return load(answer, 0)
+    folded = identity(aggregate)
+    covered = min(size[k], rows) if k < len(size) else 0
+    for position in range(cursor[B] - min(count, rows), cursor[B] - covered):
+        folded = combine(aggregate, folded, load(ring, slot(ring, position)))
+    return combine(aggregate, folded, load(answer, k)) if covered > 0 else folded
+
+
+def count(state: Any) -> int:
+    _ring, _answer, _size, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    return length(state[0])
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    ring, answer, size, cursor = state
+    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), answer, size, cursor
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    ring, answer, size, cursor = state
+    f, b = cursor
+    assert f <= b and b - f <= length(ring), "K1"
+    assert [load(ring, slot(ring, i)) for i in range(f, b)] == partials, "K2"
+    assert len(size) == length(answer) > 0 and size[-1] > 0, "K3"
+    assert all(longer > shorter for longer, shorter in pairwise(size)), "K3"
+    for k, limit in enumerate(size):
+        folded = identity(aggregate)
+        for partial in partials[max(0, b - f - limit) :]:
+            folded = combine(aggregate, folded, partial)
+        assert load(answer, k) == folded, "K4"

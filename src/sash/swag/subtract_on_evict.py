@@ -1,0 +1,87 @@
+"""Subtract-on-Evict: a running total that new rows join and old rows leave.
+
+Idea      Keep the fold of the window. A new partial is combined onto its right; the oldest is
+          taken out on its left again, which the aggregate must be able to do.
+Picture     oldest f                    b newest
+            ring  [ pf | pf+1 | … | pb-1 )        total = pf⊕…⊕pb-1
+Keeps     K1  f ≤ b, b - f ≤ len(ring)                 (positions grow, slots wrap)
+          K2  f ≤ i < b: ring[i] = pi
+          K3  total = pf ⊕ … ⊕ pb-1, identity if f = b
+Combines  insert 1, evict 1 (an inversion), query 0.  Space n + 1 partials.
+Needs     invert(a ⊕ b, a) = b.  Order  first in, first out.
+From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation in Worst-Case
+          Constant Time. DEBS, 2017. doi:10.1145/3093742.3093925
+"""
+
+from typing import Any
+
+from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity, invert
+from sash.swag.contract import Bound, Cost, Facts, Needs, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+
+FACTS = Facts(
+    title="Subtract-on-Evict",
+    insert=Cost(Bound(1), Bound(1)),
+    evict=Cost(Bound(1), Bound(1)),
+    query=Cost(Bound(0), Bound(0)),
+    space=Bound(1, linear=1),
+    needs=Needs.INVERT,
+    paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
+)
+F, B = range(2)  # where f and b live in `cursor`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    total = aggregate.allocate(1)
+    store(total, 0, identity(aggregate))
+    return aggregate.allocate(room_for(capacity)), total, integers(aggregate, 2)
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    ring, total, cursor = state
+    store(ring, slot(ring, cursor[B]), partial)
+    store(total, 0, combine(aggregate, load(total, 0), partial))
+    cursor[B] += 1
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    ring, total, cursor = state
+    oldest = load(ring, slot(ring, cursor[F]))
+    cursor[F] += 1
+    if cursor[F] == cursor[B]:  # whatever rounding had left behind goes with the last row
+        store(total, 0, identity(aggregate))
+    else:
+        store(total, 0, invert(aggregate, load(total, 0), oldest))
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    _ring, total, _cursor = state
+    return load(total, 0)
+
+
+def count(state: Any) -> int:
+    _ring, _total, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    return length(state[0])
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    ring, total, cursor = state
+    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), total, cursor
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    ring, total, cursor = state
+    f, b = cursor
+    assert f <= b and b - f <= length(ring), "K1"
+    assert [load(ring, slot(ring, i)) for i in range(f, b)] == partials, "K2"
+    folded = identity(aggregate)
+    for partial in partials:
+        folded = combine(aggregate, folded, partial)
+    assert load(total, 0) == folded, "K3"

@@ -1,0 +1,113 @@
+"""Two-Stacks: amortised O(1) from a front stack and a back stack of values with their sums.
+
+Idea      Two stacks make a queue: rows are pushed onto the back and popped from the front, and
+          each entry also holds the sum of its stack from there down. When the front runs out, the
+          back is flipped onto it. Both tops are ends of one ring, so no value has to move.
+Picture     oldest f                       m                       b newest
+            values [ pf | pf+1 | … | pm-1 ) [ pm | pm+1   | … | pb-1 )
+            sums   [ pf⊕…⊕pm-1 | … | pm-1 ) [ pm | pm⊕pm+1 | … | pm⊕…⊕pb-1 )
+                     front: top at f          back: top at b - 1
+Keeps     K1  f ≤ m ≤ b, b - f ≤ len(values)         (positions grow, slots wrap)
+          K2  f ≤ i < b: values[i] = pi
+          K3  f ≤ i < m: sums[i] = pi ⊕ … ⊕ pm-1
+          K4  m ≤ i < b: sums[i] = pm ⊕ … ⊕ pi
+Combines  insert ≤ 1, query ≤ 1, evict amortised 1, worst n (the flip).  Space 2n partials.
+Needs     associativity.  Order  first in, first out.
+From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation in Worst-Case
+          Constant Time. DEBS, 2017. doi:10.1145/3093742.3093925
+"""
+
+from typing import Any
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.ring import relaid, room_for, slot
+
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+
+FACTS = Facts(
+    title="Two-Stacks",
+    insert=Cost(Bound(1), Bound(1)),
+    evict=Cost(Bound(1), Bound(linear=1)),
+    query=Cost(Bound(1), Bound(1)),
+    space=Bound(linear=2),
+    paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
+)
+F, M, B = range(3)  # where f, m, b live in `cursor`
+
+
+def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
+    room = room_for(capacity)
+    return aggregate.allocate(room), aggregate.allocate(room), integers(aggregate, 3)
+
+
+@jitable
+def _front(aggregate: Monoid, state: Any) -> Partial:
+    _values, sums, cursor = state
+    if cursor[F] == cursor[M]:
+        return identity(aggregate)
+    return load(sums, slot(sums, cursor[F]))
+
+
+@jitable
+def _back(aggregate: Monoid, state: Any) -> Partial:
+    _values, sums, cursor = state
+    if cursor[M] == cursor[B]:
+        return identity(aggregate)
+    return load(sums, slot(sums, cursor[B] - 1))
+
+
+def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
+    values, sums, cursor = state
+    here = slot(values, cursor[B])
+    store(sums, here, combine(aggregate, _back(aggregate, state), partial))
+    store(values, here, partial)
+    cursor[B] += 1
+
+
+def evict(aggregate: Monoid, state: Any) -> None:
+    values, sums, cursor = state
+    if cursor[F] == cursor[M]:
+        folded = identity(aggregate)
+        for position in range(cursor[B] - 1, cursor[F] - 1, -1):  # newest first: K4 becomes K3
+            here = slot(values, position)
+            folded = combine(aggregate, load(values, here), folded)
+            store(sums, here, folded)
+        cursor[M] = cursor[B]
+    cursor[F] += 1
+
+
+def query(aggregate: Monoid, state: Any) -> Partial:
+    return combine(aggregate, _front(aggregate, state), _back(aggregate, state))
+
+
+def count(state: Any) -> int:
+    _values, _sums, cursor = state
+    return int(cursor[B] - cursor[F])
+
+
+def capacity(state: Any) -> int:
+    return length(state[0])
+
+
+def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    values, sums, cursor = state
+    f, b, room = int(cursor[F]), int(cursor[B]), room_for(capacity)
+    return relaid(aggregate, values, f, b, room), relaid(aggregate, sums, f, b, room), cursor
+
+
+def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
+    values, sums, cursor = state
+    f, m, b = cursor
+    assert f <= m <= b and b - f <= length(values) == length(sums), "K1"
+    assert [load(values, slot(values, i)) for i in range(f, b)] == partials, "K2"
+    folded = identity(aggregate)
+    for i in range(m - 1, f - 1, -1):
+        folded = combine(aggregate, partials[i - f], folded)
+        assert load(sums, slot(sums, i)) == folded, "K3"
+    folded = identity(aggregate)
+    for i in range(m, b):
+        folded = combine(aggregate, folded, partials[i - f])
+        assert load(sums, slot(sums, i)) == folded, "K4"

@@ -1,0 +1,209 @@
+"""Columns of values at the border: NumPy, Arrow or lists in, the same kind out."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.fields import Field
+from sash.algebra.monoid import Column
+from sash.errors import InvalidInput
+
+__all__ = ["Values", "read", "read_one", "write"]
+
+
+@dataclass(frozen=True)
+class Values:
+    """One column as kernels read it: data, where it is valid (None: everywhere), and what it came as."""
+
+    data: Any  # a NumPy array, or a list of objects
+    valid: np.ndarray[Any, Any] | None
+    column: Column
+    source: str  # "numpy", "arrow" or "list": what results are given back as
+    logical: Any = None  # the NumPy or Arrow type behind an integer: dates and times
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+def read(values: Any, arity: int, name: str) -> tuple[Values, ...]:
+    """The columns that an aggregate takes: one, or a tuple of as many as it names."""
+    given = values if isinstance(values, tuple) else (values,)
+    if len(given) < arity or (len(given) > 1 and len(given) != arity):
+        raise InvalidInput.columns(name, arity, len(given))
+    columns = tuple(read_one(each) for each in given)
+    if len({len(each) for each in columns}) > 1:
+        raise InvalidInput.ragged([len(each) for each in columns])
+    return columns
+
+
+def read_one(values: Any) -> Values:
+    """One column, whatever it comes as."""
+    if isinstance(values, np.ma.MaskedArray):
+        plain = _numpy(np.asarray(values.data))
+        mask = np.ma.getmaskarray(values)
+        return _with_nulls(plain, ~mask) if mask.any() else plain
+    if isinstance(values, np.ndarray):
+        return _numpy(values)
+    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or _is_pandas(values):
+        return _arrow(values)
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+        raise InvalidInput.option("values", values, "a NumPy array, an Arrow array or a list, one per column")
+    return _list(values)
+
+
+def _is_pandas(values: Any) -> bool:
+    return type(values).__module__.startswith("pandas.")
+
+
+def _with_nulls(plain: Values, valid: np.ndarray[Any, Any]) -> Values:
+    column = replace(plain.column, nullable=True)
+    return Values(plain.data, valid, column, plain.source, plain.logical)
+
+
+def _numpy(array: np.ndarray[Any, Any]) -> Values:
+    if array.ndim != 1:
+        raise InvalidInput.not_flat(array.shape)
+    kind = array.dtype.kind
+    if kind in "OUS":
+        objects = _list(array.tolist())
+        return Values(objects.data, objects.valid, objects.column, "numpy")
+    if kind in "Mm":
+        plain = Values(array.view(np.int64), None, Column(Field("i8"), is_time=True), "numpy", array.dtype)
+        missing = np.isnat(array)
+        return _with_nulls(plain, ~missing) if missing.any() else plain
+    if kind not in "biuf":
+        raise InvalidInput.option("values", array.dtype, "numbers, booleans, strings, dates or times")
+    size = array.dtype.itemsize
+    if kind == "f" and size not in (4, 8):
+        array = array.astype(np.float32 if size == 2 else np.float64)
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return Values(array, None, Column(Field(array.dtype.str[1:])), "numpy")
+
+
+def _list(values: Sequence[Any]) -> Values:
+    present = [value for value in values if value is not None]
+    valid = None if len(present) == len(values) else np.array([value is not None for value in values], np.bool_)
+    kinds = {type(value) for value in present}
+    for kind, example in ((type(value), value) for value in present):
+        if issubclass(kind, list | tuple | dict | set | np.ndarray):
+            raise InvalidInput.mixed(example, "a value is itself a collection")
+    code = _code_of(kinds, present)
+    if code == "O":
+        data: Any = list(values)
+    else:
+        filler = False if code == "b1" else 0
+        try:
+            data = np.array([filler if value is None else value for value in values], np.dtype(code))
+        except OverflowError as error:
+            large = next(value for value in present if not -(2**63) <= value < 2**63)
+            raise InvalidInput.mixed(large, "an integer does not fit 64 bits") from error
+    return Values(data, valid, Column(Field(code), nullable=valid is not None), "list")
+
+
+def _code_of(kinds: set[type], present: list[Any]) -> str:
+    if all(issubclass(kind, bool | np.bool_) for kind in kinds):
+        return "b1" if kinds else "f8"
+    if all(issubclass(kind, int | np.integer) and not issubclass(kind, bool) for kind in kinds):
+        return "i8"
+    if all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
+        return "f8"
+    if len(kinds) > 1:
+        first = type(present[0])
+        other = next(value for value in present if type(value) is not first)
+        raise InvalidInput.mixed(other, f"{first.__name__} and {type(other).__name__} are mixed")
+    return "O"
+
+
+def _arrow(values: Any) -> Values:
+    import pyarrow as pa
+
+    array = pa.Array.from_pandas(values) if _is_pandas(values) else values
+    if not isinstance(array, pa.Array | pa.ChunkedArray):
+        array = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+    kind, logical = array.type, None
+    if pa.types.is_temporal(kind):
+        logical = kind
+        array = array.cast(pa.int64() if kind.bit_width == 64 else pa.int32()).cast(pa.int64())
+    elif pa.types.is_float16(kind):
+        array = array.cast(pa.float32())
+    elif pa.types.is_dictionary(kind):
+        array = array.cast(kind.value_type)
+        kind = array.type
+    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_boolean(array.type)):
+        if pa.types.is_nested(kind):
+            raise InvalidInput.option("values", kind, "numbers, booleans, strings, dates or times")
+        objects = _list(array.to_pylist())
+        return Values(objects.data, objects.valid, objects.column, "arrow", kind)
+    valid = None if array.null_count == 0 else np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+    if valid is not None:
+        array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
+    data = np.ascontiguousarray(array.to_numpy(zero_copy_only=False))
+    column = Column(Field(data.dtype.str[1:]), nullable=valid is not None, is_time=logical is not None)
+    return Values(data, valid, column, "arrow", logical)
+
+
+def write(values: Values, result: Any, valid: np.ndarray[Any, Any] | None, keeps_type: bool) -> Any:
+    """A column of results as what the values came as; `keeps_type` if results are values themselves."""
+    if valid is not None and valid.all():
+        valid = None
+    logical = values.logical if keeps_type else None
+    return _WRITERS[values.source](result, valid, logical)
+
+
+def _to_list(result: Any, valid: np.ndarray[Any, Any] | None, _logical: Any) -> list[Any]:
+    items = list(result) if isinstance(result, list) else result.tolist()
+    return items if valid is None else [item if known else None for item, known in zip(items, valid, strict=True)]
+
+
+def _to_numpy(result: Any, valid: np.ndarray[Any, Any] | None, logical: Any) -> Any:
+    if isinstance(result, list):
+        kinds = {type(item) for item in result if item is not None}
+        numbers = kinds and all(issubclass(kind, int | float | np.number | np.ndarray) for kind in kinds)
+        if not (numbers and (valid is None or kinds == {float})):
+            array = np.empty(len(result), object)
+            array[:] = result
+            return array
+        result = np.array([math.nan if item is None else item for item in result])
+    if valid is None:
+        return result.view(logical) if logical is not None else result
+    if logical is not None:
+        result = result.copy()
+        result[~valid] = np.iinfo(np.int64).min  # NaT
+        return result.view(logical)
+    if result.dtype.kind == "f":
+        result[~valid] = np.nan
+        return result
+    mask = np.broadcast_to((~valid).reshape(-1, *[1] * (result.ndim - 1)), result.shape)
+    return np.ma.MaskedArray(result, mask=mask)
+
+
+def _to_arrow(result: Any, valid: np.ndarray[Any, Any] | None, logical: Any) -> Any:
+    import pyarrow as pa
+
+    mask = None if valid is None else ~valid
+    if isinstance(result, list):
+        known = [
+            (item.tolist() if isinstance(item, np.ndarray) else item) if valid is None or valid[k] else None
+            for k, item in enumerate(result)
+        ]
+        return pa.array(known, type=logical)
+    if result.ndim == 2:
+        flat = pa.array(result.reshape(-1))
+        kept = None if mask is None else pa.array(mask)
+        return pa.FixedSizeListArray.from_arrays(flat, result.shape[1], mask=kept)
+    array = pa.array(result, mask=mask)
+    if logical is None:
+        return array
+    return array.cast(pa.int32()).cast(logical) if logical.bit_width == 32 else array.cast(logical)
+
+
+_WRITERS: dict[str, Callable[[Any, np.ndarray[Any, Any] | None, Any], Any]] = {
+    "list": _to_list,
+    "numpy": _to_numpy,
+    "arrow": _to_arrow,
+}

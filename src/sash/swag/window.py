@@ -1,0 +1,322 @@
+"""One window that slides by hand: insert, evict, query, save, restore."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.aggregate import Aggregate, Template, bind
+from sash.algebra.compiler import kernel
+from sash.algebra.fields import Field, Fields, Partial, length, load, store
+from sash.algebra.monoid import Column, Monoid, Presence, lift
+from sash.errors import (
+    BrokenWindow,
+    EmptyWindow,
+    InvalidAggregate,
+    InvalidInput,
+    InvalidState,
+    NumberOverflow,
+    SashError,
+    UnsupportedAggregate,
+)
+from sash.swag import saved
+from sash.swag import values as border
+from sash.swag.choose import choose, task_of
+from sash.swag.contract import Algorithm, Needs, Sizes, evict, insert, query, query_last
+
+__all__ = ["Window", "open"]
+
+SMALLEST = 16  # rows: a window never shrinks its room below this
+
+
+@kernel
+def _lift_rows(aggregate: Monoid, inputs: Fields, partials: Fields) -> None:
+    for row in range(length(inputs)):
+        store(partials, row, lift(aggregate, load(inputs, row)))
+
+
+@kernel
+def _insert_rows(algorithm: Algorithm, aggregate: Monoid, state: Any, partials: Fields) -> None:
+    for row in range(length(partials)):
+        insert(algorithm, aggregate, state, load(partials, row))
+
+
+@kernel
+def _evict_rows(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int) -> None:
+    for _ in range(count):
+        evict(algorithm, aggregate, state)
+
+
+@kernel
+def _query(algorithm: Algorithm, aggregate: Monoid, state: Any, answer: Fields) -> None:
+    store(answer, 0, query(algorithm, aggregate, state))
+
+
+@kernel
+def _query_last(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int, answer: Fields) -> None:
+    store(answer, 0, query_last(algorithm, aggregate, state, count))
+
+
+def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
+    """An empty window over one aggregate, moved by hand.
+
+    The type of its values is `dtype`, or that of the first value inserted.
+
+    >>> import sash
+    >>> w = sash.swag.open("daba_lite", sash.max())
+    >>> w.insert(3); w.insert(1); w.query(), len(w)
+    (3, 2)
+    >>> w.evict(); w.query()
+    1
+    """
+    return Window(algorithm, aggregate, dtype)
+
+
+class Window:
+    """A sliding window over one aggregate; `open` makes one."""
+
+    def __init__(self, algorithm: str, aggregate: Template, dtype: Any = None) -> None:
+        if not isinstance(aggregate, Template):
+            raise InvalidAggregate.not_an_aggregate(aggregate)
+        task = task_of({aggregate.name: aggregate}, objects=False, stepwise=True)
+        chosen = choose(task, algorithm).algorithm
+        if chosen.facts.sizes is Sizes.FIXED:
+            raise InvalidInput.whole_array(chosen.name)
+        self.aggregate = aggregate
+        self._algorithm = chosen
+        self._monoid: Monoid | None = None
+        self._state: Any = None
+        self._broken: BaseException | None = None
+        if dtype is not None:
+            self._bind(_columns_of(dtype, max(1, aggregate.arity)))
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the algorithm."""
+        return self._algorithm.name
+
+    def __len__(self) -> int:
+        return 0 if self._monoid is None else int(self._algorithm.steps.count(self._state))
+
+    def __repr__(self) -> str:
+        kind = "" if self._monoid is None else f" of {self._monoid.columns[0].field.dtype.name}"
+        return f"<sash window: {self.aggregate.name}{kind} by {self.algorithm}, {len(self)} rows>"
+
+    # --- moving it -------------------------------------------------------------------------------
+
+    def insert(self, *values: Any) -> None:
+        """Insert one value at the newest end; for an aggregate of several columns, one value each."""
+        self._insert(self._row(values))
+
+    def insert_many(self, values: Any) -> None:
+        """Insert a column of values in order, all or none of them.
+
+        >>> import sash
+        >>> w = sash.swag.open("two_stacks_lite", sash.sum())
+        >>> w.insert_many([1, 2, 3]); w.query()
+        6
+        """
+        columns = border.read(values, max(1, self.aggregate.arity), self.aggregate.name)
+        if self._monoid is None:
+            self._bind(tuple(replace(each.column, nullable=True) for each in columns))
+        self._insert(self._checked(columns))
+
+    def evict(self, count: int = 1) -> None:
+        """Evict the oldest value, or the `count` oldest."""
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise InvalidInput.at_least("count", count, 1)
+        if len(self) < count:
+            raise EmptyWindow.cannot("evict from" if count == 1 else f"evict {count} rows from")
+        monoid = self._usable()
+        steps = self._algorithm.steps
+        self._change(_evict_rows, self._algorithm, monoid, self._state, int(count))
+        while SMALLEST < steps.capacity(self._state) and 4 * len(self) <= steps.capacity(self._state):
+            smaller = steps.resized(monoid, self._state, steps.capacity(self._state) // 2)
+            if steps.capacity(smaller) >= steps.capacity(self._state):
+                break  # it grows and shrinks by itself
+            self._state = smaller
+
+    def query(self, last: int | None = None) -> Any:
+        """The aggregate of the window, or of its `last` newest values if the algorithm answers many ranges."""
+        if not len(self):
+            raise EmptyWindow.cannot("query")
+        monoid = self._usable()
+        answer = monoid.allocate(1)
+        if last is None:
+            _query(self._algorithm, monoid, self._state, answer)
+        else:
+            if not self._algorithm.facts.ranges:
+                raise UnsupportedAggregate.many_ranges(self.algorithm, ["flat_fat", "fiba"])
+            if isinstance(last, bool) or not isinstance(last, int | np.integer) or not 1 <= last <= len(self):
+                raise InvalidInput.option("last", last, f"a whole number from 1 to {len(self)}")
+            _query_last(self._algorithm, monoid, self._state, int(last), answer)
+        return self._lowered(load(answer, 0))
+
+    # --- keeping it ------------------------------------------------------------------------------
+
+    def save(self) -> bytes:
+        """The window as bytes; `restore` on a window opened alike continues from there."""
+        if self._monoid is None:
+            return saved.pack({"algorithm": self.algorithm, "aggregate": self._fingerprint(), "columns": None})
+        state = self._state
+        if self._algorithm.gives("frozen"):
+            state = self._algorithm.steps.frozen(self._usable(), state)
+        return saved.pack(
+            {
+                "algorithm": self.algorithm,
+                "aggregate": self._fingerprint(),
+                "columns": tuple(each.field.code for each in self._usable().columns),
+                "state": state,
+            }
+        )
+
+    def restore(self, blob: bytes) -> "Window":
+        """Continue from what `save` gave; a blob of something else changes nothing.
+
+        >>> import sash
+        >>> w = sash.swag.open("daba_lite", sash.max())
+        >>> w.insert_many([3, 1]); again = sash.swag.open("daba_lite", sash.max()).restore(w.save())
+        >>> again.evict(); again.query()
+        1
+        """
+        content = saved.unpack(blob)
+        if not isinstance(content, dict) or not {"algorithm", "aggregate", "columns"} <= content.keys():
+            raise InvalidState.damaged("it is not the state of a window")
+        for what, given in (("algorithm", self.algorithm), ("aggregate", self._fingerprint())):
+            if content[what] != given:
+                raise InvalidState.other(what, content[what], given)
+        fresh = Window(self.algorithm, self.aggregate)
+        if content["columns"] is not None:
+            fresh._bind(tuple(Column(Field(code), nullable=True) for code in content["columns"]))
+            if self._monoid is not None and self._monoid.columns != fresh._usable().columns:
+                raise InvalidState.other("values of type", content["columns"], self._usable().columns[0])
+            steps = self._algorithm.steps
+            if self._algorithm.gives("thawed"):
+                fresh._state = steps.thawed(fresh._usable(), content["state"])
+            else:
+                fresh._state = _like(fresh._state, content["state"])
+            if not 0 <= steps.count(fresh._state) <= steps.capacity(fresh._state):
+                raise InvalidState.damaged("it claims more rows than it has room for")
+        self._monoid, self._state, self._broken = fresh._monoid, fresh._state, None
+        return self
+
+    def _fingerprint(self) -> str:
+        """What must agree for a state to mean the same: name, parameters, and the fields of a user's own."""
+        parameters = getattr(self.aggregate, "parameters", ())
+        own = getattr(self.aggregate, "state", None)
+        return f"{self.aggregate.name}{dict(parameters) or ''}{own or ''}"
+
+    # --- behind it -------------------------------------------------------------------------------
+
+    def _bind(self, columns: tuple[Column, ...]) -> None:
+        invertible = self._algorithm.facts.needs is Needs.INVERT
+        monoid = bind(self.aggregate, columns, invertible)
+        if not self._algorithm.is_compiled:
+            monoid = replace(monoid, is_compiled=False)
+        self._monoid = monoid
+        self._state = self._algorithm.steps.start(monoid, SMALLEST, ())
+
+    def _usable(self) -> Monoid:
+        if self._broken is not None:
+            raise BrokenWindow.since(self.aggregate.name, self._broken) from self._broken
+        assert self._monoid is not None
+        return self._monoid
+
+    def _row(self, values: tuple[Any, ...]) -> tuple[border.Values, ...]:
+        arity = max(1, self.aggregate.arity)
+        if len(values) != arity:
+            raise InvalidInput.columns(self.aggregate.name, arity, len(values))
+        columns = tuple(border.read_one([value]) for value in values)
+        if self._monoid is None:
+            self._bind(tuple(replace(each.column, nullable=True) for each in columns))
+        return self._checked(columns)
+
+    def _checked(self, columns: tuple[border.Values, ...]) -> tuple[border.Values, ...]:
+        """The columns in the types that the window is bound to."""
+        return tuple(_as_type(each, bound) for each, bound in zip(columns, self._usable().columns, strict=True))
+
+    def _insert(self, columns: tuple[border.Values, ...]) -> None:
+        monoid, steps = self._usable(), self._algorithm.steps
+        rows = len(columns[0])
+        given = [each.data for each in columns]
+        given += [np.ones(rows, np.bool_) if each.valid is None else each.valid for each in columns]
+        if not monoid.is_compiled:
+            given = [each.tolist() if isinstance(each, np.ndarray) else each for each in given]
+        partials = monoid.allocate(rows)
+        try:
+            _lift_rows(monoid, tuple(given), partials)
+        except SashError:
+            raise
+        except Exception as error:
+            if not isinstance(self.aggregate, Aggregate):
+                raise
+            example = tuple(each.data[0] for each in columns) if rows == 1 else "these values"
+            raise InvalidAggregate.fails(self.aggregate.name, "lift", example, error) from error
+        while steps.capacity(self._state) < len(self) + rows:
+            self._state = steps.resized(monoid, self._state, max(2 * steps.capacity(self._state), len(self) + rows))
+        self._change(_insert_rows, self._algorithm, monoid, self._state, partials)
+
+    def _change(self, step: Any, *arguments: Any) -> None:
+        try:
+            step(*arguments)
+        except Exception as error:
+            self._broken = error
+            raise InvalidAggregate.fails(self.aggregate.name, "combine or invert", "partials", error) from error
+
+    def _lowered(self, partial: Partial) -> Any:
+        value, presence = self._usable().outputs[0].read(partial)
+        if presence == Presence.OVERFLOW:
+            raise NumberOverflow.at(self.aggregate.name, 0)
+        return value.item() if isinstance(value, np.generic) else value
+
+
+def _columns_of(dtype: Any, arity: int) -> tuple[Column, ...]:
+    each = dtype if isinstance(dtype, tuple) else (dtype,) * arity
+    return tuple(_column_of(kind) for kind in each)
+
+
+def _column_of(dtype: Any) -> Column:
+    if dtype in (str, object, "str", "string", "object"):
+        return Column(Field("O"), nullable=True)
+    try:
+        code = np.dtype(dtype).str[1:]
+        return Column(Field(code), nullable=True)
+    except (TypeError, InvalidAggregate) as error:
+        raise InvalidInput.option("dtype", dtype, "a NumPy dtype of numbers or booleans, or str") from error
+
+
+def _as_type(values: border.Values, bound: Column) -> border.Values:
+    if values.column.field == bound.field:
+        return values
+    known = values.data if values.valid is None else [v for v, k in zip(values.data, values.valid, strict=True) if k]
+    if len(known) == 0:  # nothing but nulls
+        empty = [None] * len(values) if bound.field.is_object else np.zeros(len(values), bound.field.dtype)
+        return border.Values(empty, values.valid, bound, values.source)
+    source, target = values.column.field.dtype, bound.field.dtype
+    if "O" in (source.kind, target.kind) or not np.can_cast(source, target, "same_kind") or source.kind == "b":
+        raise InvalidInput.value_type(known[0], target.name)
+    converted = values.data.astype(target)
+    if target.kind in "iu" and not np.array_equal(converted, values.data):
+        raise InvalidInput.value_type(known[0], target.name)
+    return border.Values(converted, values.valid, bound, values.source)
+
+
+def _like(model: Any, given: Any) -> Any:
+    """A saved state in the form of a fresh one: the same nesting, arrays where it has arrays."""
+    if isinstance(model, tuple):
+        if not isinstance(given, tuple) or len(given) != len(model):
+            raise InvalidState.damaged("its parts do not fit the algorithm")
+        return tuple(_like(inner, part) for inner, part in zip(model, given, strict=True))
+    if isinstance(model, np.ndarray):
+        try:
+            array = np.ascontiguousarray(given, dtype=model.dtype)
+        except (TypeError, ValueError) as error:
+            raise InvalidState.damaged("an array of it has another type") from error
+        if array.ndim != model.ndim or array.shape[1:] != model.shape[1:]:
+            raise InvalidState.damaged("an array of it has another shape")
+        return array
+    if isinstance(model, list) and isinstance(given, list | np.ndarray):
+        return given if isinstance(given, list) else given.tolist()
+    if type(model) is type(given):
+        return given
+    raise InvalidState.damaged("its parts do not fit the algorithm")
