@@ -151,20 +151,16 @@ class InvalidInput(SashError, ValueError):
         )
 
     @classmethod
-    def fixed_size(cls, algorithm: str) -> "InvalidInput":
-        return cls(f"{algorithm} slides windows of one fixed size: pass size=…, or use daba_lite for a window that varies.")
-
-    @classmethod
     def whole_array(cls, algorithm: str) -> "InvalidInput":
         return cls(f"{algorithm} needs the whole array at once: use sash.swag.slide, or open another algorithm.")
 
     @classmethod
-    def ranges(cls, why: str) -> "InvalidInput":
-        return cls(f"The ranges are not usable: {why}. Give starts and ends that never decrease, with start <= end.")
+    def in_order(cls, algorithm: str) -> "InvalidInput":
+        return cls(f"{algorithm} takes rows in order, without positions: open the window with 'fiba'.")
 
     @classmethod
-    def position(cls, position: object, why: str) -> "InvalidInput":
-        return cls(f"Position {position!r} {why}.")
+    def ranges(cls, why: str) -> "InvalidInput":
+        return cls(f"The ranges are not usable: {why}. Give starts and ends that never decrease, with start <= end.")
 
     @classmethod
     def option(cls, what: str, value: object, expected: str) -> "InvalidInput":
@@ -191,7 +187,9 @@ class InvalidState(SashError, ValueError):
 
     @classmethod
     def version(cls, given: int, known: int) -> "InvalidState":
-        return cls(f"The state has format {given}, and this version of sash reads format {known}. Use the sash that saved it.")
+        return cls(
+            f"The state has format {given}, and this version of sash reads format {known}. Use the sash that saved it."
+        )
 
     @classmethod
     def damaged(cls, why: str) -> "InvalidState":

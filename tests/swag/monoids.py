@@ -13,7 +13,12 @@ from sash.algebra.fields import Field
 from sash.algebra.monoid import Column, Monoid
 
 words = Aggregate(
-    "words", state=("O",), identity=((),), lift=lambda x: ((x,),), combine=lambda a, b: (a[0] + b[0],), lower=lambda p: p[0]
+    "words",
+    state=("O",),
+    identity=((),),
+    lift=lambda x: ((x,),),
+    combine=lambda a, b: (a[0] + b[0],),
+    lower=lambda p: p[0],
 )
 # Maps x → s·x + t with s = ±1: a group that does not commute.
 turns = Aggregate(
@@ -69,6 +74,4 @@ class Counter:
             self.calls += neutral not in (whole, older)
             return monoid.invert(whole, older)
 
-        self.monoid = replace(
-            monoid, combine=combine, invert=invert if monoid.invert else None, is_compiled=False
-        )
+        self.monoid = replace(monoid, combine=combine, invert=invert if monoid.invert else None, is_compiled=False)

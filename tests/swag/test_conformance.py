@@ -80,7 +80,9 @@ def test_agrees_with_the_oracle_keeps_its_invariants_and_its_bounds(
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 300])
-@pytest.mark.parametrize(("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[1] in ("words", "turns", "latest")])
+@pytest.mark.parametrize(
+    ("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[1] in ("words", "turns", "latest")]
+)
 def test_average_combines_per_slide_stay_within_the_facts(algorithm: Algorithm, aggregate: str, n: int) -> None:
     counter = Counter(bound(aggregate, invertible=True))
     monoid, steps, facts = counter.monoid, algorithm.steps, algorithm.facts
@@ -98,12 +100,12 @@ def test_average_combines_per_slide_stay_within_the_facts(algorithm: Algorithm, 
     assert counter.calls / slides <= expected + 0.05 + 1 / n  # a run does not end with a cycle
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[0].facts.ranges]
-)
+@pytest.mark.parametrize(("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[0].facts.ranges])
 @settings(max_examples=25, deadline=None)
 @given(history=histories(), data=st.data())
-def test_answers_every_suffix(algorithm: Algorithm, aggregate: str, history: list[tuple[str, int]], data: st.DataObject) -> None:
+def test_answers_every_suffix(
+    algorithm: Algorithm, aggregate: str, history: list[tuple[str, int]], data: st.DataObject
+) -> None:
     monoid, steps = bound(aggregate, invertible=True), algorithm.steps
     largest = sum(verb == "insert" for verb, _ in history) + 1
     state = steps.start(monoid, largest, tuple(range(largest, 0, -1)))

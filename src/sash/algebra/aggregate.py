@@ -189,7 +189,7 @@ class _Wrap:
 class Builtin(Template):
     """An aggregate that comes with sash: a function from input types to parts."""
 
-    make: Callable[[tuple[Column, ...], bool], Parts] = field(kw_only=True, repr=False)
+    make: Callable[[tuple[Column, ...], bool], Parts] = field(kw_only=True, repr=False, compare=False)  # by the name
     parameters: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
 
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:

@@ -248,22 +248,49 @@ def _multiply(a: Partial, b: Partial) -> Partial:
     return (a[0] * b[0],)
 
 
+_BOTTOM = -9223372036854775808  # -2⁶³
+
+
 def _factor(x: Any) -> Partial:
-    """An integer as (product of what is not zero, its size as a float, how many zeros)."""
-    return (1, 1.0, 1) if x == 0 else (x, abs(float(x)), 0)
+    """An integer as (minus the size of the product, how many negative factors, how many zeros).
+
+    Zeros are counted apart, so a size only grows, and 0 can say that it has outgrown 64 bits. It is kept
+    negative because 2⁶³ has no other place in them.
+    """
+    if x == 0:
+        return -1, 0, 1
+    return (x, 1, 0) if x < 0 else (-x, 0, 0)
+
+
+def _factor_of_unsigned(x: Any) -> Partial:
+    if x == 0:
+        return -1, 0, 1
+    return (-np.int64(x) if x <= 9223372036854775807 else 0), 0, 0
 
 
 def _multiply_factors(a: Partial, b: Partial) -> Partial:
-    return a[0] * b[0], a[1] * b[1], a[2] + b[2]
+    return _times(a[0], b[0]), a[1] + b[1], a[2] + b[2]
+
+
+@jitable
+def _times(a: int, b: int) -> int:
+    if a == -1 or b == 0:
+        return b
+    if b == -1 or a == 0:
+        return a
+    return a * -b if a >= -(_BOTTOM // b) else 0
 
 
 @jitable
 def _product_fits(p: Partial) -> int:
-    return 1 if p[2] > 0 or p[1] < 9.2233720368e18 else 2  # Presence.VALUE, Presence.OVERFLOW
+    fits = p[2] > 0 or (p[0] != 0 and (p[0] > _BOTTOM or p[1] % 2 == 1))
+    return 1 if fits else 2  # Presence.VALUE, Presence.OVERFLOW
 
 
 def _product_of_factors(p: Partial) -> int:
-    return 0 if p[2] > 0 else p[0]
+    if p[2] > 0:
+        return 0
+    return p[0] if p[1] % 2 == 1 else -p[0]  # type: ignore[no-any-return]
 
 
 def _some_product_fits(p: Partial) -> int:
@@ -278,7 +305,8 @@ def _product(columns: Columns, invertible: bool) -> Parts:
         if column.nullable:
             return Parts((counted(columns), component), _after_count(_first_field), F8, _some)
         return Parts((component,), _first_field, F8)
-    component = Component("product", (I8, F8, I8), (1, 1.0, 0), _factor, _multiply_factors)
+    factor = _factor_of_unsigned if column.field.dtype.kind == "u" else _factor
+    component = Component("product", (I8, I8, I8), (-1, 0, 0), factor, _multiply_factors)
     if column.nullable:
         return Parts((counted(columns), component), _after_count(_product_of_factors), I8, _some_product_fits)
     return Parts((component,), _product_of_factors, I8, _product_fits)
@@ -372,7 +400,17 @@ def _range(columns: Columns, invertible: bool) -> Parts:
     def lower(p: Partial) -> Any:
         return p[0] - p[width]
 
-    result = column.field if column.field.dtype.kind != "b" else Field("i1")
+    @jitable
+    def fits(p: Partial) -> int:
+        # Asked without the difference, which could wrap.
+        return 2 if p[width] < 0 and p[0] > 9223372036854775807 + p[width] else 1  # Presence.OVERFLOW, Presence.VALUE
+
+    def some_that_fits(p: Partial) -> int:
+        return fits(p) if p[-1] else 0
+
+    if column.field.code == "i8":
+        return Parts((high, low), lower, I8, some_that_fits if column.nullable else fits)
+    result = column.field if column.field.code in ("f4", "f8", "u8") else I8
     return Parts((high, low), lower, result, _last_is_set if column.nullable else None)
 
 

@@ -26,6 +26,7 @@ import numpy as np
 from numba.core import caching, config, types
 from numba.core.compiler import CompileResult, run_frontend
 from numba.core.datamodel import models
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError
 from numba.core.extending import NativeValue, register_jitable, register_model, typeof_impl, unbox
 from numba.core.registry import cpu_target
@@ -124,12 +125,13 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 
     try:
         signature = tuple(kind_of(argument) for argument in arguments)
-        cpu_target.typing_context.refresh()
-        cpu_target.target_context.refresh()
-        frontend = run_frontend(function)
-        inferred = type_inference_stage(
-            cpu_target.typing_context, cpu_target.target_context, frontend, signature, None
-        )
+        # Inference takes a lock of its own; another thread that compiles takes both, in this order.
+        with global_compiler_lock:
+            cpu_target.typing_context.refresh()
+            cpu_target.target_context.refresh()
+            inferred = type_inference_stage(
+                cpu_target.typing_context, cpu_target.target_context, run_frontend(function), signature, None
+            )
     except (NumbaError, TypeError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise InvalidAggregate.not_compilable(name, f"{what} does not type-check ({' '.join(lines[:3])}).") from error
@@ -167,13 +169,17 @@ def _meaning(value: Any, seen: frozenset[int]) -> str:
     if isinstance(value, python_types.ModuleType):
         return f"module {value.__name__} {getattr(value, '__version__', '')}"
     if isinstance(value, np.ndarray):
-        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+        return (
+            f"array {value.dtype.str} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+        )
     if isinstance(value, tuple | list):
         return f"{type(value).__name__} [{', '.join(_meaning(each, seen) for each in value)}]"
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic | np.dtype):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, type | python_types.BuiltinFunctionType | np.ufunc):
-        return f"name {getattr(value, '__module__', '')}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
+        return (
+            f"name {getattr(value, '__module__', '')}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
+        )
     # Nothing is known of it, so it equals nothing, not even itself in another process.
     return f"unknown {os.getpid()} {id(value)} {os.urandom(8).hex()}"
 
@@ -333,7 +339,7 @@ class Kernel(Generic[P, R]):
         return self._dispatchers[heap]
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
-        statics = [each for each in arguments[:2] if isinstance(each, Static)]
+        statics = [each for each in arguments[:3] if isinstance(each, Static)]
         if JIT_DISABLED or not all(each.is_compiled for each in statics):
             return self.py_func(*arguments, **named)
         key = " ".join(each.key for each in statics)

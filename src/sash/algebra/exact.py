@@ -39,7 +39,7 @@ _SPLIT = 134217729.0  # 2²⁷ + 1
 
 def halves(x: int) -> Partial:
     """An integer as (high, low)."""
-    return x // _HALF, x % _HALF
+    return x >> 32, x & 0xFFFFFFFF  # an unsigned integer divided by a signed one would be a float when compiled
 
 
 def add(a: Partial, b: Partial) -> Partial:

@@ -88,7 +88,7 @@ def string_agg(column: str | None = None, separator: str = ",") -> Template:
     def make(columns: Columns, invertible: bool) -> Parts:
         column = columns[0]
         if not column.field.is_object:
-            raise UnsupportedAggregate.of_type("string_agg", column.field.dtype.name, "strings")
+            raise UnsupportedAggregate.of_type("string_agg", column, "strings")
         return Parts((_COLLECTED,), joined, OBJECT, _some_collected if column.nullable else None)
 
     return Builtin(
@@ -210,8 +210,8 @@ def _at(q: Any, name: str, columns: tuple[str, ...], parameters: tuple[tuple[str
 
     def make(columns: Columns, invertible: bool) -> Parts:
         column = columns[0]
-        if column.field.is_object:
-            raise UnsupportedAggregate.of_type(name, "object", "numbers")
+        if column.field.is_object or column.is_time:
+            raise UnsupportedAggregate.of_type(name, column, "numbers")
         return Parts((_VALUES,), lower, F8, _some_values if column.nullable else None)
 
     return Builtin(

@@ -269,7 +269,9 @@ def _united_lift(components: tuple[Component, ...], columns: tuple[Column, ...])
         bindings += [(f"f{k}", jitable(component.lift)), (f"cast{k}", cast), (f"zero{k}", _initial(component))]
         lines.append(f"    c{k} = cast{k}(f{k}({', '.join(arguments)}))\n")
         if present:
-            lines[-1] = f"    if {' and '.join(present)}:\n    {lines[-1]}    else:\n        c{k} = zero{k}()\n"
+            lines[-1] = (
+                f"    if {' and '.join(present)}:\n    {lines[-1]}    else:\n        c{k} = cast{k}(zero{k}())\n"
+            )
         results += [f"c{k}[{j}]" for j in range(len(component.fields))]
     return unrolled(f"def generated(row):\n{''.join(lines)}    return {_tuple(results)}", *bindings)
 
@@ -296,7 +298,11 @@ def _constant(fields: tuple[Field, ...], values: tuple[Any, ...]) -> Callable[[]
         else:
             items.append(f"v{k}")
             bindings.append((f"v{k}", each.dtype.type(value).item()))
-    return _generate(f"def generated():\n    return {_tuple(items)}", [("np", np), *bindings])
+    # To a cache 0, 0.0, -0.0 and False are one key: the text tells fields of unlike types apart.
+    kinds = " ".join(
+        f"{each.code}={'' if each.is_object else repr(value)}" for each, value in zip(fields, values, strict=True)
+    )
+    return _generate(f"def generated():\n    # {kinds}\n    return {_tuple(items)}", [("np", np), *bindings])
 
 
 def _canonical(fields: tuple[Field, ...]) -> Callable[[Partial], Partial]:
@@ -305,9 +311,7 @@ def _canonical(fields: tuple[Field, ...]) -> Callable[[Partial], Partial]:
     def as_is(partial: Partial) -> Partial:
         return partial
 
-    casts = _tuple(
-        f"partial[{k}]" if each.is_array else f"t{k}(partial[{k}])" for k, each in enumerate(fields)
-    )
+    casts = _tuple(f"partial[{k}]" if each.is_array else f"t{k}(partial[{k}])" for k, each in enumerate(fields))
     bindings = [(f"t{k}", each.dtype.type) for k, each in enumerate(fields) if not (each.is_array or each.is_object)]
 
     if any(each.is_object for each in fields):

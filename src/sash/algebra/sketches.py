@@ -71,27 +71,27 @@ def _slot(bits: int, slots: int) -> int:
     return bits % slots
 
 
-@overload(_wrapped)
+@overload(_wrapped, strict=False)
 def _wrapped_compiled(x: Any) -> Any:
     return lambda x: np.uint64(x)
 
 
-@overload(_float_bits)
+@overload(_float_bits, strict=False)
 def _float_bits_compiled(x: Any) -> Any:
     return lambda x: np.float64(x).view(np.uint64)
 
 
-@overload(_times)
+@overload(_times, strict=False)
 def _times_compiled(a: Any, b: Any) -> Any:
     return lambda a, b: np.uint64(a) * np.uint64(b)
 
 
-@overload(_plus)
+@overload(_plus, strict=False)
 def _plus_compiled(a: Any, b: Any) -> Any:
     return lambda a, b: np.uint64(a) + np.uint64(b)
 
 
-@overload(_slot)
+@overload(_slot, strict=False)
 def _slot_compiled(bits: Any, slots: Any) -> Any:
     return lambda bits, slots: np.int64(bits % np.uint64(slots))
 
@@ -388,8 +388,9 @@ def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None
     Without `quantile` the result is the array [n, min, max, Σx, Σx², … Σx^k], to be asked with
     `quantile_of`. An estimate is typically within one percent of rank for smooth data. Power sums
     of raw values lose about log10(1 + |centre| / half-width) digits with each power: of values far
-    from zero and close together only the lower moments are used. Keep |x| within 1e±30 for k = 10,
-    and subtract a typical value first if all values are alike. A NaN or an infinity gives NaN.
+    from zero and close together only the lower moments are used; subtract a typical value first if all
+    values are alike. Powers beyond 1e±290 are not used either (NaN in the array): keep |x| within 1e±29
+    for k = 10. One far outlier hides the shape of all the rest. A NaN or an infinity gives NaN.
 
     >>> import sash
     >>> [round(x, 6) for x in sash.swag.slide([1.0, 2.0, 9.0, 9.0], 3, sash.moment_sketch(quantile=0.5))]
@@ -401,11 +402,11 @@ def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None
 
     def lift(x: Any) -> Partial:
         powers = np.empty(k, np.float64)
-        number = float(x)
+        number = x * 1.0  # booleans, too
         power = 1.0
         for j in range(k):
             power *= number
-            powers[j] = power
+            powers[j] = power if abs(power) < 1e290 else math.nan  # of no use, and sums of the others must not overflow
         return number, number, powers
 
     def array(p: Partial) -> Any:
@@ -420,8 +421,8 @@ def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None
         return moments.estimate(float(p[0]), p[1], p[2], p[3], share)
 
     def make(columns: Columns, invertible: bool) -> Parts:
-        if columns[0].field.is_object:
-            raise UnsupportedAggregate.of_type("moment_sketch", "object", "numbers")
+        if columns[0].field.is_object or columns[0].is_time:
+            raise UnsupportedAggregate.of_type("moment_sketch", columns[0], "numbers")
         component = Component(
             f"moments {k}", (F8, F8, Field(f"f8[{k}]")), (math.inf, -math.inf, 0.0), lift, _join_moments
         )

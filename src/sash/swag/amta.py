@@ -108,7 +108,7 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
 
 
 def evict(aggregate: Monoid, state: Any) -> None:
-    ring, rights, _tails, stack, sums, cursor = state
+    _ring, _rights, _tails, stack, sums, cursor = state
     if cursor[F] == cursor[M]:
         _turn(aggregate, state)
     level = 0
@@ -157,6 +157,7 @@ def _turn(aggregate: Monoid, state: Any) -> None:
     store(sums, BACK, back)
 
 
+@jitable
 def evict_many(aggregate: Monoid, state: Any, count: int) -> None:
     """Evict the oldest `count`, at most all there are, in O(log n)."""
     ring, _rights, _tails, stack, sums, cursor = state

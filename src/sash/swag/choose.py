@@ -52,7 +52,9 @@ def _fastest(task: Task) -> tuple[Algorithm, str]:
     if not task.sizes:
         return find("two_stacks_lite"), "ranges of any length need a queue, and its 3 combines per row are the fewest"
     if len(task.sizes) >= MANY and task.selective:
-        return find("slick_deque"), f"{len(task.sizes)} sizes are read off one deque, for each keeps one of its operands"
+        return find(
+            "slick_deque"
+        ), f"{len(task.sizes)} sizes are read off one deque, for each keeps one of its operands"
     if max(task.sizes) <= SMALL:
         return find("doubling"), f"windows of at most {SMALL} rows: passes over neighbours become vector instructions"
     return find("sba"), "two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size"

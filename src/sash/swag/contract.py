@@ -9,10 +9,20 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     query(aggregate, state) → partial            of the whole window, identity if it is empty
     query_last(aggregate, state, count) → partial        of the newest `count`, if FACTS.ranges
     query_each(aggregate, state, counts, answers)        of many, counts descending, if FACTS.ranges
+    frozen(aggregate, state) → lists and numbers, thawed(aggregate, frozen) → state    if a state is neither
     count(state) → how many partials are in the window
     capacity(state) → how many there is room for
     resized(aggregate, state, capacity) → state  the same window with other room
     check(aggregate, state, partials)            asserts the K-lines; `partials` is what the window holds
+
+An algorithm for rows in any order (Sizes.UNORDERED) also gives, for whole-number positions,
+
+    insert_at(aggregate, state, position, partial)       rows at one position are combined
+    insert_sorted(aggregate, state, positions, partials, count)     a batch in the order of positions
+    evict_at(aggregate, state, position) → whether there was one
+    evict_until(aggregate, state, position)      everything up to and at the position
+    query_range(aggregate, state, start, end) → partial of the positions in [start, end)
+    oldest(state), newest(state) → positions
 
 An algorithm for whole arrays gives, instead of or beside the steps,
 
@@ -26,6 +36,7 @@ A state is a tuple of `Fields` and arrays of integers, nested at will: so it can
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from types import ModuleType
@@ -34,8 +45,7 @@ from typing import Any
 import numpy as np
 from numba.core.extending import overload
 
-from sash.algebra.compiler import JIT_DISABLED, Static, jitable, static_of
-from sash.algebra.fields import Fields, Partial
+from sash.algebra.compiler import JIT_DISABLED, Static, jitable, static_of, unrolled
 from sash.algebra.monoid import Monoid
 
 __all__ = [
@@ -46,11 +56,16 @@ __all__ = [
     "Needs",
     "Sizes",
     "evict",
+    "evict_at",
+    "evict_until",
     "insert",
+    "insert_at",
+    "insert_sorted",
     "integers",
     "query",
     "query_each",
     "query_last",
+    "query_range",
     "sweep",
 ]
 
@@ -159,123 +174,33 @@ def integers(aggregate: Monoid, count: int) -> Any:
 # --- the steps as kernels call them --------------------------------------------------------------
 
 
-def insert(algorithm: Algorithm, aggregate: Monoid, state: Any, partial: Partial) -> None:
-    """Insert a partial at the newest end."""
-    algorithm.steps.insert(aggregate, state, partial)
+def _step(name: str, *parameters: str) -> Callable[..., Any]:
+    """A step of whichever algorithm comes first: looked up when interpreted, known by its type when compiled."""
+    rest = ", ".join(parameters)
+
+    def typed(algorithm: Any) -> Callable[..., Any]:
+        inner = jitable(getattr(static_of(algorithm).steps, name))
+        return unrolled(f"def generated(algorithm, {rest}):\n    return inner({rest})", ("inner", inner))
+
+    namespace: dict[str, Any] = {"typed": typed}
+    exec(  # parameter names of this module: an overload must spell out the arguments of what it overloads
+        f"def {name}(algorithm, {rest}):\n    return algorithm.steps.{name}({rest})\n"
+        f"def compiled(algorithm, {rest}):\n    return typed(algorithm)\n",
+        namespace,
+    )
+    overload(namespace[name], strict=False)(namespace["compiled"])
+    step: Callable[..., Any] = namespace[name]
+    return step
 
 
-def evict(algorithm: Algorithm, aggregate: Monoid, state: Any) -> None:
-    """Evict the oldest."""
-    algorithm.steps.evict(aggregate, state)
-
-
-def query(algorithm: Algorithm, aggregate: Monoid, state: Any) -> Partial:
-    """The fold of the window."""
-    result: Partial = algorithm.steps.query(aggregate, state)
-    return result
-
-
-def query_last(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int) -> Partial:
-    """The fold of the newest `count`."""
-    result: Partial = algorithm.steps.query_last(aggregate, state, count)
-    return result
-
-
-def query_each(algorithm: Algorithm, aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
-    """The folds of many suffixes, longest first, into `answers`."""
-    algorithm.steps.query_each(aggregate, state, counts, answers)
-
-
-def sweep(
-    algorithm: Algorithm,
-    aggregate: Monoid,
-    inputs: Fields,
-    size: int,
-    begin: int,
-    end: int,
-    scratch: Any,
-    results: Fields,
-    presences: Fields,
-) -> None:
-    """Answer the rows [begin, end) of a whole array."""
-    algorithm.steps.sweep(aggregate, inputs, size, begin, end, scratch, results, presences)
-
-
-@overload(sweep)
-def _sweep(
-    algorithm: Any,
-    aggregate: Any,
-    inputs: Any,
-    size: Any,
-    begin: Any,
-    end: Any,
-    scratch: Any,
-    results: Any,
-    presences: Any,
-) -> Any:
-    step = jitable(static_of(algorithm).steps.sweep)
-
-    def impl(
-        algorithm: Any,
-        aggregate: Any,
-        inputs: Any,
-        size: Any,
-        begin: Any,
-        end: Any,
-        scratch: Any,
-        results: Any,
-        presences: Any,
-    ) -> Any:
-        step(aggregate, inputs, size, begin, end, scratch, results, presences)
-
-    return impl
-
-
-@overload(insert)
-def _insert(algorithm: Any, aggregate: Any, state: Any, partial: Any) -> Any:
-    step = jitable(static_of(algorithm).steps.insert)
-
-    def impl(algorithm: Any, aggregate: Any, state: Any, partial: Any) -> Any:
-        step(aggregate, state, partial)
-
-    return impl
-
-
-@overload(evict)
-def _evict(algorithm: Any, aggregate: Any, state: Any) -> Any:
-    step = jitable(static_of(algorithm).steps.evict)
-
-    def impl(algorithm: Any, aggregate: Any, state: Any) -> Any:
-        step(aggregate, state)
-
-    return impl
-
-
-@overload(query)
-def _query(algorithm: Any, aggregate: Any, state: Any) -> Any:
-    step = jitable(static_of(algorithm).steps.query)
-
-    def impl(algorithm: Any, aggregate: Any, state: Any) -> Any:
-        return step(aggregate, state)
-
-    return impl
-
-
-@overload(query_last)
-def _query_last(algorithm: Any, aggregate: Any, state: Any, count: Any) -> Any:
-    step = jitable(static_of(algorithm).steps.query_last)
-
-    def impl(algorithm: Any, aggregate: Any, state: Any, count: Any) -> Any:
-        return step(aggregate, state, count)
-
-    return impl
-
-
-@overload(query_each)
-def _query_each(algorithm: Any, aggregate: Any, state: Any, counts: Any, answers: Any) -> Any:
-    step = jitable(static_of(algorithm).steps.query_each)
-
-    def impl(algorithm: Any, aggregate: Any, state: Any, counts: Any, answers: Any) -> Any:
-        step(aggregate, state, counts, answers)
-
-    return impl
+insert = _step("insert", "aggregate", "state", "partial")
+evict = _step("evict", "aggregate", "state")
+query = _step("query", "aggregate", "state")
+query_last = _step("query_last", "aggregate", "state", "count")
+query_each = _step("query_each", "aggregate", "state", "counts", "answers")
+sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "results", "presences")
+insert_at = _step("insert_at", "aggregate", "state", "position", "partial")
+insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "partials", "count")
+evict_at = _step("evict_at", "aggregate", "state", "position")
+evict_until = _step("evict_until", "aggregate", "state", "position")
+query_range = _step("query_range", "aggregate", "state", "start", "end")

@@ -35,7 +35,8 @@ From      Tangwongsan, Hirzel, Schneider. Optimal and General Out-of-Order Slidi
           Bulk Evictions and Insertions. PVLDB 16(11), 2023. doi:10.14778/3611479.3611521
 """
 
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
@@ -71,8 +72,9 @@ SPARE = SLOTS - 1  # where a node that awaits its parent keeps the entry to its 
 
 FACTS = Facts(
     title="FiBA",
-    insert=Cost(Bound(5), Bound(14, log=14)),
-    evict=Cost(Bound(7.5), Bound(14, log=14)),
+    # The worst is a root that grows or shrinks: a path of nodes and both edges are refolded.
+    insert=Cost(Bound(5), Bound(log=14)),
+    evict=Cost(Bound(7.5), Bound(log=13)),
     query=Cost(Bound(2), Bound(2)),
     space=Bound(2 * SLOTS, linear=1 + 1 / LEAST),
     sizes=Sizes.UNORDERED,
@@ -135,8 +137,8 @@ def _fold(node: int) -> int:
 
 @jitable
 def _take(state: Any, level: int) -> int:
-    entries, nodes, cursor = state
-    node = cursor[FREE]
+    _entries, nodes, cursor = state
+    node: int = cursor[FREE]
     if node == NONE:
         node = cursor[UNUSED]
         cursor[UNUSED] += RECORD
@@ -155,7 +157,7 @@ def _take(state: Any, level: int) -> int:
 @jitable
 def _free(state: Any, node: int) -> None:
     """Free a node with all below it; one whose children live on must have been made a leaf."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     nodes[node + PLACE] = FREED
     nodes[node + PARENT] = cursor[FREE]
     cursor[FREE] = node
@@ -164,14 +166,14 @@ def _free(state: Any, node: int) -> None:
 @jitable
 def _move(state: Any, source: int, i: int, target: int, j: int) -> None:
     """Copy entry i of a node to place j of another."""
-    entries, nodes, cursor = state
+    entries, nodes, _cursor = state
     nodes[target + TIMES + j] = nodes[source + TIMES + i]
     store(entries, _entry(target, j), load(entries, _entry(source, i)))
 
 
 @jitable
 def _adopt(state: Any, node: int, i: int, child: int) -> None:
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     nodes[node + KIDS + i] = child
     nodes[child + PARENT] = node
 
@@ -179,7 +181,7 @@ def _adopt(state: Any, node: int, i: int, child: int) -> None:
 @jitable
 def _open(state: Any, node: int, i: int) -> None:
     """Make room for entry i and the child to its right."""
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     for j in range(nodes[node + SIZE], i, -1):
         _move(state, node, j - 1, node, j)
     if nodes[node + LEVEL] > 0:
@@ -191,7 +193,7 @@ def _open(state: Any, node: int, i: int) -> None:
 @jitable
 def _close(state: Any, node: int, i: int, many: int, first_child: int) -> None:
     """Take out `many` entries from i on and as many children from `first_child` on."""
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     for j in range(i + many, nodes[node + SIZE]):
         _move(state, node, j, node, j - many)
     if nodes[node + LEVEL] > 0:
@@ -203,7 +205,7 @@ def _close(state: Any, node: int, i: int, many: int, first_child: int) -> None:
 @jitable
 def _index(state: Any, node: int) -> int:
     """Which child of its parent a node is."""
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     i = 0
     while nodes[nodes[node + PARENT] + KIDS + i] != node:
         i += 1
@@ -215,7 +217,7 @@ def _index(state: Any, node: int) -> int:
 
 @jitable
 def _mark(state: Any, node: int) -> None:
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     if nodes[node + LINK] == CLEAN:
         nodes[node + LINK] = cursor[LISTS + nodes[node + LEVEL]]
         cursor[LISTS + nodes[node + LEVEL]] = node
@@ -225,7 +227,7 @@ def _mark(state: Any, node: int) -> None:
 @jitable
 def _repair(aggregate: Monoid, state: Any) -> None:
     """Refold marked nodes and whatever depends on them: up through the middle, down the edges."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     left, right = NONE, NONE
     level = 0
     while cursor[DIRTY] > 0:
@@ -295,7 +297,7 @@ def _refold(aggregate: Monoid, state: Any, node: int) -> None:
 @jitable
 def _find(state: Any, position: int) -> tuple[int, int]:
     """The node and the place of a position, or the leaf and the place where it would go."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     root = cursor[ROOT]
     node = root
     if nodes[root + LEVEL] > 0:
@@ -312,7 +314,7 @@ def _find(state: Any, position: int) -> tuple[int, int]:
 
 @jitable
 def _descend(state: Any, node: int, position: int) -> tuple[int, int]:
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     while True:
         i = _first_from(state, node, position)
         if nodes[node + LEVEL] == 0 or (i < nodes[node + SIZE] and nodes[node + TIMES + i] == position):
@@ -323,7 +325,7 @@ def _descend(state: Any, node: int, position: int) -> tuple[int, int]:
 @jitable
 def _first_from(state: Any, node: int, position: int) -> int:
     """Which entry of a node is the first that is not before a position."""
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     i = 0
     while i < nodes[node + SIZE] and nodes[node + TIMES + i] < position:
         i += 1
@@ -333,7 +335,7 @@ def _first_from(state: Any, node: int, position: int) -> int:
 @jitable
 def _first_after(state: Any, node: int, position: int) -> int:
     """Which entry of a node is the first that is after a position."""
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     i = _first_from(state, node, position)
     if i < nodes[node + SIZE] and nodes[node + TIMES + i] == position:
         return i + 1
@@ -344,7 +346,7 @@ def _first_after(state: Any, node: int, position: int) -> int:
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
-    entries, nodes, cursor = state
+    _entries, _nodes, cursor = state
     insert_at(aggregate, state, newest(state) + 1 if count(state) > 0 else cursor[NEXT], partial)
 
 
@@ -374,7 +376,7 @@ def insert_at(aggregate: Monoid, state: Any, position: int, partial: Partial) ->
 @jitable
 def _split(state: Any, node: int) -> int:
     """Split an overflowing node in two; gives the parent, which has an entry more."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     was_root = node == cursor[ROOT]
     if was_root:
         _grow(state)
@@ -387,7 +389,7 @@ def _split(state: Any, node: int) -> int:
             _adopt(state, right, i - MU - 1, nodes[node + KIDS + i])
     nodes[right + SIZE] = size - MU - 1
     nodes[node + SIZE] = MU
-    parent = nodes[node + PARENT]
+    parent: int = nodes[node + PARENT]
     i = _index(state, node)
     _open(state, parent, i)
     _move(state, node, MU, parent, i)
@@ -402,7 +404,7 @@ def _split(state: Any, node: int) -> int:
 @jitable
 def _grow(state: Any) -> None:
     """Put a root without entries above the root."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     child = cursor[ROOT]
     root = _take(state, nodes[child + LEVEL] + 1)
     _adopt(state, root, 0, child)
@@ -412,7 +414,7 @@ def _grow(state: Any) -> None:
 @jitable
 def _pass_edge(state: Any, node: int, last: int, was_root: bool) -> None:
     """A node became several: the right edge goes to the last of them, the left one stays."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     if was_root or nodes[node + PLACE] == RIGHT:
         nodes[node + PLACE] = LEFT if was_root else MIDDLE
         nodes[last + PLACE] = RIGHT
@@ -421,7 +423,7 @@ def _pass_edge(state: Any, node: int, last: int, was_root: bool) -> None:
 
 
 def evict(aggregate: Monoid, state: Any) -> None:
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     leaf = cursor[OLDEST]
     if leaf == cursor[ROOT] or nodes[leaf + SIZE] == LEAST:
         _remove(aggregate, state, leaf, 0)
@@ -432,7 +434,7 @@ def evict(aggregate: Monoid, state: Any) -> None:
 @jitable
 def _drop(state: Any, leaf: int, many: int) -> None:
     """Take the oldest out of the oldest finger, of which enough is left: its fold is there (K5)."""
-    entries, nodes, cursor = state
+    entries, nodes, _cursor = state
     _close(state, leaf, 0, many, 0)
     store(entries, _fold(leaf), load(entries, _entry(FRONTS, nodes[leaf + SIZE] - 1)))
     nodes[leaf + BELOW] -= many
@@ -441,7 +443,7 @@ def _drop(state: Any, leaf: int, many: int) -> None:
 @jitable
 def evict_at(aggregate: Monoid, state: Any, position: int) -> bool:
     """Evict what is at a position, if there is something."""
-    entries, nodes, cursor = state
+    _entries, nodes, _cursor = state
     node, i = _find(state, position)
     if i == nodes[node + SIZE] or nodes[node + TIMES + i] != position:
         return False
@@ -451,7 +453,7 @@ def evict_at(aggregate: Monoid, state: Any, position: int) -> bool:
 
 @jitable
 def _remove(aggregate: Monoid, state: Any, node: int, i: int) -> None:
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     if node == cursor[ROOT] and nodes[node + LEVEL] == 0 and nodes[node + SIZE] == 1:
         cursor[NEXT] = nodes[node + TIMES] + 1
     leaf, j = node, i
@@ -477,7 +479,7 @@ def _remove(aggregate: Monoid, state: Any, node: int, i: int) -> None:
 @jitable
 def _settle(state: Any, node: int) -> None:
     """Fill nodes from here up as long as they have too few entries."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     while node != cursor[ROOT] and nodes[node + SIZE] < LEAST:
         node = _fill(state, node, LEAST)
         if node != cursor[ROOT]:
@@ -490,12 +492,13 @@ def _fill(state: Any, node: int, wanted: int) -> int:
 
     Its parent must have another child. If the neighbour cannot spare as much, both fit into one.
     """
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     parent = nodes[node + PARENT]
     i = _index(state, node)
     if i == nodes[parent + SIZE]:
         i -= 1
-    left, right = nodes[parent + KIDS + i], nodes[parent + KIDS + i + 1]
+    left: int = nodes[parent + KIDS + i]
+    right: int = nodes[parent + KIDS + i + 1]
     need = wanted - nodes[node + SIZE]
     _mark(state, parent)
     _mark(state, left)
@@ -551,7 +554,7 @@ def _fill(state: Any, node: int, wanted: int) -> int:
 @jitable
 def _shrink(state: Any) -> None:
     """Let the only child of the root be the root."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     old = cursor[ROOT]
     root = nodes[old + KIDS]
     nodes[old + LEVEL] = 0
@@ -574,7 +577,7 @@ def _shrink(state: Any) -> None:
 @jitable
 def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
     """Evict all positions up to and with this one."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     if count(state) == 0 or oldest(state) > position:
         return
     if newest(state) <= position:
@@ -673,7 +676,7 @@ def insert_sorted(aggregate: Monoid, state: Any, positions: Any, partials: Field
 @jitable
 def _run_end(state: Any, leaf: int, positions: Any, at: int, count: int) -> int:
     """Where the rows end that go to the same leaf."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     node = leaf
     while node != cursor[ROOT] and nodes[node + PLACE] != RIGHT:
         i = _index(state, node)
@@ -686,9 +689,7 @@ def _run_end(state: Any, leaf: int, positions: Any, at: int, count: int) -> int:
 
 
 @jitable
-def _weave_rows(
-    aggregate: Monoid, state: Any, leaf: int, positions: Any, partials: Fields, at: int, stop: int
-) -> int:
+def _weave_rows(aggregate: Monoid, state: Any, leaf: int, positions: Any, partials: Fields, at: int, stop: int) -> int:
     """Merge rows [at, stop) into a leaf; gives the last of the leaves that it became."""
     entries, nodes, cursor = state
     size = nodes[leaf + SIZE]
@@ -748,7 +749,7 @@ def _weave_nodes(state: Any, parent: int, first: int, many: int) -> None:
 @jitable
 def _lay_out(state: Any, node: int, total: int) -> None:
     """Move a node's entries and children to the desk, for it to become `total` entries long."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     if node == cursor[ROOT] and total > MOST:
         _grow(state)
     for j in range(nodes[node + SIZE]):
@@ -828,7 +829,7 @@ def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
 @jitable
 def _position_from_end(state: Any, count: int) -> int:
     """The position of the last but `count` - 1; the oldest if there are fewer."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     root = cursor[ROOT]
     node = cursor[NEWEST]
     while node != root:  # what a node on the edge has before its last child
@@ -912,20 +913,20 @@ def _between(aggregate: Monoid, state: Any, start: int, end: int, is_open: bool)
 @jitable
 def oldest(state: Any) -> int:
     """The first position; of an empty window, nothing sensible."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     return int(nodes[cursor[OLDEST] + TIMES])
 
 
 @jitable
 def newest(state: Any) -> int:
     """The last position; of an empty window, nothing sensible."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     return int(nodes[cursor[NEWEST] + TIMES + nodes[cursor[NEWEST] + SIZE] - 1])
 
 
 @jitable
 def count(state: Any) -> int:
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     if nodes[cursor[ROOT] + LEVEL] == 0:
         return int(nodes[cursor[ROOT] + BELOW])
     return int(nodes[cursor[OLDEST] + BELOW] + nodes[cursor[ROOT] + BELOW] + nodes[cursor[NEWEST] + BELOW])
@@ -948,70 +949,72 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
-    entries, folds, fronts, tree = state
-    times, kids, sizes, parents, places, levels, links, _waiting, below, cursor = tree
-    root = cursor[ROOT]
+    entries, nodes, cursor = state
+    root = int(cursor[ROOT])
+    Rows: TypeAlias = list[tuple[int, Partial]]
 
     def children(node: int) -> list[int]:
-        return [int(kids[node * FAN + i]) for i in range(sizes[node] + 1)] if levels[node] > 0 else []
+        return [int(nodes[node + KIDS + i]) for i in range(nodes[node + SIZE] + 1)] if nodes[node + LEVEL] else []
 
-    def everything(node: int) -> list[tuple[int, Partial]]:
-        own = [(int(times[node * SLOTS + i]), load(entries, node * SLOTS + i)) for i in range(sizes[node])]
-        parts = [everything(child) for child in children(node)] or [[] for _ in range(sizes[node] + 1)]
+    def rows(node: int) -> Rows:
+        size = int(nodes[node + SIZE])
+        own = [(int(nodes[node + TIMES + i]), load(entries, _entry(node, i))) for i in range(size)]
+        parts = [rows(child) for child in children(node)] or [[] for _ in range(size + 1)]
         return parts[0] + [row for entry, part in zip(own, parts[1:], strict=True) for row in (entry, *part)]
 
-    rows = everything(root)
-    assert all(a < b for (a, _), (b, _) in zip(rows, rows[1:], strict=False)), "K1"
-    assert [partial for _, partial in rows] == partials and count(state) == len(partials), "K1"
-
-    live = [root]
-    for node in live:
-        assert sizes[node] <= MOST, "K2"
-        assert sizes[node] >= (LEAST if node != root else 1 if levels[node] > 0 else 0), "K2"
-        kin = children(node)
-        live += kin
-        assert all(parents[each] == node and levels[each] == levels[node] - 1 for each in kin), "K2"
-        for i, child in enumerate(kin):
-            is_left = i == 0 and (node == root or places[node] == LEFT)
-            is_right = i == len(kin) - 1 and (node == root or places[node] == RIGHT)
-            assert places[child] == (LEFT if is_left else RIGHT if is_right else MIDDLE), "K3"
-    assert places[root] == MIDDLE and parents[root] == NONE, "K3"
-    leaves = [node for node in live if levels[node] == 0]
-    assert [node for node in leaves if node == root or places[node] == LEFT] == [cursor[OLDEST]], "K3"
-    assert [node for node in leaves if node == root or places[node] == RIGHT] == [cursor[NEWEST]], "K3"
-
-    def folded(rows: list[tuple[int, Partial]]) -> Partial:
+    def folded(rows: Rows) -> Partial:
         answer = identity(aggregate)
         for _, partial in rows:
             answer = combine(aggregate, answer, partial)
         return answer
 
-    inherited: dict[int, list[tuple[int, Partial]]] = {root: []}
-    for node in live:
-        mine, kin = everything(node), children(node)
-        if kin and (node == root or places[node] == LEFT):
-            mine = mine[len(everything(kin[0])) :]
-        if kin and (node == root or places[node] == RIGHT):
-            mine = mine[: len(mine) - len(everything(kin[-1]))]
-        if places[node] == LEFT:
-            mine = mine + inherited[int(parents[node])]
-        elif places[node] == RIGHT:
-            mine = inherited[int(parents[node])] + mine
-        assert load(folds, node) == folded(mine) and below[node] == len(mine), "K4"
-        if node != root:
-            inherited[node] = mine
-        if node == cursor[OLDEST] and node != root:
-            assert all(load(fronts, i) == folded(mine[sizes[node] - 1 - i :]) for i in range(sizes[node])), "K5"
+    whole = rows(root)
+    assert all(a < b for (a, _), (b, _) in pairwise(whole)), "K1"
+    assert [partial for _, partial in whole] == partials and count(state) == len(partials), "K1"
+    if partials:
+        assert oldest(state) == whole[0][0] and newest(state) == whole[-1][0], "K3"
 
-    unused: list[int] = []
-    node = cursor[FREE]
+    live = [root]
+    for node in live:  # grows as it goes
+        kin, place = children(node), nodes[node + PLACE]
+        live += kin
+        assert nodes[node + SIZE] <= MOST, "K2"
+        assert nodes[node + SIZE] >= (LEAST if node != root else 1 if kin else 0), "K2"
+        assert all(nodes[each + PARENT] == node and nodes[each + LEVEL] == nodes[node + LEVEL] - 1 for each in kin), (
+            "K2"
+        )
+        for i, child in enumerate(kin):
+            is_left = i == 0 and (node == root or place == LEFT)
+            is_right = i == len(kin) - 1 and (node == root or place == RIGHT)
+            assert nodes[child + PLACE] == (LEFT if is_left else RIGHT if is_right else MIDDLE), "K3"
+        if not kin:
+            assert (node == cursor[OLDEST]) == (node == root or place == LEFT), "K3"
+            assert (node == cursor[NEWEST]) == (node == root or place == RIGHT), "K3"
+    assert nodes[root + PLACE] == MIDDLE and nodes[root + PARENT] == NONE, "K3"
+
+    on_edge: dict[int, Rows] = {root: []}
+    for node in live:
+        mine, kin, place, parent = rows(node), children(node), nodes[node + PLACE], int(nodes[node + PARENT])
+        if kin and (node == root or place == LEFT):
+            mine = mine[len(rows(kin[0])) :]
+        if kin and (node == root or place == RIGHT):
+            mine = mine[: len(mine) - len(rows(kin[-1]))]
+        if place != MIDDLE:
+            mine = on_edge[node] = mine + on_edge[parent] if place == LEFT else on_edge[parent] + mine
+        assert load(entries, _fold(node)) == folded(mine) and nodes[node + BELOW] == len(mine), "K4"
+        if node == cursor[OLDEST] and node != root:
+            for i in range(nodes[node + SIZE]):
+                assert load(entries, _entry(FRONTS, i)) == folded(mine[nodes[node + SIZE] - 1 - i :]), "K5"
+
+    free: list[int] = []
+    node = int(cursor[FREE])
     while node != NONE:
-        unused.append(int(node))
-        assert places[node] == FREED, "K6"
-        node = parents[node]
-    for node in unused:
-        unused += children(node)
-    assert sorted(map(int, [DESK, *live, *unused])) == list(range(cursor[UNUSED])), "K6"
-    assert cursor[UNUSED] <= length(folds), "K6"
-    assert cursor[DIRTY] == 0 and cursor[WAITING] == NONE and all(link == CLEAN for link in links), "K7"
-    assert all(each == NONE for each in cursor[LISTS:]), "K7"
+        free.append(node)
+        assert nodes[node + PLACE] == FREED, "K6"
+        node = int(nodes[node + PARENT])
+    for node in free:  # grows as it goes
+        free += children(node)
+    assert sorted([DESK, FRONTS, *live, *free]) == list(range(0, cursor[UNUSED], RECORD)), "K6"
+    assert cursor[UNUSED] <= len(nodes), "K6"
+    assert cursor[DIRTY] == 0 and all(each == NONE for each in cursor[LISTS:]), "K7"
+    assert cursor[WAITING] == NONE and all(link == CLEAN for link in nodes[LINK::RECORD]), "K7"

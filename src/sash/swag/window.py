@@ -22,7 +22,19 @@ from sash.errors import (
 from sash.swag import saved
 from sash.swag import values as border
 from sash.swag.choose import choose, task_of
-from sash.swag.contract import Algorithm, Needs, Sizes, evict, insert, query, query_last
+from sash.swag.contract import (
+    Algorithm,
+    Needs,
+    Sizes,
+    evict,
+    evict_at,
+    evict_until,
+    insert,
+    insert_sorted,
+    query,
+    query_last,
+    query_range,
+)
 
 __all__ = ["Window", "open"]
 
@@ -55,6 +67,29 @@ def _query(algorithm: Algorithm, aggregate: Monoid, state: Any, answer: Fields) 
 @kernel
 def _query_last(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int, answer: Fields) -> None:
     store(answer, 0, query_last(algorithm, aggregate, state, count))
+
+
+@kernel
+def _insert_sorted(
+    algorithm: Algorithm, aggregate: Monoid, state: Any, positions: Any, partials: Fields, count: int
+) -> None:
+    insert_sorted(algorithm, aggregate, state, positions, partials, count)
+
+
+@kernel
+def _evict_at(algorithm: Algorithm, aggregate: Monoid, state: Any, position: int) -> bool:
+    removed: bool = evict_at(algorithm, aggregate, state, position)
+    return removed
+
+
+@kernel
+def _evict_until(algorithm: Algorithm, aggregate: Monoid, state: Any, position: int) -> None:
+    evict_until(algorithm, aggregate, state, position)
+
+
+@kernel
+def _query_range(algorithm: Algorithm, aggregate: Monoid, state: Any, start: int, end: int, answer: Fields) -> None:
+    store(answer, 0, query_range(algorithm, aggregate, state, start, end))
 
 
 def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
@@ -127,9 +162,12 @@ class Window:
             raise InvalidInput.at_least("count", count, 1)
         if len(self) < count:
             raise EmptyWindow.cannot("evict from" if count == 1 else f"evict {count} rows from")
-        monoid = self._usable()
-        steps = self._algorithm.steps
-        self._change(_evict_rows, self._algorithm, monoid, self._state, int(count))
+        self._change(_evict_rows, self._algorithm, self._usable(), self._state, int(count))
+        self._release()
+
+    def _release(self) -> None:
+        """Give back room that three quarters of stand empty."""
+        monoid, steps = self._usable(), self._algorithm.steps
         while SMALLEST < steps.capacity(self._state) and 4 * len(self) <= steps.capacity(self._state):
             smaller = steps.resized(monoid, self._state, steps.capacity(self._state) // 2)
             if steps.capacity(smaller) >= steps.capacity(self._state):
@@ -151,6 +189,63 @@ class Window:
                 raise InvalidInput.option("last", last, f"a whole number from 1 to {len(self)}")
             _query_last(self._algorithm, monoid, self._state, int(last), answer)
         return self._lowered(load(answer, 0))
+
+    # --- rows in any order, by position ----------------------------------------------------------
+
+    def insert_at(self, positions: Any, values: Any) -> None:
+        """Insert values at whole-number positions, in any order; values at one position are combined.
+
+        >>> import sash
+        >>> w = sash.swag.open("fiba", sash.sum())
+        >>> w.insert_at([10, 30, 20], [1, 3, 2]); w.query_range(10, 21), w.query()
+        (3, 6)
+        >>> w.evict_until(10); w.query()
+        5
+        """
+        self._needs_positions()
+        columns = border.read(values, max(1, self.aggregate.arity), self.aggregate.name)
+        places = np.asarray(positions)
+        if places.ndim != 1 or len(places) != len(columns[0]):
+            raise InvalidInput.ragged([places.size, len(columns[0])])
+        if len(places) and places.dtype.kind not in "iu":
+            raise InvalidInput.option("positions", positions, "whole numbers, one per value")
+        order = np.argsort(places, kind="stable")
+        if self._monoid is None:
+            self._bind(tuple(replace(each.column, nullable=True) for each in columns))
+        partials = self._lifted(self._checked(columns))
+        ordered = tuple(
+            each[order] if isinstance(each, np.ndarray) else [each[k] for k in order.tolist()] for each in partials
+        )
+        self._reserve(len(order))
+        ascending: Any = places[order].astype(np.int64)
+        self._change(_insert_sorted, self._algorithm, self._usable(), self._state, ascending, ordered, len(order))
+
+    def evict_at(self, position: int) -> bool:
+        """Evict what is at a position, and say whether there was something."""
+        self._needs_positions()
+        if not len(self):
+            return False
+        return bool(self._change(_evict_at, self._algorithm, self._usable(), self._state, _position(position)))
+
+    def evict_until(self, position: int) -> None:
+        """Evict everything up to and at a position, at a cost that hardly grows with how much that is."""
+        self._needs_positions()
+        if len(self):
+            self._change(_evict_until, self._algorithm, self._usable(), self._state, _position(position))
+            self._release()
+
+    def query_range(self, start: int, end: int) -> Any:
+        """The aggregate of the positions in [start, end)."""
+        self._needs_positions()
+        if not len(self):
+            raise EmptyWindow.cannot("query")
+        answer = self._usable().allocate(1)
+        _query_range(self._algorithm, self._usable(), self._state, _position(start), _position(end), answer)
+        return self._lowered(load(answer, 0))
+
+    def _needs_positions(self) -> None:
+        if self._algorithm.facts.sizes is not Sizes.UNORDERED:
+            raise InvalidInput.in_order(self.algorithm)
 
     # --- keeping it ------------------------------------------------------------------------------
 
@@ -236,8 +331,13 @@ class Window:
         return tuple(_as_type(each, bound) for each, bound in zip(columns, self._usable().columns, strict=True))
 
     def _insert(self, columns: tuple[border.Values, ...]) -> None:
-        monoid, steps = self._usable(), self._algorithm.steps
-        rows = len(columns[0])
+        partials = self._lifted(columns)
+        self._reserve(len(columns[0]))
+        self._change(_insert_rows, self._algorithm, self._usable(), self._state, partials)
+
+    def _lifted(self, columns: tuple[border.Values, ...]) -> Fields:
+        """Partials of all rows; made before anything is changed, so that a bad row loses none."""
+        monoid, rows = self._usable(), len(columns[0])
         given = [each.data for each in columns]
         given += [np.ones(rows, np.bool_) if each.valid is None else each.valid for each in columns]
         if not monoid.is_compiled:
@@ -252,13 +352,17 @@ class Window:
                 raise
             example = tuple(each.data[0] for each in columns) if rows == 1 else "these values"
             raise InvalidAggregate.fails(self.aggregate.name, "lift", example, error) from error
-        while steps.capacity(self._state) < len(self) + rows:
-            self._state = steps.resized(monoid, self._state, max(2 * steps.capacity(self._state), len(self) + rows))
-        self._change(_insert_rows, self._algorithm, monoid, self._state, partials)
+        return partials
 
-    def _change(self, step: Any, *arguments: Any) -> None:
+    def _reserve(self, rows: int) -> None:
+        """Room for so many rows more."""
+        steps, needed = self._algorithm.steps, len(self) + rows
+        while steps.capacity(self._state) < needed:
+            self._state = steps.resized(self._usable(), self._state, max(2 * steps.capacity(self._state), needed))
+
+    def _change(self, step: Any, *arguments: Any) -> Any:
         try:
-            step(*arguments)
+            return step(*arguments)
         except Exception as error:
             self._broken = error
             raise InvalidAggregate.fails(self.aggregate.name, "combine or invert", "partials", error) from error
@@ -268,6 +372,12 @@ class Window:
         if presence == Presence.OVERFLOW:
             raise NumberOverflow.at(self.aggregate.name, 0)
         return value.item() if isinstance(value, np.generic) else value
+
+
+def _position(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not -(2**63) <= value < 2**63:
+        raise InvalidInput.option("position", value, "a whole number of 64 bits")
+    return int(value)
 
 
 def _columns_of(dtype: Any, arity: int) -> tuple[Column, ...]:

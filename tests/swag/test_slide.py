@@ -1,0 +1,288 @@
+"""`slide` and `fold`: every kind of input, every algorithm, against a plain loop."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sash
+from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, UnknownName, UnsupportedAggregate
+from sash.swag.catalog import ALGORITHMS
+from sash.swag.contract import Algorithm, Needs
+
+from tests.swag.monoids import TEMPLATES
+
+GENERAL = [each for each in ALGORITHMS.values() if each.facts.needs is not Needs.QUANTILE]
+ORDERED = ["turns", "latest"]
+
+
+def expected(values: list[int], size: int, name: str) -> list[Any]:
+    template = TEMPLATES[name]
+    assert isinstance(template, sash.Aggregate) and template.lower is not None
+    results = []
+    for end in range(1, len(values) + 1):
+        partial = template.identity
+        for value in values[max(0, end - size) : end]:
+            partial = template.combine(partial, template.lift(value))
+        results.append(template.lower(partial))
+    return results
+
+
+def pairs() -> list[Any]:
+    return [
+        pytest.param(algorithm, name, id=f"{algorithm.name}-{name}")
+        for algorithm in GENERAL
+        for name in ORDERED
+        if algorithm.admits(TEMPLATES[name].invertible, TEMPLATES[name].selective)
+    ]
+
+
+@pytest.mark.parametrize(("algorithm", "name"), pairs())
+def test_every_algorithm_slides_ordered_functions_compiled(algorithm: Algorithm, name: str) -> None:
+    random = np.random.default_rng(7)
+    for rows, size in [(1, 1), (1, 5), (40, 1), (64, 8), (257, 16), (257, 17), (200, 300), (1500, 100)]:
+        values = random.integers(-9, 10, rows)
+        result = sash.swag.slide(values, size, TEMPLATES[name], algorithm=algorithm.name)
+        assert result.tolist() == expected(values.tolist(), size, name), (rows, size)
+
+
+@pytest.mark.parametrize("algorithm", [each for each in GENERAL if each.facts.ranges], ids=lambda each: each.name)
+def test_many_sizes_in_one_pass_equal_a_pass_each(algorithm: Algorithm) -> None:
+    values = np.random.default_rng(3).integers(-9, 10, 120)
+    for name in ORDERED:
+        if algorithm.admits(TEMPLATES[name].invertible, TEMPLATES[name].selective):
+            sizes = [3, 50, 1, 5, 50, 200]
+            together = sash.swag.slide(values, sizes, TEMPLATES[name], algorithm=algorithm.name)
+            assert together.shape == (6, 120)
+            assert together.tolist() == [expected(values.tolist(), size, name) for size in sizes]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    values=st.lists(st.integers(-9, 9), max_size=60),
+    size=st.integers(1, 25),
+    every=st.integers(1, 12),
+    algorithm=st.sampled_from(["auto", "sba", "daba_lite", "pba", "doubling"]),
+)
+def test_a_slide_that_does_not_divide_the_size(values: list[int], size: int, every: int, algorithm: str) -> None:
+    result = sash.swag.slide(values, size, TEMPLATES["turns"], every=every, algorithm=algorithm)
+    assert result == expected(values, size, "turns")[every - 1 :: every]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    cuts=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=12),
+    algorithm=st.sampled_from(["auto", "two_stacks_lite", "daba_lite", "flat_fat"]),
+)
+def test_fold_answers_any_monotone_ranges(cuts: list[tuple[int, int]], algorithm: str) -> None:
+    starts = sorted(min(pair) for pair in cuts)
+    ends = sorted(max(pair) for pair in cuts)
+    values = list(range(-20, 20))
+    result = sash.swag.fold(values, starts, ends, TEMPLATES["turns"], algorithm=algorithm)
+    assert result == [
+        expected(values[start:end], 99, "turns")[-1] if start < end else None
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def test_pieces_on_several_threads_equal_one_piece() -> None:
+    values = np.random.default_rng(1).normal(size=100_000)
+    for algorithm in ("sba", "doubling", "daba_lite", "two_stacks_lite"):
+        one = sash.swag.slide(values, 37, sash.max(), algorithm=algorithm, threads=1)
+        for threads in (2, 3, 7):
+            many = sash.swag.slide(values, 37, sash.max(), algorithm=algorithm, threads=threads)
+            assert np.array_equal(one, many), (algorithm, threads)
+
+
+# --- kinds of input --------------------------------------------------------------------------------
+
+
+def test_numpy_in_numpy_out() -> None:
+    for dtype in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "?"):
+        values = np.array([0, 1, 1, 0], dtype)
+        result = sash.swag.slide(values, 2, sash.max())
+        assert result.dtype == values.dtype
+        assert result.tolist() == np.maximum(values, np.array([0, 0, 1, 1], dtype)).tolist()
+
+
+def test_strided_and_foreign_byte_order_arrays_are_read_right() -> None:
+    values = np.arange(12, dtype=">i4")[::3]
+    assert sash.swag.slide(values, 2, sash.sum()).tolist() == [0, 3, 9, 15]
+
+
+def test_arrow_in_arrow_out_with_nulls() -> None:
+    result = sash.swag.slide(pa.chunked_array([[1, None], [None, 4]]), 2, sash.sum())
+    assert result.equals(pa.array([1, 1, None, 4]))
+    assert sash.swag.slide(pa.array([1.5, None]), 1, sash.count("x")).to_pylist() == [1, 0]
+    assert sash.swag.slide(pa.array(["b", "a", None]), 2, sash.min()).equals(pa.array(["b", "a", "a"]))
+
+
+def test_times_keep_their_type_and_are_not_added_up() -> None:
+    days = np.array(["2024-01-02", "NaT", "2024-01-01"], "M8[D]").astype("M8[us]")
+    assert sash.swag.slide(days, 2, sash.max()).tolist() == days[[0, 0, 2]].tolist()
+    stamps = pa.array([2, 1, None], pa.timestamp("us", "UTC"))
+    assert sash.swag.slide(stamps, 2, sash.first()).equals(pa.array([2, 2, 1], pa.timestamp("us", "UTC")))
+    dates = pa.array([3, 1, 2], pa.date32())
+    assert sash.swag.slide(dates, 2, sash.max()).equals(pa.array([3, 3, 2], pa.date32()))
+    with pytest.raises(UnsupportedAggregate, match="'sum' does not take values of type time"):
+        sash.swag.slide(days, 2, sash.sum())
+
+
+def test_masked_arrays_are_nulls() -> None:
+    values = np.ma.MaskedArray([1, 2, 3], mask=[False, True, False])
+    result = sash.swag.slide(values, 1, sash.sum())
+    assert isinstance(result, np.ma.MaskedArray) and result.tolist() == [1, None, 3]
+
+
+def test_pandas_and_polars_columns_come_in_as_arrow() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for series in (pandas.Series([1.0, 2.0, 3.0]), polars.Series([1.0, 2.0, 3.0])):
+        assert sash.swag.slide(series, 2, sash.mean()).to_pylist() == [1.0, 1.5, 2.5]
+
+
+def test_several_columns_and_several_aggregates() -> None:
+    result = sash.swag.slide(
+        ([3, 1, 3], ["ann", "bob", None]), 2, {"who": sash.argmax(), "top": sash.max(), "rows": sash.count()}
+    )
+    assert result == {"who": ["ann", "ann", None], "top": [3, 3, 3], "rows": [1, 2, 2]}
+
+
+def test_no_rows_give_no_results() -> None:
+    assert sash.swag.slide([], 3, sash.sum()) == []
+    assert sash.swag.slide(np.zeros(0), [1, 2], sash.max()).shape == (2, 0)
+    assert sash.swag.slide([], 3, sash.median(), every=2) == []
+    assert sash.swag.fold([], [], [], sash.max()) == []
+
+
+def test_min_samples_counts_values_that_are_not_null() -> None:
+    assert sash.swag.slide([1, 2, 3], 2, sash.sum(), min_samples=2) == [None, 3, 5]
+    assert sash.swag.slide([1, None, 3, 4], 2, sash.sum(), min_samples=2) == [None, None, None, 7]
+    assert math.isnan(sash.swag.slide(np.array([1.0, 2.0]), 2, sash.max(), min_samples=2)[0])
+
+
+# --- numbers ---------------------------------------------------------------------------------------
+
+
+def test_nan_is_the_largest_number_and_leaves_with_its_row() -> None:
+    values = [1.0, math.nan, 2.0, -math.inf, math.inf, 3.0]
+    for algorithm in ("auto", "daba_lite", "sba", "slick_deque"):
+        biggest = sash.swag.slide(values, 2, sash.max(), algorithm=algorithm)
+        smallest = sash.swag.slide(values, 2, sash.min(), algorithm=algorithm)
+        assert str(biggest) == "[1.0, nan, nan, 2.0, inf, inf]"
+        assert str(smallest) == "[1.0, 1.0, 2.0, -inf, -inf, 3.0]"
+    for algorithm in ("auto", "subtract_on_evict", "slick_deque", "slide_side", "slide_side_inv"):
+        total = sash.swag.slide(values, 2, sash.sum(), algorithm=algorithm)
+        assert str(total) == "[1.0, nan, nan, -inf, nan, inf]", algorithm
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "subtract_on_evict", "slick_deque_inv", "slide_side_inv"])
+def test_an_outlier_that_has_left_leaves_no_trace(algorithm: str) -> None:
+    random = np.random.default_rng(2)
+    values = random.normal(size=5000)
+    values[[10, 700, 1900]] = 1e16, -1e20, 1e20
+    for aggregate in (sash.sum(), sash.mean()):
+        result = sash.swag.slide(values, 100, aggregate, algorithm=algorithm)
+        for row in (120, 850, 2005, 4999):
+            window = values[row - 99 : row + 1]
+            truth = math.fsum(window) / (1 if aggregate.name == "sum" else 100)
+            assert result[row] == pytest.approx(truth, rel=1e-11, abs=1e-11)
+
+
+def test_integer_sums_are_exact_to_the_last_bit_and_refuse_what_does_not_fit() -> None:
+    top = 2**63 - 1
+    for algorithm in ("auto", "subtract_on_evict", "daba_lite"):
+        assert sash.swag.slide([top, -5, 5, -top], 2, sash.sum(), algorithm=algorithm) == [top, top - 5, 0, 5 - top]
+        with pytest.raises(NumberOverflow, match=r"'sum' overflows 64-bit integers at result 2"):
+            sash.swag.slide([0, top, 1], 2, sash.sum(), algorithm=algorithm)
+    assert sash.swag.slide(np.array([200, 100], "u1"), 2, sash.sum()).tolist() == [200, 300]
+    with pytest.raises(NumberOverflow, match="'product'"):
+        sash.swag.slide([2**62, 3], 2, sash.product())
+
+
+def test_a_variance_with_a_large_mean_is_stable() -> None:
+    noise = np.random.default_rng(4).normal(size=3000)
+    for algorithm in ("auto", "daba_lite", "subtract_on_evict", "slide_side_inv"):
+        result = sash.swag.slide(noise + 1e9, 200, sash.stddev(), algorithm=algorithm)
+        truth = np.array([np.std(noise[row - 199 : row + 1], ddof=1) for row in range(199, 3000)])
+        assert np.allclose(result[199:], truth, rtol=1e-5), algorithm
+
+
+# --- choosing and refusing -------------------------------------------------------------------------
+
+
+def test_auto_says_what_it_takes_and_why() -> None:
+    for aggregate, size, name in [
+        (sash.max(), 8, "doubling"),
+        (sash.max(), 1000, "sba"),
+        (sash.median(), 1000, "ranked"),
+        (sash.max(), list(range(1, 200)), "slick_deque"),
+        (sash.collect(), 10, "two_stacks_lite"),
+        (sash.sum(), None, "daba_lite"),
+    ]:
+        text = sash.swag.explain(aggregate, size)
+        assert f": {name}\n  because " in text
+
+
+def test_slick_deque_and_slide_side_go_by_the_aggregate() -> None:
+    assert ": slick_deque_inv\n" in sash.swag.explain(sash.sum(), 5, algorithm="slick_deque")
+    assert ": slick_deque\n" in sash.swag.explain(sash.max(), 5, algorithm="slick_deque")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "message"),
+    [
+        (
+            lambda: sash.swag.slide([1], 0, sash.sum()),
+            InvalidInput,
+            "size must be a whole number of at least 1, but is 0",
+        ),
+        (lambda: sash.swag.slide([1], 2.5, sash.sum()), (InvalidInput, TypeError), "2.5"),
+        (lambda: sash.swag.slide([1], True, sash.sum()), InvalidInput, "size"),
+        (lambda: sash.swag.slide([1], [], sash.sum()), InvalidInput, "at least one size"),
+        (lambda: sash.swag.slide([1], 1, sash.sum(), every=0), InvalidInput, "every"),
+        (lambda: sash.swag.slide([1], 1, sash.sum(), min_samples=-1), InvalidInput, "min_samples"),
+        (lambda: sash.swag.slide([1], 1, sash.sum(), threads=0), InvalidInput, "threads"),
+        (lambda: sash.swag.slide([1], 1, sash.sum(), algorithm="daba_light"), UnknownName, "Did you mean 'daba_lite'"),
+        (lambda: sash.swag.slide([1], 1, max), InvalidAggregate, "sash.max"),
+        (lambda: sash.swag.slide([1], 1, {}), InvalidAggregate, "Expected an aggregate"),
+        (
+            lambda: sash.swag.slide([1], 1, sash.max(), algorithm="subtract_on_evict"),
+            UnsupportedAggregate,
+            "Use two_stacks_lite or daba_lite or slick_deque",
+        ),
+        (lambda: sash.swag.slide([1], 1, sash.sum(), algorithm="ranked"), UnsupportedAggregate, "median or a quantile"),
+        (
+            lambda: sash.swag.slide(["a"], 1, sash.sum()),
+            UnsupportedAggregate,
+            "'sum' does not take values of type object",
+        ),
+        (lambda: sash.swag.slide([1, "a"], 1, sash.max()), InvalidInput, "int and str are mixed"),
+        (lambda: sash.swag.slide([[1], [2, 3]], 1, sash.max()), InvalidInput, "itself a collection"),
+        (lambda: sash.swag.slide(np.zeros((2, 2)), 1, sash.max()), InvalidInput, "one-dimensional"),
+        (lambda: sash.swag.slide(np.array([1, "a", None], object), 1, sash.max()), InvalidInput, "mixed"),
+        (lambda: sash.swag.slide(np.zeros(2, complex), 1, sash.max()), InvalidInput, "complex128"),
+        (lambda: sash.swag.slide("abc", 1, sash.max()), InvalidInput, "a list"),
+        (lambda: sash.swag.slide([2**70], 1, sash.max()), InvalidInput, "does not fit 64 bits"),
+        (lambda: sash.swag.slide(([1, 2], [1]), 1, sash.argmax()), InvalidInput, "same length"),
+        (lambda: sash.swag.slide([1, 2], 1, sash.argmax()), InvalidInput, "takes 2 column"),
+        (lambda: sash.swag.fold([1, 2], [1, 0], [1, 2], sash.max()), InvalidInput, "goes back"),
+        (lambda: sash.swag.fold([1, 2], [1], [0], sash.max()), InvalidInput, "after its end"),
+        (lambda: sash.swag.fold([1, 2], [0], [3], sash.max()), InvalidInput, "within the 2 rows"),
+        (lambda: sash.swag.fold([1, 2], [0.5], [1.0], sash.max()), InvalidInput, "whole numbers"),
+    ],
+)
+def test_wrong_input_is_refused_in_one_sentence(wrong: Any, kind: Any, message: str) -> None:
+    with pytest.raises(kind, match=message):
+        wrong()
+
+
+def test_a_user_function_that_fails_is_named_with_the_value() -> None:
+    inverse = sash.Aggregate(
+        "inverse", state=("f8",), identity=(0.0,), lift=lambda x: (1 / x,), combine=lambda a, b: (a[0] + b[0],)
+    )
+    with pytest.raises(InvalidAggregate, match=r"'inverse': lift raised ZeroDivisionError.*0\.0"):
+        sash.swag.slide([1.0, 0.0], 2, inverse)
