@@ -23,7 +23,6 @@ from sash.algebra.monoid import Monoid, lift
 from sash.swag import loops
 from sash.swag.catalog import ALGORITHMS, find
 from sash.swag.contract import Algorithm, Needs, Sizes, evict, insert, query
-
 from tests.swag.monoids import TEMPLATES, bound
 
 ROOM = 64
@@ -42,7 +41,7 @@ def history(
         random ^= random << np.uint64(17)
         draw = np.int64(random >> np.uint64(40))
         if draw % 61 == 0:
-            wish = (draw // 61) % (most + 1)  # the size to move to; often empty, often full
+            wish = int((draw // 61) % (most + 1))  # the size to move to; often empty, often full
         if size > 0 and (size > wish or (size == wish and draw % 2 == 0)):
             evict(oracle, aggregate, truth)
             evict(algorithm, aggregate, state)

@@ -40,21 +40,36 @@ def sketch(template: Template, code: str, values: list[Any]) -> Any:
 # --- both readings -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("nullable", [False, True], ids=["full", "nulls"])
-@pytest.mark.parametrize("code", ["i8", "f8", "b1", "u8", "f4"])
-def test_compiled_and_interpreted_sketches_are_the_same(code: str, nullable: bool) -> None:
-    several = {name: template for name, (template, _) in SKETCHES.items()}
-    monoid = bind(several, (Column(Field(code), nullable),))
-    values = column("i8" if code in ("b1", "u8") else code.replace("4", "8"), 60, 0.4 if nullable else 0.0, 3)
-    if code in ("b1", "u8"):
-        values = [None if value is None else value > 0 if code == "b1" else 2**64 - 9 + value for value in values]
+def both_readings_agree(templates: dict[str, Template], code: str, values: list[Any]) -> None:
+    monoid = bind(templates, (Column(Field(code), None in values),))
     compiled = all_answers(monoid, [values], 4, folded)
     interpreted = all_answers(replace(monoid, is_compiled=False), [values], 4, folded)
     for name, answers in compiled.items():
         for (value, presence), (other, other_presence) in zip(answers, interpreted[name], strict=True):
             assert presence == other_presence
-            if value is not None:
-                assert np.allclose(value, other, rtol=1e-9, equal_nan=True), name
+            assert value is None or np.allclose(value, other, rtol=1e-9, equal_nan=True), name
+
+
+@pytest.mark.parametrize(
+    ("code", "values"),
+    [
+        ("i8", column("i8", 60, 0.4, 3)),
+        ("f8", column("f8", 60, 0.0, 3)),
+        ("f4", [0.5, -0.0, 0.0, math.nan, math.inf, 3.0, -2.25]),
+        ("b1", [True, False, None, True, None, None, None, None]),
+        ("u8", [2**64 - 1, 2**63, 5, 0, 2**53 + 1]),
+    ],
+    ids=["i8", "f8", "f4", "b1", "u8"],
+)
+def test_compiled_and_interpreted_sketches_are_the_same(code: str, values: list[Any]) -> None:
+    solved = ("moment_sketch median",)  # the solver is slow to compile and slow to interpret: once, below
+    both_readings_agree({name: each for name, (each, _) in SKETCHES.items() if name not in solved}, code, values)
+
+
+def test_compiled_and_interpreted_solvers_agree() -> None:
+    both_readings_agree(
+        {"median": sash.moment_sketch(quantile=0.5)}, "f8", [1.0, None, 4.0, 2.0, 8.0, 5.5, None, None, None, None, 7.0]
+    )
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -62,7 +77,8 @@ def test_count_min_forgets_what_is_subtracted(compiled: bool) -> None:
     values = column("i8", 100, 0.3, 1)
     monoid = replace(bind(sash.count_min(width=8, depth=2), (Column(Field("i8"), True),), True), is_compiled=compiled)
     running, anew = (all_answers(monoid, [values], 5, by)["count_min"] for by in (subtracted, folded))
-    assert running == anew
+    for (value, presence), (other, other_presence) in zip(running, anew, strict=True):
+        assert presence == other_presence and np.array_equal(value, other)
 
 
 @pytest.mark.parametrize(("template", "code"), OF)
@@ -91,7 +107,9 @@ def test_a_window_of_nulls_gives_null(template: Template, code: str) -> None:
 def test_equal_values_have_equal_hashes() -> None:
     for same in ([3, 3.0, np.int8(3), np.float32(3)], [0, 0.0, -0.0, False], [math.nan, -math.nan, np.float64("nan")]):
         assert len({_bits_of_object(each) for each in same}) == 1
-    assert len({_hash(_bits_of_object(each)) for each in [1, 2, -1, 0.5, "1", "a", "", 2.5e300, math.inf, math.nan]}) == 10
+    assert (
+        len({_hash(_bits_of_object(each)) for each in [1, 2, -1, 0.5, "1", "a", "", 2.5e300, math.inf, math.nan]}) == 10
+    )
 
 
 def test_splitmix64_gives_its_published_sequence() -> None:
@@ -205,7 +223,9 @@ def test_more_moments_are_better() -> None:
 
 
 @pytest.mark.parametrize("q", [0.0, 0.2, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("values", [[3.0], [3.0] * 9, [1.0, 2.0], [1.0, 7.0, 2.0], [0.0, 1.0, 1.0, 0.0, 1.0], [-4.0] * 3 + [6.0]])
+@pytest.mark.parametrize(
+    "values", [[3.0], [3.0] * 9, [1.0, 2.0], [1.0, 7.0, 2.0], [0.0, 1.0, 1.0, 0.0, 1.0], [-4.0] * 3 + [6.0]]
+)
 def test_few_values_are_exact(values: list[float], q: float) -> None:
     assert sash.quantile_of(moments(values), q) == pytest.approx(float(np.quantile(values, q)), abs=1e-9)
 
@@ -215,7 +235,9 @@ def test_what_is_not_finite_gives_nan(values: list[float]) -> None:
     assert math.isnan(sketch(sash.moment_sketch(quantile=0.5), "f8", values))
 
 
-@pytest.mark.parametrize("values", [[1e200, 2e200, 5e200, 9e200], [1e-200, 2e-200, 5e-200, 9e-200], [-1e308, 1e308, 0.0, 5.0]])
+@pytest.mark.parametrize(
+    "values", [[1e200, 2e200, 5e200, 9e200], [1e-200, 2e-200, 5e-200, 9e-200], [-1e308, 1e308, 0.0, 5.0]]
+)
 def test_moments_that_overflow_leave_an_estimate_between_the_extremes(values: list[float]) -> None:
     found = sketch(sash.moment_sketch(quantile=0.5), "f8", values)
     assert min(values) <= found <= max(values)
@@ -224,7 +246,7 @@ def test_moments_that_overflow_leave_an_estimate_between_the_extremes(values: li
 def test_quantiles_never_decrease_and_stay_between_the_extremes() -> None:
     for values in (RNG.normal(size=500), RNG.integers(0, 4, 500), RNG.pareto(1, 500)):
         given = moments(values)
-        found = [sash.quantile_of(given, q) for q in np.linspace(0, 1, 41)]
+        found = [sash.quantile_of(given, q) for q in np.linspace(0, 1, 9)]
         assert found == sorted(found) and found[0] == given[1] and found[-1] == given[2]
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sash.algebra.monoid import lift
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm, Sizes
-
 from tests.swag.monoids import TEMPLATES, Counter, bound
 
 STEPPED = {name: each for name, each in ALGORITHMS.items() if each.facts.sizes is not Sizes.FIXED}

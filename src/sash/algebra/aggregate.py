@@ -63,7 +63,7 @@ class Aggregate(Template):
     ...     combine=lambda a, b: (a[0] + b[0], a[1] + b[1]),
     ...     lower=lambda p: math.exp(p[1] / p[0]),
     ... )
-    >>> sash.swag.slide([1.0, 4.0, 16.0], 2, geometric)
+    >>> [round(x, 9) for x in sash.swag.slide([1.0, 4.0, 16.0], 2, geometric)]
     [1.0, 2.0, 8.0]
     """
 

@@ -16,6 +16,7 @@ from sash.algebra.aggregate import Builtin, Kind, Template, counted
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts, optional
+from sash.algebra.order import larger, less, smaller
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = [
@@ -74,12 +75,6 @@ def _after_count(function: Callable[[Partial], Any]) -> Callable[[Partial], Any]
     """The same function of a partial that starts with a count."""
     inner = jitable(function)
     return lambda p: inner(p[1:])
-
-
-@jitable
-def _less(a: Any, b: Any) -> bool:
-    """NaN is the largest number."""
-    return bool(a < b or (b != b and a == a))
 
 
 # --- sums: count, sum, mean, variance, geometric mean, product -----------------------------------
@@ -144,7 +139,7 @@ def _mean(columns: Columns, invertible: bool) -> Parts:
     _numeric("mean", columns[0])
     number = jitable(_as_number(columns[0], invertible))
 
-    def lower(p: Partial) -> float:
+    def lower(p: Partial) -> Any:
         return number(p[1:]) / p[0]
 
     return Parts((counted(columns), _total(columns[0], invertible)), lower, F8, _some if columns[0].nullable else None)
@@ -320,14 +315,11 @@ def _itself(x: Any) -> Partial:
 
 
 def _larger(a: Partial, b: Partial) -> Partial:
-    # One comparison and one choice for each side, no branch: `a > b` is false for a NaN on either side.
-    larger = a[0] if a[0] > b[0] else b[0]
-    return (a[0] if a[0] != a[0] else larger,)
+    return (larger(a[0], b[0]),)
 
 
 def _smaller(a: Partial, b: Partial) -> Partial:
-    smaller = a[0] if a[0] <= b[0] else b[0]
-    return (a[0] if b[0] != b[0] else smaller,)
+    return (smaller(a[0], b[0]),)
 
 
 def _older(a: Partial, b: Partial) -> Partial:
@@ -441,9 +433,9 @@ def _extreme_count(name: str, largest: bool) -> Callable[[Columns, bool], Parts]
             return a
         if a[1] == 0:
             return b
-        if _less(a[0], b[0]):
+        if less(a[0], b[0]):
             return b if largest else a
-        if _less(b[0], a[0]):
+        if less(b[0], a[0]):
             return a if largest else b
         return a[0], a[1] + b[1]
 
@@ -462,7 +454,7 @@ def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
         return x, who, who_is_known
 
     def combine(a: Partial, b: Partial) -> Partial:
-        return b if (_less(a[0], b[0]) if largest else _less(b[0], a[0])) else a
+        return b if (less(a[0], b[0]) if largest else less(b[0], a[0])) else a
 
     def present(p: Partial) -> int:
         return 1 if p[3] and p[2] else 0

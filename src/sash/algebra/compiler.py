@@ -9,39 +9,58 @@ stands.
 
 import functools
 import hashlib
-import inspect
 import os
 import pickle
 import stat
 import sys
 import tempfile
 import types as python_types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import llvmlite
 import numba
 import numpy as np
-from numba.core import caching, config, types
-from numba.core.compiler import CompileResult, run_frontend
-from numba.core.datamodel import models
+from numba import types
+from numba.core import caching, config
+from numba.core.compiler import Compiler, CompileResult, run_frontend
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.datamodel import models
 from numba.core.errors import NumbaError
-from numba.core.extending import NativeValue, register_jitable, register_model, typeof_impl, unbox
+from numba.core.extending import (
+    NativeValue,
+    overload,
+    register_jitable,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import type_inference_stage
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from sash.errors import InvalidAggregate
 
-__all__ = ["Kernel", "Static", "cache_directory", "digest", "jitable", "kernel", "static_of", "unrolled"]
+__all__ = [
+    "Kernel",
+    "Static",
+    "cache_directory",
+    "compiled_reading",
+    "digest",
+    "jitable",
+    "kernel",
+    "static_of",
+    "unrolled",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 JIT_DISABLED = bool(config.DISABLE_JIT)
 _MAGIC = b"sash-kernel-1\n"
+_CALLEE = {"no_cfunc_wrapper": True}  # only kernels call it: a sixth of the time to compile was for wrappers
 
 
 # --- statics -----------------------------------------------------------------------------------
@@ -88,19 +107,26 @@ def static_of(kind: object) -> Any:
 def jitable(function: Callable[P, R]) -> Callable[P, R]:
     """Let compiled code call `function`, which stays an ordinary Python function.
 
-    Registering twice would offer Numba two equal candidates, so a function is marked.
+    Registering twice would offer Numba two equal candidates, so a function is marked. Builtins such as
+    max and float it knows by itself, as it does what is compiled already.
     """
-    if not getattr(function, "__sash_jitable__", False):
-        register_jitable(function)
+    if isinstance(function, python_types.FunctionType) and not getattr(function, "__sash_jitable__", False):
+        register_jitable(**_CALLEE)(function)
         function.__sash_jitable__ = True  # type: ignore[attr-defined]
     return function
+
+
+def compiled_reading(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate what `function` means to the compiler: from argument types to an implementation."""
+    decorate: Any = overload(function, strict=False, jit_options=_CALLEE)
+    return decorate  # type: ignore[no-any-return]
 
 
 @functools.cache
 def unrolled(source: str, *bindings: tuple[str, Any]) -> Callable[..., Any]:
     """A function from generated source: how a loop over a tuple of unlike fields is written out."""
     namespace: dict[str, Any] = dict(bindings)
-    exec(source, namespace)  # the text is made of field numbers by this package, never of user text
+    exec(source, namespace)  # noqa: S102  # the text is made of field numbers by this package, never of user text
     return jitable(namespace["generated"])
 
 
@@ -151,6 +177,14 @@ def package_digest() -> str:
     return hasher.hexdigest()
 
 
+@functools.cache
+def _file_digest(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:  # typed in, or made up
+        return os.urandom(16).hex()
+
+
 def digest(*parts: Any) -> str:
     """A name for what functions and values mean, down to the globals and closures that they read."""
     hasher = hashlib.sha256()
@@ -159,52 +193,96 @@ def digest(*parts: Any) -> str:
     return hasher.hexdigest()[:32]
 
 
+_RELEASED = {*sys.stdlib_module_names, "numba", "numpy"}  # code that changes with its version only
+
+
+def _is_released(value: Any) -> bool:
+    home = value.__name__ if isinstance(value, python_types.ModuleType) else getattr(value, "__module__", None)
+    return str(home).partition(".")[0] in _RELEASED
+
+
 def _meaning(value: Any, seen: frozenset[int]) -> str:
+    name = getattr(value, "__qualname__", getattr(value, "__name__", None))
+    if name is not None and _is_released(value) and not isinstance(value, Enum):
+        return f"name {getattr(value, '__module__', '')}.{name}"
     function = getattr(value, "py_func", value)
     if isinstance(function, python_types.FunctionType):
-        if id(function) in seen:
-            return "recursive"
-        seen = seen | {id(function)}
-        return _code_meaning(function.__code__, function, seen)
-    if isinstance(value, python_types.ModuleType):
-        return f"module {value.__name__} {getattr(value, '__version__', '')}"
+        return "recursive" if id(function) in seen else _function_meaning(function, seen | {id(function)})
     if isinstance(value, np.ndarray):
-        return (
-            f"array {value.dtype.str} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
-        )
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.dtype.str} {value.shape} {content if value.dtype != object else os.urandom(8).hex()}"
+    if isinstance(value, Enum):
+        return f"member {type(value).__qualname__}.{value.name} {_meaning(value.value, seen)}"
     if isinstance(value, tuple | list):
         return f"{type(value).__name__} [{', '.join(_meaning(each, seen) for each in value)}]"
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic | np.dtype):
+    if isinstance(value, frozenset | set):
+        return f"set [{', '.join(sorted(_meaning(each, seen) for each in value))}]"
+    if isinstance(value, dict):
+        return f"dict [{', '.join(f'{_meaning(k, seen)}: {_meaning(v, seen)}' for k, v in value.items())}]"
+    if (
+        value is None
+        or value is ...
+        or isinstance(value, bool | int | float | complex | str | bytes | np.generic | np.dtype)
+    ):
         return f"{type(value).__name__} {value!r}"
-    if isinstance(value, type | python_types.BuiltinFunctionType | np.ufunc):
-        return (
-            f"name {getattr(value, '__module__', '')}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
-        )
+    if isinstance(value, type):
+        members = [_meaning(each, seen) for each in value] if issubclass(value, Enum) else []
+        return f"class {value.__module__}.{value.__qualname__} {members}"
+    if isinstance(value, python_types.BuiltinFunctionType | np.ufunc):
+        return f"name {getattr(value, '__module__', '')}.{name}"
     # Nothing is known of it, so it equals nothing, not even itself in another process.
     return f"unknown {os.getpid()} {id(value)} {os.urandom(8).hex()}"
 
 
-def _code_meaning(code: python_types.CodeType, function: python_types.FunctionType, seen: frozenset[int]) -> str:
-    read = inspect.getclosurevars(function)
-    names = sorted({**read.globals, **read.nonlocals}.items())
-    nested = [each for each in code.co_consts if isinstance(each, python_types.CodeType)]
-    plain = [each for each in code.co_consts if not isinstance(each, python_types.CodeType)]
-    inner_globals = sorted(
-        (name, function.__globals__[name]) for each in nested for name in each.co_names if name in function.__globals__
-    )
+def _codes(code: python_types.CodeType) -> Iterator[python_types.CodeType]:
+    """A function's code and that of the functions and comprehensions inside it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, python_types.CodeType):
+            yield from _codes(each)
+
+
+def _function_meaning(function: python_types.FunctionType, seen: frozenset[int]) -> str:
+    codes = list(_codes(function.__code__))
+    names = sorted({name for code in codes for name in code.co_names})
+    read = [(name, function.__globals__[name]) for name in names if name in function.__globals__]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            read.append((name, cell.cell_contents))
+        except ValueError:  # not set yet: a function that refers to itself while it is made
+            read.append((name, "empty"))
     return "|".join(
         [
-            code.co_code.hex(),
-            ",".join(each.co_code.hex() + repr(each.co_consts) + repr(each.co_names) for each in nested),
-            repr(code.co_names),
-            _meaning(tuple(each for each in plain if not isinstance(each, frozenset)), seen),
+            *(
+                f"{code.co_code.hex()} {code.co_names} {code.co_varnames} "
+                + _meaning([each for each in code.co_consts if not isinstance(each, python_types.CodeType)], seen)
+                for code in codes
+            ),
             _meaning(function.__defaults__, seen),
-            *(f"{name}={_meaning(value, seen)}" for name, value in [*names, *inner_globals]),
+            _meaning(function.__kwdefaults__, seen),
+            *(f"{name}={_read_meaning(value, names, seen)}" for name, value in read),
         ]
     )
 
 
+def _read_meaning(value: Any, names: list[str], seen: frozenset[int]) -> str:
+    """What a name stands for; of a module that is not a release, what the function may take from it."""
+    if not isinstance(value, python_types.ModuleType) or _is_released(value) or id(value) in seen:
+        return f"module {value.__name__}" if isinstance(value, python_types.ModuleType) else _meaning(value, seen)
+    seen = seen | {id(value)}
+    taken = [f"{name}={_read_meaning(getattr(value, name), names, seen)}" for name in names if hasattr(value, name)]
+    return f"module {value.__name__} [{', '.join(taken)}]"
+
+
 # --- kernels and their cache on disk -------------------------------------------------------------
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    return status.st_uid == _user()
 
 
 @functools.cache
@@ -217,20 +295,19 @@ def cache_directory() -> Path | None:
     named = os.environ.get("SASH_CACHE_DIR")
     if named == "off":
         return None
-    user = os.getuid() if hasattr(os, "getuid") else 0
     candidates = (
         [Path(named)]
         if named
         else [
             Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sash",
-            Path(tempfile.gettempdir()) / f"sash-{user}",
+            Path(tempfile.gettempdir()) / f"sash-{_user()}",
         ]
     )
     for folder in candidates:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = folder.stat()
-            if status.st_uid != user:
+            if not _is_ours(status):
                 continue
             if stat.S_IMODE(status.st_mode) & 0o077:
                 folder.chmod(0o700)
@@ -274,6 +351,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
         name = "\0".join(
             (
                 package_digest(),
+                _file_digest(self._function.__code__.co_filename),  # a kernel need not be one of the package's
                 f"{self._function.__module__}.{self._function.__qualname__}",
                 f"heap {self._heap}",
                 str(signature),
@@ -292,7 +370,11 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
             return None
         target_context.refresh()
         try:
-            content = path.read_bytes()
+            with path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                if not _is_ours(status) or status.st_mode & 0o022:  # left in a folder that was once open to others
+                    return None
+                content = file.read()
             head, payload = content[: len(_MAGIC) + 32], content[len(_MAGIC) + 32 :]
             if head != _MAGIC + hashlib.sha256(payload).digest():
                 return None
@@ -310,9 +392,20 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
             handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
             with os.fdopen(handle, "wb") as file:
                 file.write(_MAGIC + hashlib.sha256(payload).digest() + payload)
-            os.replace(temporary, path)
+            Path(temporary).replace(path)
         except OSError:  # a full or read-only disk costs a compilation next time, nothing else
             return
+
+
+class _KernelCompiler(Compiler):
+    """Numba's compiler, told that the arrays a kernel is given are all different.
+
+    So a cursor stays in a register while the ring beside it is written to.
+    """
+
+    def define_pipelines(self) -> Any:
+        self.state.flags.noalias = True
+        return super().define_pipelines()
 
 
 class Kernel(Generic[P, R]):
@@ -332,7 +425,7 @@ class Kernel(Generic[P, R]):
     def dispatcher(self, heap: bool) -> Any:
         """Numba's side of it, made on first use."""
         if heap not in self._dispatchers:
-            compiled = numba.njit(nogil=True, _nrt=heap)(self.py_func)
+            compiled = numba.njit(nogil=True, _nrt=heap, pipeline_class=_KernelCompiler)(self.py_func)
             if not JIT_DISABLED:
                 compiled._cache = KernelCache(self.py_func, heap)
             self._dispatchers[heap] = compiled

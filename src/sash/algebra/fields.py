@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba.core import types
-from numba.core.extending import overload
+from numba import types
 
-from sash.algebra.compiler import jitable, unrolled
+from sash.algebra.compiler import compiled_reading, jitable, unrolled
 from sash.errors import InvalidAggregate
 
 __all__ = ["Field", "Fields", "Partial", "allocate", "length", "load", "same", "store"]
@@ -100,14 +99,14 @@ def _all_same(x: Any, y: Any) -> Any:
 _UNSIGNED = ("uint64", np.uint64)
 
 
-@overload(load, strict=False)
+@compiled_reading(load)
 def _load(fields: Any, slot: Any) -> Any:
     reads = ", ".join(f"fields[{k}][at]" + (".copy()" if array.ndim == 2 else "") for k, array in enumerate(fields))
     source = f"def generated(fields, slot):\n    at = uint64(slot)\n    return ({reads}{',' if reads else ''})"
     return unrolled(source, _UNSIGNED)
 
 
-@overload(store, strict=False)
+@compiled_reading(store)
 def _store(fields: Any, slot: Any, partial: Any) -> Any:
     writes = "".join(
         f"    fields[{k}][at{', :' if array.ndim == 2 else ''}] = partial[{k}]\n" for k, array in enumerate(fields)
@@ -115,14 +114,14 @@ def _store(fields: Any, slot: Any, partial: Any) -> Any:
     return unrolled(f"def generated(fields, slot, partial):\n    at = uint64(slot)\n{writes}", _UNSIGNED)
 
 
-@overload(length, strict=False)
+@compiled_reading(length)
 def _length(fields: Any) -> Any:
     if isinstance(fields, types.BaseTuple):
         return lambda fields: len(fields[0])
     return None
 
 
-@overload(same, strict=False)
+@compiled_reading(same)
 def _compiled_same(a: Any, b: Any) -> Any:
     tests = " and ".join(
         f"all_same(a[{k}], b[{k}])"

@@ -175,10 +175,11 @@ def check(
     >>> [found.law for found in check(latest)]
     ['neutral', 'commutative']
     """
+    if not isinstance(aggregate, Template | Monoid):
+        raise InvalidAggregate.not_an_aggregate(aggregate)
+    has_inverse = aggregate.invertible if isinstance(aggregate, Template) else aggregate.invert is not None
     claimed: list[Callable[..., Counterexample | None]] = [associative, neutral]
-    claimed += (
-        [inverse] if (aggregate.invert is not None if isinstance(aggregate, Monoid) else aggregate.invertible) else []
-    )
+    claimed += [inverse] if has_inverse else []
     claimed += [commutative] if aggregate.commutative else []
     claimed += [selective] if aggregate.selective else []
     found = (law(aggregate, values, column) for law in claimed)

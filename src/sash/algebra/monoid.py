@@ -17,9 +17,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba.core.extending import overload
 
-from sash.algebra.compiler import JIT_DISABLED, Static, digest, jitable, static_of, unrolled
+from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, digest, jitable, static_of, unrolled
 from sash.algebra.fields import Field, Fields, Partial, allocate
 
 __all__ = [
@@ -265,13 +264,14 @@ def _united_lift(components: tuple[Component, ...], columns: tuple[Column, ...])
         arguments = [f"row[{i}]" for i in component.inputs]
         arguments += [f"row[{validity[i]}]" if i in validity else "True" for i in component.passes]
         present = [f"row[{validity[i]}]" for i in component.inputs if i in validity and i not in component.passes]
-        cast = _canonical(component.fields)
-        bindings += [(f"f{k}", jitable(component.lift)), (f"cast{k}", cast), (f"zero{k}", _initial(component))]
-        lines.append(f"    c{k} = cast{k}(f{k}({', '.join(arguments)}))\n")
-        if present:
-            lines[-1] = (
-                f"    if {' and '.join(present)}:\n    {lines[-1]}    else:\n        c{k} = cast{k}(zero{k}())\n"
-            )
+        bindings.append((f"f{k}", jitable(component.lift)))
+        lifted = f"f{k}({', '.join(arguments)})"
+        if present:  # both branches must give one type
+            bindings += [(f"cast{k}", _canonical(component.fields)), (f"zero{k}", _initial(component))]
+            lines.append(f"    if {' and '.join(present)}:\n        c{k} = cast{k}({lifted})\n")
+            lines.append(f"    else:\n        c{k} = cast{k}(zero{k}())\n")
+        else:
+            lines.append(f"    c{k} = {lifted}\n")
         results += [f"c{k}[{j}]" for j in range(len(component.fields))]
     return unrolled(f"def generated(row):\n{''.join(lines)}    return {_tuple(results)}", *bindings)
 
@@ -299,26 +299,28 @@ def _constant(fields: tuple[Field, ...], values: tuple[Any, ...]) -> Callable[[]
             items.append(f"v{k}")
             bindings.append((f"v{k}", each.dtype.type(value).item()))
     # To a cache 0, 0.0, -0.0 and False are one key: the text tells fields of unlike types apart.
-    kinds = " ".join(
-        f"{each.code}={'' if each.is_object else repr(value)}" for each, value in zip(fields, values, strict=True)
-    )
-    return _generate(f"def generated():\n    # {kinds}\n    return {_tuple(items)}", [("np", np), *bindings])
+    kinds = [
+        f"{each.code} {'' if each.is_object else each.dtype.type(value)}"
+        for each, value in zip(fields, values, strict=True)
+    ]
+    return _generate(f"def generated():\n    # {', '.join(kinds)}\n    return {_tuple(items)}", [("np", np), *bindings])
+
+
+def _typed(fields: tuple[Field, ...], name: str) -> tuple[str, list[tuple[str, Any]]]:
+    """Source that gives every field of `name` the type it is stored as: a partial has one type everywhere."""
+    casts = _tuple(f"{name}[{k}]" if each.is_array else f"t{k}({name}[{k}])" for k, each in enumerate(fields))
+    return casts, [(f"t{k}", each.dtype.type) for k, each in enumerate(fields) if not each.is_array]
 
 
 def _canonical(fields: tuple[Field, ...]) -> Callable[[Partial], Partial]:
-    """Give every field the type that it is stored as, so that a partial has one type everywhere."""
+    """A function that does nothing to Python, and gives fields their types when compiled."""
 
     def as_is(partial: Partial) -> Partial:
         return partial
 
-    casts = _tuple(f"partial[{k}]" if each.is_array else f"t{k}(partial[{k}])" for k, each in enumerate(fields))
-    bindings = [(f"t{k}", each.dtype.type) for k, each in enumerate(fields) if not (each.is_array or each.is_object)]
-
-    if any(each.is_object for each in fields):
-        return as_is
-
-    @overload(as_is, strict=False)
+    @compiled_reading(as_is)
     def _compiled(partial: Any) -> Any:
+        casts, bindings = _typed(fields, "partial")
         return unrolled(f"def generated(partial):\n    return {casts}", *bindings)
 
     return as_is
@@ -366,53 +368,41 @@ def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, part
             written += 1
 
 
-@overload(identity)
+def _reading(parameters: str, call: str, fields: tuple[Field, ...], function: Callable[..., Any]) -> Any:
+    casts, bindings = _typed(fields, "c")
+    source = f"def generated({parameters}):\n    c = {call}\n    return {casts}"
+    return unrolled(source, ("function", jitable(function)), *bindings)
+
+
+@compiled_reading(identity)
 def _identity(aggregate: Any) -> Any:
     static = static_of(aggregate)
-    make = _constant(static.fields, static.initial)
-    cast = _canonical(static.fields)
-
-    def impl(aggregate: Any) -> Any:
-        return cast(make())
-
-    return impl
+    return _reading("aggregate", "function()", static.fields, _constant(static.fields, static.initial))
 
 
-@overload(lift)
+@compiled_reading(lift)
 def _lift(aggregate: Any, row: Any) -> Any:
-    function = jitable(static_of(aggregate).lift)  # casts by itself
-
-    def impl(aggregate: Any, row: Any) -> Any:
-        return function(row)
-
-    return impl
+    static = static_of(aggregate)
+    return _reading("aggregate, row", "function(row)", static.fields, static.lift)
 
 
-@overload(combine)
+@compiled_reading(combine)
 def _combine(aggregate: Any, older: Any, newer: Any) -> Any:
     static = static_of(aggregate)
-    function, cast = jitable(static.combine), _canonical(static.fields)
-
-    def impl(aggregate: Any, older: Any, newer: Any) -> Any:
-        return cast(function(older, newer))
-
-    return impl
+    return _reading("aggregate, older, newer", "function(older, newer)", static.fields, static.combine)
 
 
-@overload(invert)
+@compiled_reading(invert)
 def _invert(aggregate: Any, whole: Any, older: Any) -> Any:
     static = static_of(aggregate)
-    function, cast = jitable(static.invert), _canonical(static.fields)
-
-    def impl(aggregate: Any, whole: Any, older: Any) -> Any:
-        return cast(function(whole, older))
-
-    return impl
+    return _reading("aggregate, whole, older", "function(whole, older)", static.fields, static.invert)
 
 
-@overload(emit, strict=False)
+@compiled_reading(emit)
 def _emit(aggregate: Any, results: Any, presences: Any, place: Any, partial: Any) -> Any:
-    lines, bindings, written = [], [("uint64", np.uint64)], 0
+    lines: list[str] = []
+    bindings: list[tuple[str, Any]] = [("uint64", np.uint64)]
+    written = 0
     for k, output in enumerate(static_of(aggregate).outputs):
         own = _tuple(f"partial[{j}]" for j in output.fields)
         target = f"results[{k}][at{', :' if output.result.is_array else ''}]"

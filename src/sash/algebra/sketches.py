@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.core.extending import overload
 
 from sash.algebra import moments
 from sash.algebra.aggregate import Builtin, Template, counted
-from sash.algebra.compiler import jitable
+from sash.algebra.compiler import compiled_reading, jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts
 from sash.errors import InvalidAggregate, UnsupportedAggregate
@@ -71,27 +70,27 @@ def _slot(bits: int, slots: int) -> int:
     return bits % slots
 
 
-@overload(_wrapped, strict=False)
+@compiled_reading(_wrapped)
 def _wrapped_compiled(x: Any) -> Any:
     return lambda x: np.uint64(x)
 
 
-@overload(_float_bits, strict=False)
+@compiled_reading(_float_bits)
 def _float_bits_compiled(x: Any) -> Any:
     return lambda x: np.float64(x).view(np.uint64)
 
 
-@overload(_times, strict=False)
+@compiled_reading(_times)
 def _times_compiled(a: Any, b: Any) -> Any:
     return lambda a, b: np.uint64(a) * np.uint64(b)
 
 
-@overload(_plus, strict=False)
+@compiled_reading(_plus)
 def _plus_compiled(a: Any, b: Any) -> Any:
     return lambda a, b: np.uint64(a) + np.uint64(b)
 
 
-@overload(_slot, strict=False)
+@compiled_reading(_slot)
 def _slot_compiled(bits: Any, slots: Any) -> Any:
     return lambda bits, slots: np.int64(bits % np.uint64(slots))
 

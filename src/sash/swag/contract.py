@@ -43,9 +43,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.extending import overload
 
-from sash.algebra.compiler import JIT_DISABLED, Static, jitable, static_of, unrolled
+from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, jitable, static_of, unrolled
 from sash.algebra.monoid import Monoid
 
 __all__ = [
@@ -183,12 +182,13 @@ def _step(name: str, *parameters: str) -> Callable[..., Any]:
         return unrolled(f"def generated(algorithm, {rest}):\n    return inner({rest})", ("inner", inner))
 
     namespace: dict[str, Any] = {"typed": typed}
-    exec(  # parameter names of this module: an overload must spell out the arguments of what it overloads
+    # An overload must spell out the arguments of what it overloads; these are names of this module.
+    exec(  # noqa: S102
         f"def {name}(algorithm, {rest}):\n    return algorithm.steps.{name}({rest})\n"
         f"def compiled(algorithm, {rest}):\n    return typed(algorithm)\n",
         namespace,
     )
-    overload(namespace[name], strict=False)(namespace["compiled"])
+    compiled_reading(namespace[name])(namespace["compiled"])
     step: Callable[..., Any] = namespace[name]
     return step
 

@@ -12,7 +12,8 @@ Keeps     K1  f ≤ l ≤ r ≤ a ≤ b ≤ e, e - f ≤ len(ring)      (positio
           K3  l ≤ i < r: ring[i] = pi ⊕ … ⊕ pr-1
           K4  i in [r, a) or [b, e): ring[i] = pi
           K5  back = pb ⊕ … ⊕ pe-1;  mid = pr ⊕ … ⊕ pb-1 while l < r, else pa ⊕ … ⊕ pb-1
-          K6  r - l = a - r;  if the window is not empty, (b - l) + 1 = (b - f) - (e - b)
+          K6  if the window is not empty, l = f + (e - b) + 1 and a = 2r - l:
+              so f, r, b, e are all that is kept; each step moves l by one, towards r
 Combines  insert ≤ 3, evict ≤ 2, query ≤ 1; steady state 4 per slide.  Space n + 2 partials.
 Needs     associativity.  Order  first in, first out.
 From      Tangwongsan, Hirzel, Schneider. In-Order Sliding-Window Aggregation in Worst-Case
@@ -37,7 +38,7 @@ FACTS = Facts(
     space=Bound(2, linear=1),
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
-F, L, R, A, B, E = range(6)  # where the six positions live in `cursor`
+F, R, B, E = range(4)  # where f, r, b, e live in `cursor`
 MID, BACK = range(2)  # where the two sums live in `sums`
 
 
@@ -45,7 +46,7 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     sums = aggregate.allocate(2)
     store(sums, MID, identity(aggregate))
     store(sums, BACK, identity(aggregate))
-    return aggregate.allocate(room_for(capacity)), sums, integers(aggregate, 6)
+    return aggregate.allocate(room_for(capacity)), sums, integers(aggregate, 4)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
@@ -65,32 +66,28 @@ def evict(aggregate: Monoid, state: Any) -> None:
 @jitable
 def _step(aggregate: Monoid, state: Any) -> None:
     ring, sums, cursor = state
-    if cursor[L] == cursor[B]:  # front and back are equally long: the whole window becomes the front
-        cursor[L] = cursor[F]
-        cursor[R] = cursor[B]
-        cursor[A] = cursor[E]
-        cursor[B] = cursor[E]
+    f, r, b, e = cursor[F], cursor[R], cursor[B], cursor[E]
+    l = f + e - b  # noqa: E741  # the picture's letter; where it was before this step
+    if l == b or f == b:  # front and back are equally long: the whole window becomes the front
+        l, r, b = f, b, e  # noqa: E741
+        cursor[R], cursor[B] = r, b
         store(sums, MID, load(sums, BACK))
         store(sums, BACK, identity(aggregate))
-    if cursor[F] == cursor[B]:  # empty: without this a drained window would leak old sums
-        store(sums, MID, identity(aggregate))
-        store(sums, BACK, identity(aggregate))
-        return
-    if cursor[A] != cursor[R]:
-        cursor[A] -= 1
-        if cursor[A] + 1 != cursor[B]:
-            here = slot(ring, cursor[A])
-            store(ring, here, combine(aggregate, load(ring, here), load(ring, slot(ring, cursor[A] + 1))))
-    if cursor[L] != cursor[R]:
-        here = slot(ring, cursor[L])
+        if f == b:  # empty: without this a drained window would leak old sums
+            store(sums, MID, identity(aggregate))
+            return
+    a = 2 * r - l
+    if l != r:
+        a -= 1
+        if a + 1 != b:
+            here = slot(ring, a)
+            store(ring, here, combine(aggregate, load(ring, here), load(ring, slot(ring, a + 1))))
+        here = slot(ring, l)
         store(ring, here, combine(aggregate, load(ring, here), load(sums, MID)))
-        cursor[L] += 1
     else:
-        cursor[L] += 1
-        cursor[R] += 1
-        cursor[A] += 1
-        if cursor[A] != cursor[B]:
-            store(sums, MID, load(ring, slot(ring, cursor[A])))
+        cursor[R] = r + 1
+        if a + 1 < b:
+            store(sums, MID, load(ring, slot(ring, a + 1)))
         else:
             store(sums, MID, identity(aggregate))
 
@@ -119,8 +116,10 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, sums, cursor = state
-    f, l, r, a, b, e = cursor  # noqa: E741  # the picture's letters
-    assert f <= l <= r <= a <= b <= e and e - f <= length(ring), "K1"
+    f, r, b, e = cursor
+    l, a = (f + e - b + 1, 2 * r - (f + e - b + 1)) if f < e else (b, b)  # noqa: E741  # K6
+    assert f <= l <= b <= e and e - f <= length(ring) and (f == e or l <= r <= a <= b), "K1"
+    r = r if f < e else b
 
     def fold(start: int, end: int) -> Partial:
         folded = identity(aggregate)
@@ -133,5 +132,3 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
         assert load(ring, slot(ring, i)) == fold(i, end), "K2, K3, K4"
     assert load(sums, BACK) == fold(b, e), "K5"
     assert load(sums, MID) == fold(r if l < r else a, b), "K5"
-    assert r - l == a - r, "K6"
-    assert f == e or (b - l) + 1 == (b - f) - (e - b), "K6"

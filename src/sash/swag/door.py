@@ -11,7 +11,6 @@ from sash.algebra.fields import Field, Fields, allocate
 from sash.algebra.monoid import Monoid, Presence, of_partials
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
 from sash.swag import loops, ranked
-
 from sash.swag import values as border
 from sash.swag.choose import Choice, choose, task_of
 from sash.swag.contract import Algorithm, Needs
@@ -46,7 +45,7 @@ def slide(
     >>> sash.swag.slide([3, 1, 2, 5, 4], 3, {"low": sash.min(), "mean": sash.mean()}, every=2)
     {'low': [1, 1], 'mean': [2.0, 2.6666666666666665]}
     """
-    several = not isinstance(size, int | np.integer)
+    several = isinstance(size, Sequence | np.ndarray) and not isinstance(size, str)
     sizes = tuple(_at_least("size", each, 1) for each in (size if several else [size]))  # type: ignore[union-attr]
     if not sizes:
         raise InvalidInput.option("size", size, "at least one size")
@@ -274,9 +273,9 @@ def _at_least(what: str, value: Any, least: int) -> int:
 
 def _ranges(starts: Any, ends: Any, rows: int) -> tuple[Any, Any]:
     starts, ends = np.asarray(starts), np.asarray(ends)
-    if starts.ndim != 1 or starts.shape != ends.shape or starts.dtype.kind not in "iu" or ends.dtype.kind not in "iu":
-        if starts.size or ends.size:
-            raise InvalidInput.ranges("starts and ends must be whole numbers, as many of one as of the other")
+    whole = all(each.ndim == 1 and (each.size == 0 or each.dtype.kind in "iu") for each in (starts, ends))
+    if not whole or len(starts) != len(ends):
+        raise InvalidInput.ranges("starts and ends must be whole numbers, as many of one as of the other")
     starts, ends = starts.astype(np.int64), ends.astype(np.int64)
     if len(starts) and (starts.min() < 0 or ends.max() > rows):
         raise InvalidInput.ranges(f"they must lie within the {rows} rows")

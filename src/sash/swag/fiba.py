@@ -21,13 +21,14 @@ Keeps     K1  read in order, positions grow strictly and entries are the window
               child ⊕ inner ⊕ last child; root: inner; LEFT: inner ⊕ last child ⊕ fold(parent);
               RIGHT: fold(parent) ⊕ first child ⊕ inner; the root's fold is left out.  `below` counts
               the entries in each fold
-          K5  if the oldest finger has s entries and a parent: fronts[i] = its last i + 1 ⊕ fold(parent)
-          K6  every node is in the tree, or free, or below one that was freed whole, or new, or the desk
+          K5  of the oldest finger, if it has a parent: fronts[i] = its last i + 1 entries ⊕ fold(parent)
+          K6  every node is in the tree, free, below one that was freed whole, or not yet used; two
+              hold no rows of their own: the fronts, and the desk on which insert_sorted lays a node out
           K7  between steps nothing is dirty and nothing awaits its parent
-Combines  d = how many rows a position is away from the nearer end; amortised, insert_at O(log d),
-          in order O(1); evict_at alike; evict_until of m rows O(log m); insert_sorted of m rows
-          O(m log(d/m) + log d) nodes refolded once each; query 2.  Worst O(log n).  query_range and
-          query_last O(log n).  Space n + n / (μ - 1) partials in at most (2μ+1)/(μ-1) n slots.
+Combines  d = how many rows a position is away from the nearer end.  Amortised: insert_at, evict_at
+          O(log d), in order 5 for insert and 7.5 for evict; evict_until of m rows O(log m);
+          insert_sorted of m rows O(log d + m log(d/m)).  query 2; query_range, query_last O(log n).
+          Worst O(log n).  Space n + n / (μ-1) partials, in at most n (2μ+1) / (μ-1) slots.
 Needs     associativity.  Order  any.
 From      Tangwongsan, Hirzel, Schneider. Optimal and General Out-of-Order Sliding-Window
           Aggregation. PVLDB 12(10), 2019. doi:10.14778/3339490.3339499

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ def over_rows(
         run(0, rows)
         return
     with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(run, begin, end) for begin, end in zip(cuts[1:-1], cuts[2:], strict=True)]
+        others = [pool.submit(run, begin, end) for begin, end in pairwise(cuts[1:])]
         run(cuts[0], cuts[1])
         for other in others:
             other.result()

@@ -16,7 +16,6 @@ From      Zhang, Akbarinia, Toumani. Efficient Incremental Computation of Aggreg
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, length

@@ -18,13 +18,13 @@ From      A moving histogram with a remembered place (Huang, Yang, Tang. IEEE TA
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba.core.extending import overload
 from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
-from sash.algebra.compiler import jitable, kernel
+from sash.algebra.compiler import compiled_reading, jitable, kernel
 from sash.swag.contract import Bound, Cost, Facts, Needs, Sizes
 from sash.swag.loops import PIECE, cores
 
@@ -65,7 +65,7 @@ def quantiles(
         threads = max(1, min(cores(), chunks // 2, rows // PIECE + 1))
     cuts = [chunks * k // threads for k in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
-        for piece in [pool.submit(run, first, last) for first, last in zip(cuts, cuts[1:], strict=False)]:
+        for piece in [pool.submit(run, first, last) for first, last in pairwise(cuts)]:
             piece.result()
     return results, presences
 
@@ -121,7 +121,7 @@ def _slide(
                 presences[row] = 0
                 continue
             wanted = (count - 1) * q
-            k = int(math.floor(wanted))
+            k = math.floor(wanted)
             while below > k:
                 at = _one_before(words, at)
                 below -= 1
@@ -157,12 +157,13 @@ def _rank(
         ranks[row] = rank
         sorted_values[rank] = a if from_left else b
         rank += 1
-    while i < right or j < end:
-        row = order[i] if i < right else apart + order[j]
-        i += 1
-        j += i > right
-        ranks[row] = rank
-        sorted_values[rank] = data[first_row + row]
+    for rest in range(i, right):
+        ranks[order[rest]] = rank
+        sorted_values[rank] = data[first_row + order[rest]]
+        rank += 1
+    for rest in range(j, end):
+        ranks[apart + order[rest]] = rank
+        sorted_values[rank] = data[first_row + apart + order[rest]]
         rank += 1
 
 
@@ -194,12 +195,12 @@ def _highest(word: Any) -> int:
     return int(word).bit_length() - 1
 
 
-@overload(_lowest, strict=False)
+@compiled_reading(_lowest)
 def _compiled_lowest(word: Any) -> Any:
     return lambda word: trailing_zeros(word)
 
 
-@overload(_highest, strict=False)
+@compiled_reading(_highest)
 def _compiled_highest(word: Any) -> Any:
     return lambda word: np.int64(63) - leading_zeros(word)
 

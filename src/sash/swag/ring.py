@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import jitable
+from sash.algebra.compiler import compiled_reading
 from sash.algebra.fields import Fields, length
 from sash.algebra.monoid import Monoid
 
@@ -16,10 +16,14 @@ def room_for(rows: int) -> int:
     return 1 << (max(rows, 1) - 1).bit_length()
 
 
-@jitable
 def slot(ring: Fields, position: int) -> int:
     """Where a position lives."""
     return position & (length(ring) - 1)
+
+
+@compiled_reading(slot)
+def _slot(ring: Any, position: Any) -> Any:
+    return lambda ring, position: position & (len(ring[0]) - 1)
 
 
 def relaid(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:

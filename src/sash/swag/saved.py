@@ -6,7 +6,7 @@ Grammar   N none · T F booleans · I integer · D float · S string · B bytes 
           A array (dtype, shape, raw) · ( tuple · [ list · { dict · < set, each with its count
 """
 
-import datetime
+import datetime as dt
 import decimal
 import hashlib
 import struct
@@ -23,7 +23,7 @@ VERSION = 1
 _HEAD = struct.Struct("<8sHQ32s")
 _COUNT = struct.Struct("<Q")
 _FLOAT = struct.Struct("<d")
-_TIMES = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
+_TIMES: dict[str, Any] = {"datetime": dt.datetime, "date": dt.date, "time": dt.time}
 _DEEPEST = 64  # nesting that no window has, but that damaged bytes might claim
 
 
@@ -81,7 +81,7 @@ def _write(value: Any, out: list[bytes]) -> None:
         out.append(_sized(b"B", value))
     elif isinstance(value, decimal.Decimal):
         out.append(_sized(b"E", str(value).encode()))
-    elif type(value).__name__ in _TIMES and isinstance(value, datetime.date | datetime.time):
+    elif type(value).__name__ in _TIMES and isinstance(value, dt.date | dt.time):
         out.append(_sized(b"W", f"{type(value).__name__} {value.isoformat()}".encode()))
     elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))

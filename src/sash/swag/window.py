@@ -48,20 +48,16 @@ def _lift_rows(aggregate: Monoid, inputs: Fields, partials: Fields) -> None:
 
 
 @kernel
-def _insert_rows(algorithm: Algorithm, aggregate: Monoid, state: Any, partials: Fields) -> None:
+def _move(
+    algorithm: Algorithm, aggregate: Monoid, state: Any, evictions: int, partials: Fields, answer: Fields
+) -> None:
+    """Evict, insert, and answer if there is room for an answer: one kernel, for each is compiled per pair."""
+    for _ in range(evictions):
+        evict(algorithm, aggregate, state)
     for row in range(length(partials)):
         insert(algorithm, aggregate, state, load(partials, row))
-
-
-@kernel
-def _evict_rows(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int) -> None:
-    for _ in range(count):
-        evict(algorithm, aggregate, state)
-
-
-@kernel
-def _query(algorithm: Algorithm, aggregate: Monoid, state: Any, answer: Fields) -> None:
-    store(answer, 0, query(algorithm, aggregate, state))
+    if length(answer) > 0:
+        store(answer, 0, query(algorithm, aggregate, state))
 
 
 @kernel
@@ -162,13 +158,14 @@ class Window:
             raise InvalidInput.at_least("count", count, 1)
         if len(self) < count:
             raise EmptyWindow.cannot("evict from" if count == 1 else f"evict {count} rows from")
-        self._change(_evict_rows, self._algorithm, self._usable(), self._state, int(count))
+        monoid, none = self._usable(), self._usable().allocate(0)
+        self._change(_move, self._algorithm, monoid, self._state, int(count), none, none)
         self._release()
 
     def _release(self) -> None:
         """Give back room that three quarters of stand empty."""
         monoid, steps = self._usable(), self._algorithm.steps
-        while SMALLEST < steps.capacity(self._state) and 4 * len(self) <= steps.capacity(self._state):
+        while steps.capacity(self._state) > SMALLEST and 4 * len(self) <= steps.capacity(self._state):
             smaller = steps.resized(monoid, self._state, steps.capacity(self._state) // 2)
             if steps.capacity(smaller) >= steps.capacity(self._state):
                 break  # it grows and shrinks by itself
@@ -181,7 +178,7 @@ class Window:
         monoid = self._usable()
         answer = monoid.allocate(1)
         if last is None:
-            _query(self._algorithm, monoid, self._state, answer)
+            _move(self._algorithm, monoid, self._state, 0, monoid.allocate(0), answer)
         else:
             if not self._algorithm.facts.ranges:
                 raise UnsupportedAggregate.many_ranges(self.algorithm, ["flat_fat", "fiba"])
@@ -333,7 +330,8 @@ class Window:
     def _insert(self, columns: tuple[border.Values, ...]) -> None:
         partials = self._lifted(columns)
         self._reserve(len(columns[0]))
-        self._change(_insert_rows, self._algorithm, self._usable(), self._state, partials)
+        monoid = self._usable()
+        self._change(_move, self._algorithm, monoid, self._state, 0, partials, monoid.allocate(0))
 
     def _lifted(self, columns: tuple[border.Values, ...]) -> Fields:
         """Partials of all rows; made before anything is changed, so that a bad row loses none."""

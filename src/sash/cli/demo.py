@@ -1,0 +1,166 @@
+"""`sash demo`: a sensor's signal through every algorithm, each answer checked."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+import sash
+from sash.bench.subject import head_of, sliding
+from sash.bench.throughput import combines_per_row
+from sash.bench.timer import best_of
+from sash.bench.workloads import sensor, suited
+from sash.cli.show import can_print, progress, show
+from sash.report import Table
+from sash.swag import ALGORITHMS
+from sash.swag.contract import Algorithm
+
+__all__ = ["demo"]
+
+DAY = 1440  # a reading per minute
+SPARSE = 499  # of medians, every so many are checked: NumPy needs the whole window for each
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one algorithm did."""
+
+    algorithm: Algorithm
+    aggregate: str
+    rows: int
+    checked: int
+    right: bool
+    rate: float
+
+    def cells(self, window: int) -> tuple[str, ...]:
+        mark = ("✓" if self.right else "✗") if can_print("✓✗") else ("ok" if self.right else "WRONG")
+        facts = self.algorithm.facts
+        worst = sum(cost.worst.at(window) for cost in (facts.insert, facts.evict, facts.query))
+        rate = f"{self.rate / 1e6:.2f}" if self.rate < 1e7 else f"{self.rate / 1e6:.0f}"
+        return self.algorithm.name, self.aggregate, f"{self.rows:,}", f"{self.checked:,}", mark, rate, f"{worst:,.0f}"
+
+
+def demo(rows: int, window: int = DAY) -> bool:
+    """Slide, check, time, print; whether all was right."""
+    window = min(window, rows)
+    signal = sensor(rows)
+    click.echo(f"A sensor's signal: {rows:,} readings, one per minute; windows of {window:,} readings, one day.")
+    click.echo("Every algorithm slides over it; NumPy computes the same without any of them. First runs compile.\n")
+    outcomes = []
+    with progress("sash demo", len(ALGORITHMS)) as begin:
+        for algorithm in ALGORITHMS.values():
+            begin(algorithm.name)
+            outcomes.append(_outcome(algorithm, signal, window))
+    headings = (
+        "algorithm",
+        "aggregate",
+        "rows",
+        "answers checked",
+        "right",
+        "million rows/s",
+        "worst combines per row",
+    )
+    show(Table("One row in, one answer out, on one thread", headings, tuple(each.cells(window) for each in outcomes)))
+    shown = signal[: 7 * DAY]
+    marks = ("░", "━") if can_print("░━") else (".", "=")
+    click.echo(plot(shown, sash.swag.slide(shown, window, sash.max()), marks=marks))
+    click.echo(NEXT)
+    return all(each.right for each in outcomes)
+
+
+def _outcome(algorithm: Algorithm, signal: np.ndarray[Any, Any], window: int) -> Outcome:
+    workload = suited(algorithm)
+    most = len(signal)
+    if not algorithm.is_compiled:
+        most = 20_000
+    elif combines_per_row(algorithm, window) > 512:  # the oracle: every answer folds the whole window
+        most = 100_000
+    values = head_of(signal, most)
+    call = sliding(algorithm, workload, values, window)
+    answers = np.asarray(sash.swag.slide(values, window, workload.aggregate(), algorithm=algorithm.name, threads=1))
+    places, expected = REFERENCES[workload.name](values, window)
+    timing = best_of(call, 3, 0.25)
+    right = bool(np.array_equal(answers[places], expected))
+    return Outcome(algorithm, workload.name, len(values), len(places), right, len(values) / timing.seconds)
+
+
+# --- the same by NumPy: readings are multiples of 1/64, so that even sums are exact -------------------
+
+Reference = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+
+
+def _maxima(values: np.ndarray[Any, Any], window: int) -> Reference:
+    """Doubling by hand: a window is covered by two stretches of 2ᵏ rows."""
+    stretch, longest = 1, values.copy()
+    while 2 * stretch <= window:
+        longest[stretch:] = np.maximum(longest[stretch:], longest[:-stretch])
+        stretch *= 2
+    rest = window - stretch
+    if rest:
+        longest[rest:] = np.maximum(longest[rest:], longest[:-rest].copy())
+    return np.arange(len(values)), longest
+
+
+def _sums(values: np.ndarray[Any, Any], window: int) -> Reference:
+    total = np.cumsum(values)
+    total[window:] -= total[:-window].copy()
+    return np.arange(len(values)), total
+
+
+def _medians(values: np.ndarray[Any, Any], window: int) -> Reference:
+    places = np.arange(0, len(values), SPARSE)
+    return places, np.array([np.median(values[max(0, place - window + 1) : place + 1]) for place in places])
+
+
+REFERENCES: dict[str, Callable[[np.ndarray[Any, Any], int], Reference]] = {
+    "max": _maxima,
+    "sum": _sums,
+    "median": _medians,
+}
+
+
+# --- a picture in characters -------------------------------------------------------------------------
+
+
+def plot(
+    signal: np.ndarray[Any, Any],
+    peaks: np.ndarray[Any, Any],
+    width: int = 70,
+    height: int = 9,
+    marks: tuple[str, str] = ("░", "━"),
+) -> str:
+    """The signal as an area and its sliding maximum as a line above it.
+
+    >>> import numpy
+    >>> print(plot(numpy.array([0.0, 1, 2, 1]), numpy.array([0.0, 1, 2, 2]), width=4, height=3))
+    Signal (░) and its sliding maximum (━), 4 readings
+      2.0   ━━
+           ━░░
+      0.0 ━░░░
+    """
+    area, line = marks
+    width = min(width, len(signal))
+    edges = np.linspace(0, len(signal), width + 1).astype(int)
+    pairs = list(itertools.pairwise(edges))
+    low, high = float(signal.min()), float(peaks.max())
+    scale = (height - 1) / ((high - low) or 1.0)
+    levels = [round((float(signal[a:b].mean()) - low) * scale) for a, b in pairs]
+    tops = [round((float(peaks[a:b].max()) - low) * scale) for a, b in pairs]
+    lines = [f"Signal ({area}) and its sliding maximum ({line}), {len(signal):,} readings"]
+    for row in range(height - 1, -1, -1):
+        label = f"{low + row / scale:5.1f}" if row in (0, height - 1) else " " * 5
+        cells = (line if top == row else area if row <= level else " " for level, top in zip(levels, tops, strict=True))
+        lines.append(f"{label} {''.join(cells)}".rstrip())
+    return "\n".join(lines)
+
+
+NEXT = """
+Next:
+  sash algorithms                         what each algorithm needs and costs
+  sash explain stddev --size 1000         which one sash takes, and why
+  sash bench algorithms --quick           the papers' experiments, small
+  python -c "import numpy, sash; print(sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max()))"
+"""

@@ -1,0 +1,35 @@
+"""The table of algorithms, printed from their facts."""
+
+from sash.report import Table
+from sash.swag import ALGORITHMS
+from sash.swag.contract import Cost
+
+__all__ = ["facts_table"]
+
+
+def facts_table() -> Table:
+    """Every algorithm of the catalog: what it needs, what it costs, where it is from."""
+    headings = (
+        "algorithm",
+        "needs",
+        "insert (average; worst)",
+        "evict (average; worst)",
+        "query (average; worst)",
+        "space",
+        "many ranges",
+        "windows",
+        "runs",
+        "paper",
+    )
+    rows = []
+    for name, algorithm in ALGORITHMS.items():
+        facts = algorithm.facts
+        runs = "plain Python" if not facts.compiled else f"{facts.threads} threads" if facts.threads > 1 else "compiled"
+        costs = (_cost(cost) for cost in (facts.insert, facts.evict, facts.query))
+        many = "yes" if facts.ranges else "no"
+        rows.append((name, facts.needs.value, *costs, str(facts.space), many, facts.sizes.value, runs, facts.paper))
+    return Table("Combines per operation and partials kept, for a window of n rows", headings, tuple(rows))
+
+
+def _cost(cost: Cost) -> str:
+    return f"{cost.average}; {cost.worst}"

@@ -1,0 +1,56 @@
+"""How things are printed: in colour and with a moving bar on a terminal, as plain text anywhere else."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from sash.report import Table
+
+__all__ = ["can_print", "progress", "show"]
+
+
+def show(table: Table) -> None:
+    """Print a table."""
+    if not sys.stdout.isatty():
+        click.echo(table.text() + "\n")
+        return
+    from rich.console import Console
+
+    Console().print(table.rich())
+
+
+def can_print(text: str) -> bool:
+    """Whether the output knows these characters."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@contextmanager
+def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A bar that moves on whenever the next piece of work is named; nothing without a terminal."""
+    if not sys.stderr.isatty():
+        yield _quiet
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        begun = 0
+
+        def begin(label: str) -> None:
+            nonlocal begun
+            bar.update(task, completed=begun, description=f"{title}: {label}")
+            begun += 1
+
+        yield begin
+
+
+def _quiet(label: str) -> None:
+    """Say nothing."""

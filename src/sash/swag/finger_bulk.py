@@ -1,0 +1,230 @@
+@IMPORTS@
+
+
+@jitable
+def _first_after(state: Any, node: int, position: int) -> int:
+    """Which entry of a node is the first that is after a position."""
+    _entries, nodes, _cursor = state
+    i = first_from(nodes, node, position)
+    if i < nodes[node + SIZE] and nodes[node + TIMES + i] == position:
+        return i + 1
+    return i
+
+
+@jitable
+def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
+    """Evict all positions up to and with this one."""
+    _entries, nodes, cursor = state
+    if count(state) == 0 or oldest(state) > position:
+        return
+    if newest(state) <= position:
+        cursor[NEXT] = newest(state) + 1
+        free(nodes, cursor, cursor[ROOT])
+        root = take(nodes, cursor, 0)
+        cursor[ROOT] = root
+        cursor[OLDEST] = root
+        cursor[NEWEST] = root
+        _refold(aggregate, state, root)
+        return
+    top = cursor[OLDEST]
+    while top != cursor[ROOT] and nodes[top + TIMES + nodes[top + SIZE] - 1] <= position:
+        top = nodes[top + PARENT]
+    gone = _first_after(state, top, position)
+    if nodes[top + LEVEL] == 0 and top != cursor[ROOT] and nodes[top + SIZE] - gone >= LEAST:
+        drop(state, top, gone)
+        return
+    # Cut: what is left of the path to the oldest survivor goes, and the path is the new left edge.
+    node = top
+    while True:
+        gone = _first_after(state, node, position)
+        if nodes[node + LEVEL] > 0:
+            for i in range(gone):
+                free(nodes, cursor, nodes[node + KIDS + i])
+        close(state, node, 0, gone, 0)
+        if node != cursor[ROOT]:
+            nodes[node + PLACE] = LEFT
+        mark(nodes, cursor, node)
+        if nodes[node + LEVEL] == 0:
+            break
+        node = nodes[node + KIDS]
+    cursor[OLDEST] = node
+    while nodes[cursor[ROOT] + SIZE] == 0:  # the survivors were all in its last child
+        shrink(nodes, cursor)
+        top = cursor[ROOT]
+    # Fill downwards: a node above that got μ entries can lose one to a merger and has a second child.
+    node = top
+    while True:
+        if node != cursor[ROOT] and nodes[node + SIZE] < (MU if nodes[node + LEVEL] > 0 else LEAST):
+            fill(state, node, MU if nodes[node + LEVEL] > 0 else LEAST)  # a first child: it takes its neighbour in
+        if nodes[node + LEVEL] == 0:
+            break
+        node = nodes[node + KIDS]
+    if top != cursor[ROOT] and nodes[top + PLACE] != FREED:
+        _settle(state, nodes[top + PARENT])
+    repair(aggregate, state)
+
+
+@jitable
+def insert_sorted(aggregate: Monoid, state: Any, positions: Any, partials: Fields, count: int) -> None:
+    """Insert `count` rows whose positions do not descend, each as `insert_at` would.
+
+    Leaves are found from one another, not from the root; each is rewritten once with all that goes
+    there, and cut where it is too long. What is cut off waits for the level above to do the same.
+    """
+    entries, nodes, cursor = state
+    node = NONE
+    at = 0
+    while at < count:
+        position = positions[at]
+        if node == NONE:
+            node, i = find(nodes, cursor, position)
+        else:
+            while (
+                node != cursor[ROOT]
+                and nodes[node + PLACE] != RIGHT
+                and nodes[node + TIMES + nodes[node + SIZE] - 1] < position
+            ):
+                node = nodes[node + PARENT]
+            node, i = descend(nodes, node, position)
+        if i < nodes[node + SIZE] and nodes[node + TIMES + i] == position:
+            place = entry_of(node, i)
+            store(entries, place, combine(aggregate, load(entries, place), load(partials, at)))
+            mark(nodes, cursor, node)
+            at += 1
+        else:
+            stop = _run_end(state, node, positions, at, count)
+            node = _weave_rows(aggregate, state, node, positions, partials, at, stop)
+            at = stop
+    while cursor[WAITING] != NONE:
+        first = cursor[WAITING]
+        cursor[WAITING] = NONE
+        cursor[LAST_WAITING] = NONE
+        while first != NONE:
+            parent = nodes[first + PARENT]
+            end, many = first, 0
+            while end != NONE and nodes[end + PARENT] == parent:
+                end = nodes[end + AFTER]
+                many += 1
+            _weave_nodes(state, parent, first, many)
+            first = end
+    repair(aggregate, state)
+
+
+@jitable
+def _run_end(state: Any, leaf: int, positions: Any, at: int, count: int) -> int:
+    """Where the rows end that go to the same leaf."""
+    _entries, nodes, cursor = state
+    node = leaf
+    while node != cursor[ROOT] and nodes[node + PLACE] != RIGHT:
+        i = index_of(nodes, node)
+        node = nodes[node + PARENT]
+        if i < nodes[node + SIZE]:
+            while at < count and positions[at] < nodes[node + TIMES + i]:
+                at += 1
+            return at
+    return count
+
+
+@jitable
+def _weave_rows(aggregate: Monoid, state: Any, leaf: int, positions: Any, partials: Fields, at: int, stop: int) -> int:
+    """Merge rows [at, stop) into a leaf; gives the last of the leaves that it became."""
+    entries, nodes, cursor = state
+    size = nodes[leaf + SIZE]
+    total, j = size, 0
+    for i in range(at, stop):
+        while j < size and nodes[leaf + TIMES + j] < positions[i]:
+            j += 1
+        is_known = j < size and nodes[leaf + TIMES + j] == positions[i]
+        if not is_known and (i == at or positions[i] != positions[i - 1]):
+            total += 1
+    was_root = leaf == cursor[ROOT]
+    _lay_out(state, leaf, total)
+    node, i, j = leaf, at, 0
+    for left in range(total, 0, -1):
+        if i == stop or (j < size and nodes[DESK + TIMES + j] <= positions[i]):
+            position = nodes[DESK + TIMES + j]
+            partial = load(entries, entry_of(DESK, j))
+            j += 1
+        else:
+            position = positions[i]
+            partial = load(partials, i)
+            i += 1
+        while i < stop and positions[i] == position:
+            partial = combine(aggregate, partial, load(partials, i))
+            i += 1
+        node = _append(state, leaf, node, left, position, partial, NONE)
+    if node != leaf:
+        pass_edge(nodes, cursor, leaf, node, was_root)
+    return node
+
+
+@jitable
+def _weave_nodes(state: Any, parent: int, first: int, many: int) -> None:
+    """Merge waiting nodes, with the entries to their left, into their parent."""
+    entries, nodes, cursor = state
+    size = nodes[parent + SIZE]
+    was_root = parent == cursor[ROOT]
+    _lay_out(state, parent, size + many)
+    node, j = parent, 0
+    child, comer = NONE, first
+    for left in range(size + many, 0, -1):
+        if many == 0 or (j < size and nodes[DESK + TIMES + j] < nodes[comer + TIMES + SPARE]):
+            source, place = DESK, j
+            child = nodes[DESK + KIDS + j + 1]
+            j += 1
+        else:
+            source, place = comer, SPARE
+            child = comer
+            comer = nodes[comer + AFTER]
+            many -= 1
+        position, partial = nodes[source + TIMES + place], load(entries, entry_of(source, place))
+        node = _append(state, parent, node, left, position, partial, child)
+    if node != parent:
+        pass_edge(nodes, cursor, parent, node, was_root)
+
+
+@jitable
+def _lay_out(state: Any, node: int, total: int) -> None:
+    """Move a node's entries and children to the desk, for it to become `total` entries long."""
+    _entries, nodes, cursor = state
+    if node == cursor[ROOT] and total > MOST:
+        grow(nodes, cursor)
+    for j in range(nodes[node + SIZE]):
+        move(state, node, j, DESK, j)
+    if nodes[node + LEVEL] > 0:
+        for j in range(nodes[node + SIZE] + 1):
+            nodes[DESK + KIDS + j] = nodes[node + KIDS + j]
+    nodes[node + SIZE] = 0
+    mark(nodes, cursor, node)
+
+
+@jitable
+def _append(state: Any, origin: int, node: int, left: int, position: int, partial: Partial, child: int) -> int:
+    """Append the first of `left` entries to a node cut off `origin`; gives the node to go on with.
+
+    Nodes get μ entries as long as more than one node is to come, and the entry after them waits
+    with the next node; so the last one has between LEAST and MOST.
+    """
+    entries, nodes, cursor = state
+    size = nodes[node + SIZE]
+    if size < MU or size + left <= MOST:
+        nodes[node + TIMES + size] = position
+        store(entries, entry_of(node, size), partial)
+        nodes[node + SIZE] += 1
+        if child != NONE:
+            adopt(nodes, node, size + 1, child)
+        return node
+    right = take(nodes, cursor, nodes[origin + LEVEL])
+    nodes[right + PARENT] = nodes[origin + PARENT]
+    nodes[right + TIMES + SPARE] = position
+    store(entries, entry_of(right, SPARE), partial)
+    if child != NONE:
+        adopt(nodes, right, 0, child)
+    nodes[right + AFTER] = NONE
+    if cursor[WAITING] == NONE:
+        cursor[WAITING] = right
+    else:
+        nodes[cursor[LAST_WAITING] + AFTER] = right
+    cursor[LAST_WAITING] = right
+    mark(nodes, cursor, right)
+    return right

@@ -1,0 +1,209 @@
+"""What each part of a finger tree folds to, how that is kept, and how answers are read off it.
+
+Idea      A node away from the edges folds its whole subtree. A node on the left edge folds what
+          its subtree has to the right of the edge, then goes on with its parent; so the fold at the
+          first leaf is that of the root's whole first subtree, and a change near an end is told to
+          few nodes. Likewise on the right.
+Picture                     root  [ 40 | 80 ]                    (μ = 4 drawn as 2)
+                   ┌───────────────┼───────────────┐
+            LEFT [ 20 ]       MIDDLE [ 60 ]    RIGHT [ 95 ]      fold(middle)  = p50…p70
+             ┌─────┴─────┐      ┌──┴──┐         ┌────┴────┐      fold(LEFT)    = p20 p30
+            LEFT [10]   [30]   [50]  [70]      [90]  RIGHT [99]  fold(10)      = p10 ⊕ fold(LEFT)
+             oldest finger                      newest finger    fold(root)    = p40 p50…p70 p80
+Keeps     F1  inner = a node's entries and the children between them.  Fold of a MIDDLE node: first
+              child ⊕ inner ⊕ last child; root: inner; LEFT: inner ⊕ last child ⊕ fold(parent);
+              RIGHT: fold(parent) ⊕ first child ⊕ inner; the root's fold is left out.  `below` counts
+              the entries in each fold
+          F2  of the oldest finger, if it has a parent: fronts[i] = its last i + 1 entries ⊕ fold(parent)
+          F3  after a repair nothing is marked
+"""
+
+@IMPORTS@
+
+
+@jitable
+def repair(aggregate: Monoid, state: Any) -> None:
+    """Refold marked nodes and whatever depends on them: up through the middle, down the edges."""
+    _entries, nodes, cursor = state
+    left, right = NONE, NONE
+    level = 0
+    while cursor[DIRTY] > 0:
+        node = cursor[LISTS + level]
+        cursor[LISTS + level] = NONE
+        while node != NONE:
+            following = nodes[node + LINK]
+            nodes[node + LINK] = CLEAN
+            cursor[DIRTY] -= 1
+            if nodes[node + PLACE] == LEFT:
+                left = node
+            elif nodes[node + PLACE] == RIGHT:
+                right = node
+            elif nodes[node + PLACE] == MIDDLE:
+                _refold(aggregate, state, node)
+                if node != cursor[ROOT]:
+                    mark(nodes, cursor, nodes[node + PARENT])
+            node = following
+        level += 1
+    while left != NONE:
+        _refold(aggregate, state, left)
+        left = nodes[left + KIDS] if nodes[left + LEVEL] > 0 else NONE
+    while right != NONE:
+        _refold(aggregate, state, right)
+        right = nodes[right + KIDS + nodes[right + SIZE]] if nodes[right + LEVEL] > 0 else NONE
+
+
+@jitable
+def _refold(aggregate: Monoid, state: Any, node: int) -> None:
+    """Fold a node anew from its entries, its children's folds and, on an edge, its parent's (F1, F2)."""
+    entries, nodes, cursor = state
+    size, place, is_root = nodes[node + SIZE], nodes[node + PLACE], node == cursor[ROOT]
+    has_children = nodes[node + LEVEL] > 0
+    folded = identity(aggregate)
+    total = size
+    if place != MIDDLE and nodes[node + PARENT] != cursor[ROOT]:
+        total += nodes[nodes[node + PARENT] + BELOW]
+        folded = load(entries, fold_of(nodes[node + PARENT]))
+    if place == LEFT:  # from the right, so that every step is a front
+        for i in range(size - 1, -1, -1):
+            if has_children:
+                child = nodes[node + KIDS + i + 1]
+                folded = combine(aggregate, load(entries, fold_of(child)), folded)
+                total += nodes[child + BELOW]
+            folded = combine(aggregate, load(entries, entry_of(node, i)), folded)
+            if not has_children:
+                store(entries, entry_of(FRONTS, size - 1 - i), folded)
+    else:
+        first_child = 1 if is_root else 0
+        last_child = size if place == MIDDLE and not is_root else size - 1
+        for i in range(size + 1):
+            if has_children and first_child <= i <= last_child:
+                child = nodes[node + KIDS + i]
+                folded = combine(aggregate, folded, load(entries, fold_of(child)))
+                total += nodes[child + BELOW]
+            if i < size:
+                folded = combine(aggregate, folded, load(entries, entry_of(node, i)))
+    store(entries, fold_of(node), folded)
+    nodes[node + BELOW] = total
+
+
+@jitable
+def drop(state: Any, leaf: int, many: int) -> None:
+    """Take the oldest out of the oldest finger, of which enough is left: its fold is there (F2)."""
+    entries, nodes, _cursor = state
+    close(state, leaf, 0, many, 0)
+    store(entries, fold_of(leaf), load(entries, entry_of(FRONTS, nodes[leaf + SIZE] - 1)))
+    nodes[leaf + BELOW] -= many
+
+
+@jitable
+def fold_between(aggregate: Monoid, state: Any, start: int, end: int, is_open: bool) -> Partial:
+    """The fold of [start, end), or of all from `start` on.
+
+    Both borders lead down the same way, then part; no node between the two ways is on an edge, so
+    each folds its whole subtree.
+    """
+    entries, nodes, cursor = state
+    node = cursor[ROOT]
+    while True:
+        i = first_from(nodes, node, start)
+        j = nodes[node + SIZE] if is_open else first_from(nodes, node, end)
+        if i < j or nodes[node + LEVEL] == 0:
+            break
+        node = nodes[node + KIDS + i]
+    folded = identity(aggregate)
+    for k in range(i, j):
+        if k > i and nodes[node + LEVEL] > 0:
+            folded = combine(aggregate, folded, load(entries, fold_of(nodes[node + KIDS + k])))
+        folded = combine(aggregate, folded, load(entries, entry_of(node, k)))
+    if i >= j or nodes[node + LEVEL] == 0:
+        return folded
+    is_root = node == cursor[ROOT]
+    if is_root and i == 0 and start <= nodes[cursor[OLDEST] + TIMES]:
+        folded = combine(aggregate, load(entries, fold_of(cursor[OLDEST])), folded)
+    elif nodes[node + TIMES + i] != start:
+        older = nodes[node + KIDS + i]
+        while True:
+            i = first_from(nodes, older, start)
+            for k in range(nodes[older + SIZE] - 1, i - 1, -1):
+                if nodes[older + LEVEL] > 0:
+                    folded = combine(aggregate, load(entries, fold_of(nodes[older + KIDS + k + 1])), folded)
+                folded = combine(aggregate, load(entries, entry_of(older, k)), folded)
+            if nodes[older + LEVEL] == 0 or (i < nodes[older + SIZE] and nodes[older + TIMES + i] == start):
+                break
+            older = nodes[older + KIDS + i]
+    if is_root and j == nodes[node + SIZE] and (is_open or end > nodes[cursor[NEWEST] + TIMES + nodes[cursor[NEWEST] + SIZE] - 1]):
+        return combine(aggregate, folded, load(entries, fold_of(cursor[NEWEST])))
+    newer = nodes[node + KIDS + j]
+    while True:
+        j = nodes[newer + SIZE] if is_open else first_from(nodes, newer, end)
+        for k in range(j):
+            if nodes[newer + LEVEL] > 0:
+                folded = combine(aggregate, folded, load(entries, fold_of(nodes[newer + KIDS + k])))
+            folded = combine(aggregate, folded, load(entries, entry_of(newer, k)))
+        if nodes[newer + LEVEL] == 0:
+            return folded
+        newer = nodes[newer + KIDS + j]
+
+
+@jitable
+def position_from_end(nodes: Any, cursor: Any, count: int) -> int:
+    """The position of the last but `count` - 1; the oldest if there are fewer."""
+    root = cursor[ROOT]
+    node = cursor[NEWEST]
+    while node != root:  # what a node on the edge has before its last child
+        own = nodes[node + BELOW]
+        if nodes[node + PARENT] != root:
+            own -= nodes[nodes[node + PARENT] + BELOW]
+        if count <= own:
+            break
+        count -= own
+        node = nodes[node + PARENT]
+    i = nodes[node + SIZE]
+    goes_down = False
+    while True:
+        if goes_down:
+            child = nodes[node + KIDS + i]
+            if i == 0 or nodes[child + BELOW] >= count:  # the first may be on an edge, but then it has to be it
+                node = child
+                i = nodes[node + SIZE]
+                goes_down = nodes[node + LEVEL] > 0
+                continue
+            count -= nodes[child + BELOW]
+        if i == 0:
+            return int(nodes[cursor[OLDEST] + TIMES])
+        i -= 1
+        count -= 1
+        if count == 0:
+            return int(nodes[node + TIMES + i])
+        goes_down = nodes[node + LEVEL] > 0
+
+
+def check_folds(aggregate: Monoid, state: Any) -> None:
+    """Assert the F-lines."""
+    entries, nodes, cursor = state
+    root = int(cursor[ROOT])
+
+    def folded(rows: Rows) -> Partial:
+        answer = identity(aggregate)
+        for _, partial in rows:
+            answer = combine(aggregate, answer, partial)
+        return answer
+
+    on_edge: dict[int, Rows] = {root: []}
+    live = [root]
+    for node in live:  # grows as it goes
+        mine, kin, place = rows_below(state, node), children(nodes, node), nodes[node + PLACE]
+        live += kin
+        if kin and (node == root or place == LEFT):
+            mine = mine[len(rows_below(state, kin[0])) :]
+        if kin and (node == root or place == RIGHT):
+            mine = mine[: len(mine) - len(rows_below(state, kin[-1]))]
+        if place != MIDDLE:
+            above = on_edge[int(nodes[node + PARENT])]
+            mine = on_edge[node] = mine + above if place == LEFT else above + mine
+        assert load(entries, fold_of(node)) == folded(mine) and nodes[node + BELOW] == len(mine), "F1"
+        if node == cursor[OLDEST] and node != root:
+            for i in range(nodes[node + SIZE]):
+                assert load(entries, entry_of(FRONTS, i)) == folded(mine[nodes[node + SIZE] - 1 - i :]), "F2"
+    assert cursor[DIRTY] == 0 and all(each == NONE for each in cursor[LISTS:]), "F3"
+    assert all(link == CLEAN for link in nodes[LINK::RECORD]), "F3"
