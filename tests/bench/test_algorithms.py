@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from matplotlib.image import imread
 
 from sash.bench.algorithms import EXPERIMENTS, plan, run
+from sash.bench.bars import bars_of
 from sash.bench.plots import _apart
 from sash.bench.settings import QUICK, Task
 from sash.bench.throughput import _by_window
@@ -15,7 +16,7 @@ from sash.bench.timer import counts_cycles
 from sash.bench.workloads import AGGREGATES, sensor, suited
 from sash.cli.main import main
 from sash.errors import UnknownName
-from sash.report import Record, Report, parameters
+from sash.report import Machine, Record, Report, parameters
 from sash.swag import ALGORITHMS
 
 
@@ -54,6 +55,21 @@ def test_a_run_whose_time_is_used_up_says_what_is_left() -> None:
     report = run(tasks, replace(QUICK, seconds=-1.0))
     assert not report.records
     assert any(note.startswith("2 of 2 tasks") for note in report.notes)
+
+
+def test_a_busy_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (3.0, 0.0, 0.0), raising=False)
+    assert any("busy" in note for note in run([], QUICK).notes)
+
+
+def test_a_second_thread_without_a_core_is_named() -> None:
+    shape = parameters(window=4)
+    records = [
+        Record("parallel", name, "rows", rate, "M/s", parameters=shape) for name, rate in (("sba", 1.0), ("pba", 1.4))
+    ]
+    records.append(Record("parallel", "pba", "cores busy", 0.99, "cores", parameters=shape))
+    (bar,) = bars_of(Report("r", Machine.here(), tuple(records)))
+    assert bar.measured == 1.4 and "found no core" in bar.note
 
 
 def test_windows_beyond_the_budget_are_left_out_with_a_reason() -> None:

@@ -60,7 +60,8 @@ R = TypeVar("R")
 
 JIT_DISABLED = bool(config.DISABLE_JIT)
 _MAGIC = b"sash-kernel-1\n"
-_CALLEE = {"no_cfunc_wrapper": True}  # only kernels call it: a sixth of the time to compile was for wrappers
+# Only kernels call it: a sixth of the time to compile went into wrappers.
+_CALLEE: Any = {"no_cfunc_wrapper": True}
 
 
 # --- statics -----------------------------------------------------------------------------------
@@ -168,12 +169,12 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 
 
 @functools.cache
-def package_digest() -> str:
-    """Of every source file of the package: a changed helper leaves no kernel behind."""
+def source_digest(kernel_file: str) -> str:
+    """Of the rooms that kernels call into and of the kernel's own file: a changed helper leaves no kernel behind."""
     root = Path(__file__).resolve().parents[1]
     hasher = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        hasher.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted({*root.glob("algebra/*.py"), *root.glob("swag/*.py"), Path(kernel_file).resolve()}):
+        hasher.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return hasher.hexdigest()
 
 
@@ -345,12 +346,12 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
 
     def _path(self, signature: object, context: Any) -> Path | None:
         folder = cache_directory()
-        if folder is None or not self._enabled:
-            return None
+        if folder is None or not self._enabled or not Path(self._function.__code__.co_filename).exists():
+            return None  # a kernel typed into a prompt has no source to tell its versions apart
         codegen = context.codegen()
         name = "\0".join(
             (
-                package_digest(),
+                source_digest(self._function.__code__.co_filename),
                 _file_digest(self._function.__code__.co_filename),  # a kernel need not be one of the package's
                 f"{self._function.__module__}.{self._function.__qualname__}",
                 f"heap {self._heap}",

@@ -170,6 +170,11 @@ class Monoid(Static):
         )
         return f"{self.name}@{meaning}"
 
+    @property
+    def has_objects(self) -> bool:
+        """Whether values or partials are Python objects, which nothing can compile."""
+        return any(each.is_object for each in (*self.fields, *(column.field for column in self.columns)))
+
     @cached_property
     def needs_heap(self) -> bool:  # type: ignore[override]
         """Whether partials or results are made of arrays."""

@@ -1,5 +1,6 @@
 """The papers' experiments, one list: what can be run, in which order, and the run itself."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -57,6 +58,7 @@ def run(
 ) -> Report:
     """Do the tasks one after the other; `begin` is told of each, and time that is used up ends the run."""
     records: list[Record] = []
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before this run adds its own
     deadline, left = time.monotonic() + settings.seconds, 0
     for done, (name, task) in enumerate(tasks):
         if time.monotonic() > deadline:
@@ -65,7 +67,7 @@ def run(
         if begin is not None:
             begin(name, task.label)
         records += task.measure()
-    notes = tuple(_notes(settings, {name for name, _ in tasks}, left, len(tasks)))
+    notes = tuple(_notes(settings, {name for name, _ in tasks}, load, left, len(tasks)))
     report = Report(f"sash bench algorithms ({settings.name})", Machine.here(_PACKAGES), tuple(records), notes=notes)
     return replace(report, bars=bars_of(report))
 
@@ -73,9 +75,11 @@ def run(
 _PACKAGES = ("sash", "numba", "llvmlite", "numpy", *PEERS)
 
 
-def _notes(settings: Settings, names: set[str], left: int, tasks: int) -> Iterator[str]:
+def _notes(settings: Settings, names: set[str], load: float, left: int, tasks: int) -> Iterator[str]:
     yield "Ratios in brackets: 1 is np.copyto of the same bytes in the same run."
     yield "Algorithms run on one thread, `sash` and `auto` on all."
+    if load > 0.5:
+        yield f"The machine was busy when the run began (load {load:.1f}): do not judge by these numbers."
     if settings.name == "quick":
         yield "A quick run shows that everything works; its sizes are too small to judge speed by."
     if "peers" in names and missing():

@@ -91,6 +91,8 @@ def _parallel(report: Report) -> Iterator[Bar]:
     rates = {name: _value(report.select("parallel", subject=name, metric="rows")) for name in ("pba", "sba")}
     busy = _value(report.select("parallel", subject="pba", metric="cores busy"))
     note = "" if busy is None else f"{busy:.2f} cores busy"
+    if busy is not None and busy < 1.2:
+        note += ": the second thread found no core, so this says nothing about it"
     yield Bar("pba over sba, moment_sketch", 1.3, _over(rates["pba"], rates["sba"]), note=note)
 
 

@@ -104,7 +104,7 @@ class Bound:
 
     def __str__(self) -> str:
         parts = [
-            f"{'' if factor == 1 and symbol else format(factor, 'g')}{symbol}"
+            f"{'' if factor == 1 and symbol else format(factor, '.3g')}{symbol}"
             for factor, symbol in ((self.linear, "n"), (self.log, " log n"), (self.constant, ""))
             if factor
         ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,8 @@ def slide(
     threads = None if threads is None else _at_least("threads", threads, 1)
     work = _Work(values, aggregate, algorithm, sizes)
     answers = work.at_every_row(sizes, threads) if every == 1 else work.at_some_rows(sizes, every, threads)
-    ends = np.arange(every, len(work) + 1, every)
     columns = [
-        work.written(*answer, work.has_samples(np.maximum(ends - each, 0), ends, min_samples))
+        work.written(*answer, work.has_samples(partial(_windows, len(work), each, every), min_samples))
         for each, answer in zip(sizes, answers, strict=True)
     ]
     results = {name: _stacked([column[name] for column in columns], several) for name in work.templates}
@@ -73,8 +73,9 @@ def fold(
     """
     work = _Work(values, aggregate, algorithm, ())
     starts, ends = _ranges(starts, ends, len(work))
-    min_samples = max(1, _at_least("min_samples", min_samples, 0))
-    results = work.written(*work.over(starts, ends), work.has_samples(starts, ends, min_samples))
+    least = max(1, _at_least("min_samples", min_samples, 0))
+    enough = work.has_samples(lambda: (starts, ends), least, some_are_empty=bool((starts == ends).any()))
+    results = work.written(*work.over(starts, ends), enough)
     return next(iter(results.values())) if work.is_one else results
 
 
@@ -183,13 +184,16 @@ class _Work:
             self._run(loops.over_ranges, self.monoid, self.inputs(), starts, ends, *answer)
         return answer
 
-    def has_samples(self, starts: Any, ends: Any, least: int) -> np.ndarray[Any, Any] | None:
-        """Where a window has at least so many rows without a null; None if everywhere."""
+    def has_samples(
+        self, windows: Callable[[], tuple[Any, Any]], least: int, some_are_empty: bool = False
+    ) -> np.ndarray[Any, Any] | None:
+        """Where a window has at least so many rows without a null; None if that need not be asked."""
+        if least <= 1 and not some_are_empty:
+            return None  # every aggregate says by itself what it makes of nulls
+        starts, ends = windows()
         known = [each.valid for each in self.columns if each.valid is not None]
         if not known:
-            return None if least <= 1 and bool((ends > starts).all()) else ends - starts >= least
-        if least == 0 or (least == 1 and bool((ends > starts).all())):
-            return None  # every aggregate says by itself what it makes of no value
+            return np.asarray(ends - starts >= least)
         valid = np.concatenate([[0], np.cumsum(np.logical_and.reduce(known))])
         return np.asarray(valid[ends] - valid[starts] >= least)
 
@@ -209,6 +213,8 @@ class _Work:
                 valid = present if enough is None else present & enough
             template = self.templates[output.name]
             source = self.columns[-1 if template.arity == 2 else 0]
+            if isinstance(result, list) and not output.result.is_object:
+                result = _as_array(result, output.result)
             written[output.name] = border.write(source, result, valid, keeps_type=template.selective)
         return written
 
@@ -261,7 +267,7 @@ def _chosen(
     templates: dict[str, Template], monoid: Monoid, algorithm: str, sizes: tuple[int, ...], stepwise: bool = False
 ) -> Choice:
     numbers = not any(column.field.is_object or column.is_time for column in monoid.columns)
-    task = task_of(templates, objects=not monoid.is_compiled, sizes=sizes, stepwise=stepwise)
+    task = task_of(templates, objects=monoid.has_objects, sizes=sizes, stepwise=stepwise)
     return choose(replace(task, quantile=task.quantile and numbers), algorithm)
 
 
@@ -286,6 +292,11 @@ def _ranges(starts: Any, ends: Any, rows: int) -> tuple[Any, Any]:
     return starts, ends
 
 
+def _windows(rows: int, size: int, every: int) -> tuple[Any, Any]:
+    ends = np.arange(every, rows + 1, every)
+    return np.maximum(ends - size, 0), ends
+
+
 def _pairs(rows: int, size: int, every: int) -> tuple[Any, int, int]:
     """Edges such that every window is whole fragments; how many, and how many fragments make a slide."""
     slices, rest = divmod(size, every)
@@ -299,6 +310,15 @@ def _pairs(rows: int, size: int, every: int) -> tuple[Any, int, int]:
 def _picked(answer: Answer, first: int, stride: int) -> Answer:
     results, presences = (tuple(each[first::stride] for each in group) for group in answer)
     return results, presences
+
+
+def _as_array(result: list[Any], field: Field) -> np.ndarray[Any, Any]:
+    """Interpreted results in the type that compiled ones have."""
+    array: np.ndarray[Any, Any] = field.empty(len(result), compiled=True)
+    for row, value in enumerate(result):
+        if value is not None:
+            array[row] = value
+    return array
 
 
 def _stacked(columns: list[Any], several: bool) -> Any:

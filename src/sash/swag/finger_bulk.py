@@ -1,46 +1,108 @@
-@IMPORTS@
+"""Many rows of a finger tree at once: evict all up to a position, insert a sorted batch.
+
+Both rewrite what they touch level by level, so that each node is visited and refolded once, and the
+cost is that of the border of the change, not of its rows.
+
+Picture   evict_until 35:                       insert_sorted 51 52 53 54 55 (μ = 2):
+            [ 40 | 80 ]   the path from the       [50] becomes [ 50 51 ]  52  [ 53 54 55 ]
+             │            root to 40 is the new                             waits, with 52,
+            (20)  10, 30  left edge; what is      for [ 60 ] to become [ 52 | 60 ]: then the
+             └── freed    left of it is freed     level above, if that is too long, the same way
+Keeps     B1  a node cut off another waits for its parent with the entry to its left in place SPARE;
+              waiting nodes are listed in order, and between steps there is none
+"""
+
+from typing import Any
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Fields, Partial, load, store
+from sash.algebra.monoid import Monoid, combine
+from sash.swag.finger_folds import (
+    drop,
+    repair,
+)
+from sash.swag.finger_tree import (
+    AFTER,
+    DESK,
+    FREED,
+    KIDS,
+    LAST_WAITING,
+    LEAST,
+    LEFT,
+    LEVEL,
+    MOST,
+    MU,
+    NEWEST,
+    NEXT,
+    NONE,
+    OLDEST,
+    PARENT,
+    PLACE,
+    RIGHT,
+    ROOT,
+    SIZE,
+    SLOTS,
+    TIMES,
+    WAITING,
+    adopt,
+    close,
+    descend,
+    entry_of,
+    fill,
+    find,
+    first_from,
+    free,
+    grow,
+    index_of,
+    mark,
+    move,
+    pass_edge,
+    shrink,
+    take,
+)
+
+__all__ = ["evict_until", "insert_sorted"]
+
+SPARE = SLOTS - 1  # where a node that awaits its parent keeps the entry to its left
 
 
-@jitable
-def _first_after(state: Any, node: int, position: int) -> int:
-    """Which entry of a node is the first that is after a position."""
-    _entries, nodes, _cursor = state
-    i = first_from(nodes, node, position)
-    if i < nodes[node + SIZE] and nodes[node + TIMES + i] == position:
-        return i + 1
-    return i
+# --- evicting ------------------------------------------------------------------------------------
 
 
 @jitable
 def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
     """Evict all positions up to and with this one."""
     _entries, nodes, cursor = state
-    if count(state) == 0 or oldest(state) > position:
+    oldest, newest = cursor[OLDEST], cursor[NEWEST]
+    if nodes[oldest + SIZE] == 0 or nodes[oldest + TIMES] > position:
         return
-    if newest(state) <= position:
-        cursor[NEXT] = newest(state) + 1
+    last = nodes[newest + TIMES + nodes[newest + SIZE] - 1]
+    if last <= position:
+        cursor[NEXT] = last + 1
         free(nodes, cursor, cursor[ROOT])
         root = take(nodes, cursor, 0)
         cursor[ROOT] = root
         cursor[OLDEST] = root
         cursor[NEWEST] = root
-        _refold(aggregate, state, root)
+        mark(nodes, cursor, root)
+        repair(aggregate, state)
         return
-    top = cursor[OLDEST]
+    top = oldest
     while top != cursor[ROOT] and nodes[top + TIMES + nodes[top + SIZE] - 1] <= position:
         top = nodes[top + PARENT]
-    gone = _first_after(state, top, position)
+    gone = _first_after(nodes, top, position)
     if nodes[top + LEVEL] == 0 and top != cursor[ROOT] and nodes[top + SIZE] - gone >= LEAST:
         drop(state, top, gone)
         return
     # Cut: what is left of the path to the oldest survivor goes, and the path is the new left edge.
     node = top
     while True:
-        gone = _first_after(state, node, position)
+        gone = _first_after(nodes, node, position)
         if nodes[node + LEVEL] > 0:
             for i in range(gone):
                 free(nodes, cursor, nodes[node + KIDS + i])
-        close(state, node, 0, gone, 0)
+            nodes[node + KIDS] = nodes[node + KIDS + gone]
+        close(state, node, 0, gone)
         if node != cursor[ROOT]:
             nodes[node + PLACE] = LEFT
         mark(nodes, cursor, node)
@@ -60,8 +122,22 @@ def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
             break
         node = nodes[node + KIDS]
     if top != cursor[ROOT] and nodes[top + PLACE] != FREED:
-        _settle(state, nodes[top + PARENT])
+        node = nodes[top + PARENT]
+        while node != cursor[ROOT] and nodes[node + SIZE] < LEAST:
+            node = fill(state, node, LEAST)
     repair(aggregate, state)
+
+
+@jitable
+def _first_after(nodes: Any, node: int, position: int) -> int:
+    """Which entry of a node is the first that is after a position."""
+    i = first_from(nodes, node, position)
+    if i < nodes[node + SIZE] and nodes[node + TIMES + i] == position:
+        return i + 1
+    return i
+
+
+# --- inserting -----------------------------------------------------------------------------------
 
 
 @jitable
@@ -92,7 +168,7 @@ def insert_sorted(aggregate: Monoid, state: Any, positions: Any, partials: Field
             mark(nodes, cursor, node)
             at += 1
         else:
-            stop = _run_end(state, node, positions, at, count)
+            stop = _run_end(nodes, cursor, node, positions, at, count)
             node = _weave_rows(aggregate, state, node, positions, partials, at, stop)
             at = stop
     while cursor[WAITING] != NONE:
@@ -111,9 +187,8 @@ def insert_sorted(aggregate: Monoid, state: Any, positions: Any, partials: Field
 
 
 @jitable
-def _run_end(state: Any, leaf: int, positions: Any, at: int, count: int) -> int:
+def _run_end(nodes: Any, cursor: Any, leaf: int, positions: Any, at: int, count: int) -> int:
     """Where the rows end that go to the same leaf."""
-    _entries, nodes, cursor = state
     node = leaf
     while node != cursor[ROOT] and nodes[node + PLACE] != RIGHT:
         i = index_of(nodes, node)

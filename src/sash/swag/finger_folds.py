@@ -18,7 +18,43 @@ Keeps     F1  inner = a node's entries and the children between them.  Fold of a
           F3  after a repair nothing is marked
 """
 
-@IMPORTS@
+from typing import Any
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Partial, load, store
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.finger_tree import (
+    BELOW,
+    CLEAN,
+    DIRTY,
+    FRONTS,
+    KIDS,
+    LEFT,
+    LEVEL,
+    LINK,
+    LISTS,
+    MIDDLE,
+    NEWEST,
+    NONE,
+    OLDEST,
+    PARENT,
+    PLACE,
+    RECORD,
+    RIGHT,
+    ROOT,
+    SIZE,
+    TIMES,
+    Rows,
+    children,
+    close,
+    entry_of,
+    first_from,
+    fold_of,
+    mark,
+    rows_below,
+)
+
+__all__ = ["check_folds", "drop", "fold_between", "position_from_end", "repair"]
 
 
 @jitable
@@ -90,7 +126,7 @@ def _refold(aggregate: Monoid, state: Any, node: int) -> None:
 def drop(state: Any, leaf: int, many: int) -> None:
     """Take the oldest out of the oldest finger, of which enough is left: its fold is there (F2)."""
     entries, nodes, _cursor = state
-    close(state, leaf, 0, many, 0)
+    close(state, leaf, 0, many)
     store(entries, fold_of(leaf), load(entries, entry_of(FRONTS, nodes[leaf + SIZE] - 1)))
     nodes[leaf + BELOW] -= many
 
@@ -131,7 +167,8 @@ def fold_between(aggregate: Monoid, state: Any, start: int, end: int, is_open: b
             if nodes[older + LEVEL] == 0 or (i < nodes[older + SIZE] and nodes[older + TIMES + i] == start):
                 break
             older = nodes[older + KIDS + i]
-    if is_root and j == nodes[node + SIZE] and (is_open or end > nodes[cursor[NEWEST] + TIMES + nodes[cursor[NEWEST] + SIZE] - 1]):
+    last = nodes[cursor[NEWEST] + TIMES + nodes[cursor[NEWEST] + SIZE] - 1]
+    if is_root and j == nodes[node + SIZE] and (is_open or end > last):
         return combine(aggregate, folded, load(entries, fold_of(cursor[NEWEST])))
     newer = nodes[node + KIDS + j]
     while True:

@@ -30,14 +30,20 @@ from sash.swag.contract import integers
 __all__ = [
     "AFTER",
     "BELOW",
+    "CLEAN",
     "DESK",
+    "DIRTY",
     "FAN",
     "FREED",
+    "FRONTS",
     "KIDS",
     "LAST_WAITING",
     "LEAST",
     "LEFT",
     "LEVEL",
+    "LINK",
+    "LISTS",
+    "MIDDLE",
     "MOST",
     "MU",
     "NEWEST",
@@ -54,11 +60,12 @@ __all__ = [
     "TIMES",
     "UNUSED",
     "WAITING",
+    "Rows",
     "adopt",
     "check_tree",
+    "children",
     "close",
     "descend",
-    "drop",
     "entry_of",
     "fill",
     "find",
@@ -72,7 +79,6 @@ __all__ = [
     "open_at",
     "pass_edge",
     "planted",
-    "repair",
     "room",
     "rows_below",
     "shrink",
@@ -177,26 +183,30 @@ def adopt(nodes: Any, node: int, i: int, child: int) -> None:
 
 
 @jitable
+def move_run(state: Any, source: int, i: int, target: int, j: int, many: int) -> None:
+    """Copy `many` entries from i on, with the children to their right, to place j of a node of the same level."""
+    entries, nodes, _cursor = state
+    for k in range(many):
+        ahead = k if i > j else many - 1 - k  # within a node, not to overwrite what is yet to be copied
+        nodes[target + TIMES + j + ahead] = nodes[source + TIMES + i + ahead]
+        store(entries, entry_of(target, j + ahead), load(entries, entry_of(source, i + ahead)))
+        if nodes[source + LEVEL] > 0:
+            adopt(nodes, target, j + ahead + 1, nodes[source + KIDS + i + ahead + 1])
+
+
+@jitable
 def open_at(state: Any, node: int, i: int) -> None:
     """Make room for entry i and the child to its right."""
     _entries, nodes, _cursor = state
-    for j in range(nodes[node + SIZE], i, -1):
-        move(state, node, j - 1, node, j)
-    if nodes[node + LEVEL] > 0:
-        for j in range(nodes[node + SIZE] + 1, i + 1, -1):
-            nodes[node + KIDS + j] = nodes[node + KIDS + j - 1]
+    move_run(state, node, i, node, i + 1, nodes[node + SIZE] - i)
     nodes[node + SIZE] += 1
 
 
 @jitable
-def close(state: Any, node: int, i: int, many: int, first_child: int) -> None:
-    """Take out `many` entries from i on and as many children from `first_child` on."""
+def close(state: Any, node: int, i: int, many: int) -> None:
+    """Take out `many` entries from i on and the children to their right."""
     _entries, nodes, _cursor = state
-    for j in range(i + many, nodes[node + SIZE]):
-        move(state, node, j, node, j - many)
-    if nodes[node + LEVEL] > 0:
-        for j in range(first_child + many, nodes[node + SIZE] + 1):
-            nodes[node + KIDS + j - many] = nodes[node + KIDS + j]
+    move_run(state, node, i + many, node, i, nodes[node + SIZE] - i - many)
     nodes[node + SIZE] -= many
 
 
@@ -260,11 +270,9 @@ def split(state: Any, node: int) -> int:
         grow(nodes, cursor)
     size = nodes[node + SIZE]
     right = take(nodes, cursor, nodes[node + LEVEL])
-    for i in range(MU + 1, size):
-        move(state, node, i, right, i - MU - 1)
+    move_run(state, node, MU + 1, right, 0, size - MU - 1)
     if nodes[node + LEVEL] > 0:
-        for i in range(MU + 1, size + 1):
-            adopt(nodes, right, i - MU - 1, nodes[node + KIDS + i])
+        adopt(nodes, right, 0, nodes[node + KIDS + MU + 1])
     nodes[right + SIZE] = size - MU - 1
     nodes[node + SIZE] = MU
     parent: int = nodes[node + PARENT]
@@ -311,7 +319,7 @@ def fill(state: Any, node: int, wanted: int) -> int:
         i -= 1
     left: int = nodes[parent + KIDS + i]
     right: int = nodes[parent + KIDS + i + 1]
-    haschildren = nodes[node + LEVEL] > 0
+    has_children = nodes[node + LEVEL] > 0
     need = wanted - nodes[node + SIZE]
     mark(nodes, cursor, parent)
     mark(nodes, cursor, left)
@@ -322,32 +330,31 @@ def fill(state: Any, node: int, wanted: int) -> int:
             if node == left:
                 move(state, parent, i, left, size)
                 move(state, right, 0, parent, i)
-                if haschildren:
+                if has_children:
                     adopt(nodes, left, size + 1, nodes[right + KIDS])
+                    nodes[right + KIDS] = nodes[right + KIDS + 1]  # closing would take out the second child
                 nodes[left + SIZE] += 1
-                close(state, right, 0, 1, 0)
+                close(state, right, 0, 1)
             else:
                 open_at(state, right, 0)
                 move(state, parent, i, right, 0)
                 move(state, left, size - 1, parent, i)
-                if haschildren:
+                if has_children:
                     nodes[right + KIDS + 1] = nodes[right + KIDS]  # opening left the first child where it was
                     adopt(nodes, right, 0, nodes[left + KIDS + size])
                 nodes[left + SIZE] -= 1
         return parent
     size = nodes[left + SIZE] + 1
     move(state, parent, i, left, size - 1)
-    for j in range(nodes[right + SIZE]):
-        move(state, right, j, left, size + j)
-    if haschildren:
-        for j in range(nodes[right + SIZE] + 1):
-            adopt(nodes, left, size + j, nodes[right + KIDS + j])
+    move_run(state, right, 0, left, size, nodes[right + SIZE])
+    if has_children:
+        adopt(nodes, left, size, nodes[right + KIDS])
     nodes[left + SIZE] = size + nodes[right + SIZE]
-    close(state, parent, i, 1, i + 1)
+    close(state, parent, i, 1)
     if nodes[right + PLACE] == RIGHT:
         if nodes[left + PLACE] == MIDDLE:
             nodes[left + PLACE] = RIGHT
-        if not haschildren:
+        if not has_children:
             cursor[NEWEST] = left
     nodes[right + LEVEL] = 0
     free(nodes, cursor, right)

@@ -369,7 +369,7 @@ class Window:
         value, presence = self._usable().outputs[0].read(partial)
         if presence == Presence.OVERFLOW:
             raise NumberOverflow.at(self.aggregate.name, 0)
-        return value.item() if isinstance(value, np.generic) else value
+        return _plain(value)
 
 
 def _position(value: Any) -> int:
@@ -402,11 +402,15 @@ def _as_type(values: border.Values, bound: Column) -> border.Values:
         return border.Values(empty, values.valid, bound, values.source)
     source, target = values.column.field.dtype, bound.field.dtype
     if "O" in (source.kind, target.kind) or not np.can_cast(source, target, "same_kind") or source.kind == "b":
-        raise InvalidInput.value_type(known[0], target.name)
+        raise InvalidInput.value_type(_plain(known[0]), target.name)
     converted = values.data.astype(target)
     if target.kind in "iu" and not np.array_equal(converted, values.data):
-        raise InvalidInput.value_type(known[0], target.name)
+        raise InvalidInput.value_type(_plain(known[0]), target.name)
     return border.Values(converted, values.valid, bound, values.source)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _like(model: Any, given: Any) -> Any:
