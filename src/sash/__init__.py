@@ -3,25 +3,7 @@
 from sash import swag
 from sash.algebra import laws
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.builtin import (
-    argmax,
-    argmin,
-    count,
-    first,
-    geometric_mean,
-    last,
-    m4,
-    max,
-    max_count,
-    mean,
-    min,
-    min_count,
-    product,
-    range,
-    stddev,
-    sum,
-    variance,
-)
+from sash.algebra.extremes import argmax, argmin, first, last, m4, max, max_count, min, min_count, range
 from sash.algebra.holistic import collect, collect_distinct, count_distinct, median, quantile, string_agg
 from sash.algebra.moments import quantile_of
 from sash.algebra.sketches import (
@@ -32,6 +14,7 @@ from sash.algebra.sketches import (
     hyperloglog,
     moment_sketch,
 )
+from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
 
 __all__ = [
     "Aggregate",

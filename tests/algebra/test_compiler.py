@@ -17,7 +17,9 @@ import pytest
 
 import sash
 from sash.algebra import compiler
-from sash.algebra.compiler import JIT_DISABLED, cache_directory, digest
+from sash.algebra.cache import cache_directory
+from sash.algebra.compiler import JIT_DISABLED
+from sash.algebra.digest import digest
 
 ROOT = Path(__file__).resolve().parents[2]
 compiled_only = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT is set: nothing is compiled, nothing cached")

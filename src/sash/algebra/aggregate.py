@@ -6,9 +6,11 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeAlias, TypeVar
 
-from sash.algebra.compiler import JIT_DISABLED, digest, jitable, returned_fields, unrolled
+from sash.algebra.compiler import JIT_DISABLED, jitable, returned_fields, unrolled
+from sash.algebra.digest import digest
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional, unite
+from sash.algebra.pieces import after_count, before_last, first_field, last_is_set, some
 from sash.errors import InvalidAggregate, InvalidInput
 
 __all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted"]
@@ -121,8 +123,8 @@ class Aggregate(Template):
             result = Field(self.result)
         if any(column.nullable for column in columns):
             if self.selective:
-                return Parts((optional(component),), _before_last(lower), result, _last_is_set)
-            return Parts((counted(columns), component), _after_count(lower), result, _some)
+                return Parts((optional(component),), before_last(lower), result, last_is_set)
+            return Parts((counted(columns), component), after_count(lower), result, some)
         return Parts((component,), lower, result)
 
     def _checked(self, component: Component, lower: Callable[[Any], Any], columns: tuple[Column, ...]) -> Field:
@@ -171,7 +173,7 @@ class _Wrap:
         if function is None:
             if self.fields > 1:
                 raise InvalidAggregate.parameter(self.name, "lower", None, "given when the state has several fields")
-            return _first_field
+            return first_field
         user = jitable(function)
         return (lambda partial: user(partial[0])) if self.is_scalar else user
 
@@ -238,25 +240,3 @@ def _add_counts(a: Partial, b: Partial) -> Partial:
 
 def _subtract_counts(whole: Partial, older: Partial) -> Partial:
     return (whole[0] - older[0],)
-
-
-def _some(partial: Partial) -> int:
-    return 1 if partial[0] > 0 else 0  # Presence.VALUE, Presence.NULL
-
-
-def _first_field(partial: Partial) -> Any:
-    return partial[0]
-
-
-def _last_is_set(partial: Partial) -> int:
-    return 1 if partial[-1] else 0
-
-
-def _before_last(lower: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
-    lower = jitable(lower)
-    return lambda partial: lower(partial[:-1])
-
-
-def _after_count(lower: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
-    lower = jitable(lower)
-    return lambda partial: lower(partial[1:])

@@ -18,6 +18,7 @@ from sash.algebra.aggregate import Builtin, Kind, Template
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts
+from sash.algebra.pieces import named
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = ["collect", "collect_distinct", "count_distinct", "interpolated", "median", "quantile", "string_agg"]
@@ -25,10 +26,6 @@ __all__ = ["collect", "collect_distinct", "count_distinct", "interpolated", "med
 OBJECT, F8, I8 = Field("O"), Field("f8"), Field("i8")
 Columns = tuple[Column, ...]
 Multiset: TypeAlias = tuple[tuple[Any, ...], tuple[int, ...]]
-
-
-def _named(column: str | None) -> tuple[str, ...]:
-    return () if column is None else (column,)
 
 
 def _plain(x: Any) -> Any:
@@ -69,7 +66,7 @@ def collect(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, None, 1], 2, sash.collect())
     [[3], [3], [1]]
     """
-    return Builtin("collect", columns=_named(column), invertible=True, kind=Kind.HOLISTIC, make=_collect)
+    return Builtin("collect", columns=named(column), invertible=True, kind=Kind.HOLISTIC, make=_collect)
 
 
 def string_agg(column: str | None = None, separator: str = ",") -> Template:
@@ -93,7 +90,7 @@ def string_agg(column: str | None = None, separator: str = ",") -> Template:
 
     return Builtin(
         "string_agg",
-        columns=_named(column),
+        columns=named(column),
         invertible=True,
         kind=Kind.HOLISTIC,
         make=make,
@@ -183,7 +180,7 @@ def quantile(column: str | None = None, q: float = 0.5) -> Template:
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.quantile(q=0.75))
     [3.0, 2.5, 2.5, 5.5]
     """
-    return _at(q, "quantile", _named(column), (("q", q),))
+    return _at(q, "quantile", named(column), (("q", q),))
 
 
 def median(column: str | None = None) -> Template:
@@ -193,7 +190,7 @@ def median(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.median())
     [3.0, 2.0, 2.0, 2.0]
     """
-    return _at(0.5, "median", _named(column), (("q", 0.5),))
+    return _at(0.5, "median", named(column), (("q", 0.5),))
 
 
 def _at(q: Any, name: str, columns: tuple[str, ...], parameters: tuple[tuple[str, Any], ...]) -> Template:
@@ -242,7 +239,7 @@ def collect_distinct(column: str | None = None) -> Template:
     """
     return Builtin(
         "collect_distinct",
-        columns=_named(column),
+        columns=named(column),
         invertible=True,
         commutative=True,
         kind=Kind.HOLISTIC,
@@ -259,7 +256,7 @@ def count_distinct(column: str | None = None) -> Template:
     """
     return Builtin(
         "count_distinct",
-        columns=_named(column),
+        columns=named(column),
         invertible=True,
         commutative=True,
         kind=Kind.HOLISTIC,

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, digest, jitable, static_of, unrolled
+from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, jitable, static_of, unrolled
+from sash.algebra.digest import digest
 from sash.algebra.fields import Field, Fields, Partial, allocate
 
 __all__ = [

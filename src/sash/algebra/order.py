@@ -7,6 +7,7 @@ condition that it can only branch on; written out here, each is one comparison a
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core.extending import intrinsic
 
@@ -45,7 +46,8 @@ def _larger_float(_context: Any, a: Any, _b: Any) -> Any:
 def _smaller_float(_context: Any, a: Any, _b: Any) -> Any:
     def generate(_target: Any, builder: Any, _signature: Any, operands: Any) -> Any:
         x, y = operands
-        minnum = builder.module.declare_intrinsic("llvm.minnum", [x.type])
+        kind = ir.FunctionType(x.type, [x.type, x.type])
+        minnum = builder.module.declare_intrinsic("llvm.minnum", [x.type], kind)
         return builder.call(minnum, [x, y])
 
     return a(a, a), generate
@@ -54,12 +56,12 @@ def _smaller_float(_context: Any, a: Any, _b: Any) -> Any:
 @compiled_reading(larger)
 def _larger(a: Any, b: Any) -> Any:
     if isinstance(a, types.Float):
-        return lambda a, b: _larger_float(a, b)
+        return lambda a, b: _larger_float(a, b)  # type: ignore[call-arg]  # the typing context comes from the compiler
     return lambda a, b: a if a > b else b
 
 
 @compiled_reading(smaller)
 def _smaller(a: Any, b: Any) -> Any:
     if isinstance(a, types.Float):
-        return lambda a, b: _smaller_float(a, b)
+        return lambda a, b: _smaller_float(a, b)  # type: ignore[call-arg]
     return lambda a, b: b if b < a else a

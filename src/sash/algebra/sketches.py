@@ -24,6 +24,7 @@ from sash.algebra.aggregate import Builtin, Template, counted
 from sash.algebra.compiler import compiled_reading, jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts
+from sash.algebra.pieces import named, some
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = [
@@ -158,20 +159,12 @@ def _copy(p: Partial) -> Any:
     return p[0].copy()
 
 
-def _some(p: Partial) -> int:
-    return 1 if p[0] > 0 else 0  # Presence.VALUE, Presence.NULL
-
-
 def _sketch(columns: Columns, component: Component, lower: Callable[[Partial], Any], result: Field) -> Parts:
     """A sketch of one component; beside a count where there can be nothing to sketch."""
     if not columns[0].nullable:
         return Parts((component,), lower, result)
     inner = jitable(lower)
-    return Parts((counted(columns), component), lambda p: inner(p[1:]), result, _some)
-
-
-def _named(column: str | None) -> tuple[str, ...]:
-    return () if column is None else (column,)
+    return Parts((counted(columns), component), lambda p: inner(p[1:]), result, some)
 
 
 # --- Bloom filter --------------------------------------------------------------------------------
@@ -215,7 +208,7 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -
 
     return Builtin(
         "bloom_filter",
-        columns=_named(column),
+        columns=named(column),
         commutative=True,
         make=make,
         parameters=(("bits", bits), ("hashes", hashes)),
@@ -296,7 +289,7 @@ def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
         return _sketch(columns, component, _cardinality, F8)
 
     return Builtin(
-        "hyperloglog", columns=_named(column), commutative=True, make=make, parameters=(("precision", precision),)
+        "hyperloglog", columns=named(column), commutative=True, make=make, parameters=(("precision", precision),)
     )
 
 
@@ -344,7 +337,7 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Tem
 
     return Builtin(
         "count_min",
-        columns=_named(column),
+        columns=named(column),
         invertible=True,
         commutative=True,
         make=make,
@@ -429,12 +422,12 @@ def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None
             (counted(columns), component),
             array if quantile is None else estimate,
             Field(f"f8[{k + 3}]") if quantile is None else F8,
-            _some if columns[0].nullable else None,
+            some if columns[0].nullable else None,
         )
 
     return Builtin(
         "moment_sketch",
-        columns=_named(column),
+        columns=named(column),
         commutative=True,
         make=make,
         parameters=(("k", k), ("quantile", quantile)),

@@ -10,8 +10,7 @@ from sash.swag.contract import Algorithm, Needs, Sizes
 
 __all__ = ["Choice", "Task", "choose"]
 
-SMALL = 48  # rows up to which doubling beats the boundary sweeps; measured by `sash bench algorithms`
-MANY = 64  # sizes from which one pass for all beats a pass for each; measured likewise
+MANY = 64  # sizes from which one pass for all beats a pass for each; measured by `sash bench algorithms`
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,6 @@ def _fastest(task: Task) -> tuple[Algorithm, str]:
         return find(
             "slick_deque"
         ), f"{len(task.sizes)} sizes are read off one deque, for each keeps one of its operands"
-    if max(task.sizes) <= SMALL:
-        return find("doubling"), f"windows of at most {SMALL} rows: passes over neighbours become vector instructions"
     return find("sba"), "two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size"
 
 

@@ -70,17 +70,16 @@ from sash.swag.finger_tree import (
     UNUSED,
     WAITING,
     check_tree,
-    close,
     entry_of,
     fill,
     find,
     fold_of,
     mark,
     move,
-    open_at,
     planted,
     room,
     rows_below,
+    shift,
     split,
 )
 
@@ -162,7 +161,7 @@ def insert_at(aggregate: Monoid, state: Any, position: int, partial: Partial) ->
         nodes[leaf + TIMES + nodes[leaf + SIZE] - 1] = position
         return
     if i == size or nodes[node + TIMES + i] != position:
-        open_at(state, node, i)
+        shift(state, node, i, 1)
         nodes[node + TIMES + i] = position
         store(entries, place, partial)
     else:
@@ -184,7 +183,7 @@ def evict(aggregate: Monoid, state: Any) -> None:
         return
     if node == cursor[ROOT]:
         cursor[NEXT] = nodes[node + TIMES] + 1  # matters only if that was all
-    close(state, node, 0, 1)
+    shift(state, node, 1, -1)
     mark(nodes, cursor, node)
     while node != cursor[ROOT] and nodes[node + SIZE] < LEAST:
         node = fill(state, node, LEAST)
@@ -214,7 +213,7 @@ def evict_at(aggregate: Monoid, state: Any, position: int) -> bool:
         move(state, leaf, j, node, i)
     elif node == cursor[ROOT]:
         cursor[NEXT] = position + 1
-    close(state, leaf, j, 1)
+    shift(state, leaf, j + 1, -1)
     mark(nodes, cursor, leaf)
     while leaf != cursor[ROOT] and nodes[leaf + SIZE] < LEAST:
         leaf = fill(state, leaf, LEAST)

@@ -45,7 +45,6 @@ from sash.swag.finger_tree import (
     TIMES,
     WAITING,
     adopt,
-    close,
     descend,
     entry_of,
     fill,
@@ -57,6 +56,7 @@ from sash.swag.finger_tree import (
     mark,
     move,
     pass_edge,
+    shift,
     shrink,
     take,
 )
@@ -102,7 +102,7 @@ def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
             for i in range(gone):
                 free(nodes, cursor, nodes[node + KIDS + i])
             nodes[node + KIDS] = nodes[node + KIDS + gone]
-        close(state, node, 0, gone)
+        shift(state, node, gone, -gone)
         if node != cursor[ROOT]:
             nodes[node + PLACE] = LEFT
         mark(nodes, cursor, node)

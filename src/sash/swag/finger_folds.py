@@ -46,12 +46,12 @@ from sash.swag.finger_tree import (
     TIMES,
     Rows,
     children,
-    close,
     entry_of,
     first_from,
     fold_of,
     mark,
     rows_below,
+    shift,
 )
 
 __all__ = ["check_folds", "drop", "fold_between", "position_from_end", "repair"]
@@ -59,74 +59,69 @@ __all__ = ["check_folds", "drop", "fold_between", "position_from_end", "repair"]
 
 @jitable
 def repair(aggregate: Monoid, state: Any) -> None:
-    """Refold marked nodes and whatever depends on them: up through the middle, down the edges."""
-    _entries, nodes, cursor = state
-    left, right = NONE, NONE
+    """Refold marked nodes and whatever depends on them: up through the middle, then down the edges."""
+    entries, nodes, cursor = state
+    left, right = NONE, NONE  # where the edges are to be refolded from
     level = 0
-    while cursor[DIRTY] > 0:
-        node = cursor[LISTS + level]
-        cursor[LISTS + level] = NONE
-        while node != NONE:
-            following = nodes[node + LINK]
+    while True:
+        if cursor[DIRTY] > 0:
+            node = cursor[LISTS + level]
+            if node == NONE:
+                level += 1
+                continue
+            cursor[LISTS + level] = nodes[node + LINK]
             nodes[node + LINK] = CLEAN
             cursor[DIRTY] -= 1
-            if nodes[node + PLACE] == LEFT:
-                left = node
-            elif nodes[node + PLACE] == RIGHT:
-                right = node
-            elif nodes[node + PLACE] == MIDDLE:
-                _refold(aggregate, state, node)
-                if node != cursor[ROOT]:
-                    mark(nodes, cursor, nodes[node + PARENT])
-            node = following
-        level += 1
-    while left != NONE:
-        _refold(aggregate, state, left)
-        left = nodes[left + KIDS] if nodes[left + LEVEL] > 0 else NONE
-    while right != NONE:
-        _refold(aggregate, state, right)
-        right = nodes[right + KIDS + nodes[right + SIZE]] if nodes[right + LEVEL] > 0 else NONE
+            if nodes[node + PLACE] != MIDDLE:  # on an edge the highest comes last, and may have been freed
+                left = node if nodes[node + PLACE] == LEFT else left
+                right = node if nodes[node + PLACE] == RIGHT else right
+                continue
+            if node != cursor[ROOT]:
+                mark(nodes, cursor, nodes[node + PARENT])
+        elif left != NONE:
+            node = left
+            left = nodes[node + KIDS] if nodes[node + LEVEL] > 0 else NONE
+        elif right != NONE:
+            node = right
+            right = nodes[node + KIDS + nodes[node + SIZE]] if nodes[node + LEVEL] > 0 else NONE
+        else:
+            return
 
-
-@jitable
-def _refold(aggregate: Monoid, state: Any, node: int) -> None:
-    """Fold a node anew from its entries, its children's folds and, on an edge, its parent's (F1, F2)."""
-    entries, nodes, cursor = state
-    size, place, is_root = nodes[node + SIZE], nodes[node + PLACE], node == cursor[ROOT]
-    has_children = nodes[node + LEVEL] > 0
-    folded = identity(aggregate)
-    total = size
-    if place != MIDDLE and nodes[node + PARENT] != cursor[ROOT]:
-        total += nodes[nodes[node + PARENT] + BELOW]
-        folded = load(entries, fold_of(nodes[node + PARENT]))
-    if place == LEFT:  # from the right, so that every step is a front
-        for i in range(size - 1, -1, -1):
-            if has_children:
-                child = nodes[node + KIDS + i + 1]
-                folded = combine(aggregate, load(entries, fold_of(child)), folded)
-                total += nodes[child + BELOW]
-            folded = combine(aggregate, load(entries, entry_of(node, i)), folded)
-            if not has_children:
-                store(entries, entry_of(FRONTS, size - 1 - i), folded)
-    else:
-        first_child = 1 if is_root else 0
-        last_child = size if place == MIDDLE and not is_root else size - 1
-        for i in range(size + 1):
-            if has_children and first_child <= i <= last_child:
-                child = nodes[node + KIDS + i]
-                folded = combine(aggregate, folded, load(entries, fold_of(child)))
-                total += nodes[child + BELOW]
-            if i < size:
-                folded = combine(aggregate, folded, load(entries, entry_of(node, i)))
-    store(entries, fold_of(node), folded)
-    nodes[node + BELOW] = total
+        size, place, parent = nodes[node + SIZE], nodes[node + PLACE], nodes[node + PARENT]
+        is_root, has_children = node == cursor[ROOT], nodes[node + LEVEL] > 0
+        folded = identity(aggregate)
+        total = size
+        if place != MIDDLE and parent != cursor[ROOT]:
+            folded = load(entries, fold_of(parent))
+            total += nodes[parent + BELOW]
+        if place == LEFT:  # from the right, so that every step is a front
+            for i in range(size - 1, -1, -1):
+                if has_children:
+                    child = nodes[node + KIDS + i + 1]
+                    folded = combine(aggregate, load(entries, fold_of(child)), folded)
+                    total += nodes[child + BELOW]
+                folded = combine(aggregate, load(entries, entry_of(node, i)), folded)
+                if not has_children:
+                    store(entries, entry_of(FRONTS, size - 1 - i), folded)
+        else:
+            first_child = 1 if is_root else 0
+            last_child = size if place == MIDDLE and not is_root else size - 1
+            for i in range(size + 1):
+                if has_children and first_child <= i <= last_child:
+                    child = nodes[node + KIDS + i]
+                    folded = combine(aggregate, folded, load(entries, fold_of(child)))
+                    total += nodes[child + BELOW]
+                if i < size:
+                    folded = combine(aggregate, folded, load(entries, entry_of(node, i)))
+        store(entries, fold_of(node), folded)
+        nodes[node + BELOW] = total
 
 
 @jitable
 def drop(state: Any, leaf: int, many: int) -> None:
     """Take the oldest out of the oldest finger, of which enough is left: its fold is there (F2)."""
     entries, nodes, _cursor = state
-    close(state, leaf, 0, many)
+    shift(state, leaf, many, -many)
     store(entries, fold_of(leaf), load(entries, entry_of(FRONTS, nodes[leaf + SIZE] - 1)))
     nodes[leaf + BELOW] -= many
 

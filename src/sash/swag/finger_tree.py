@@ -64,7 +64,6 @@ __all__ = [
     "adopt",
     "check_tree",
     "children",
-    "close",
     "descend",
     "entry_of",
     "fill",
@@ -76,11 +75,11 @@ __all__ = [
     "index_of",
     "mark",
     "move",
-    "open_at",
     "pass_edge",
     "planted",
     "room",
     "rows_below",
+    "shift",
     "shrink",
     "split",
     "take",
@@ -186,28 +185,22 @@ def adopt(nodes: Any, node: int, i: int, child: int) -> None:
 def move_run(state: Any, source: int, i: int, target: int, j: int, many: int) -> None:
     """Copy `many` entries from i on, with the children to their right, to place j of a node of the same level."""
     entries, nodes, _cursor = state
-    for k in range(many):
-        ahead = k if i > j else many - 1 - k  # within a node, not to overwrite what is yet to be copied
-        nodes[target + TIMES + j + ahead] = nodes[source + TIMES + i + ahead]
-        store(entries, entry_of(target, j + ahead), load(entries, entry_of(source, i + ahead)))
+    # Within a node, in the order that overwrites nothing yet to be copied.
+    k, step = (0, 1) if i > j else (many - 1, -1)
+    for _ in range(many):
+        nodes[target + TIMES + j + k] = nodes[source + TIMES + i + k]
+        store(entries, entry_of(target, j + k), load(entries, entry_of(source, i + k)))
         if nodes[source + LEVEL] > 0:
-            adopt(nodes, target, j + ahead + 1, nodes[source + KIDS + i + ahead + 1])
+            adopt(nodes, target, j + k + 1, nodes[source + KIDS + i + k + 1])
+        k += step
 
 
 @jitable
-def open_at(state: Any, node: int, i: int) -> None:
-    """Make room for entry i and the child to its right."""
+def shift(state: Any, node: int, i: int, by: int) -> None:
+    """Move the entries from i on, and the children to their right, to make room (1) or to close a gap (-1, -2 …)."""
     _entries, nodes, _cursor = state
-    move_run(state, node, i, node, i + 1, nodes[node + SIZE] - i)
-    nodes[node + SIZE] += 1
-
-
-@jitable
-def close(state: Any, node: int, i: int, many: int) -> None:
-    """Take out `many` entries from i on and the children to their right."""
-    _entries, nodes, _cursor = state
-    move_run(state, node, i + many, node, i, nodes[node + SIZE] - i - many)
-    nodes[node + SIZE] -= many
+    move_run(state, node, i, node, i + by, nodes[node + SIZE] - i)
+    nodes[node + SIZE] += by
 
 
 @jitable
@@ -277,7 +270,7 @@ def split(state: Any, node: int) -> int:
     nodes[node + SIZE] = MU
     parent: int = nodes[node + PARENT]
     i = index_of(nodes, node)
-    open_at(state, parent, i)
+    shift(state, parent, i, 1)
     move(state, node, MU, parent, i)
     adopt(nodes, parent, i + 1, right)
     pass_edge(nodes, cursor, node, right, was_root)
@@ -332,15 +325,15 @@ def fill(state: Any, node: int, wanted: int) -> int:
                 move(state, right, 0, parent, i)
                 if has_children:
                     adopt(nodes, left, size + 1, nodes[right + KIDS])
-                    nodes[right + KIDS] = nodes[right + KIDS + 1]  # closing would take out the second child
+                    nodes[right + KIDS] = nodes[right + KIDS + 1]
                 nodes[left + SIZE] += 1
-                close(state, right, 0, 1)
+                shift(state, right, 1, -1)
             else:
-                open_at(state, right, 0)
+                shift(state, right, 0, 1)
                 move(state, parent, i, right, 0)
                 move(state, left, size - 1, parent, i)
                 if has_children:
-                    nodes[right + KIDS + 1] = nodes[right + KIDS]  # opening left the first child where it was
+                    nodes[right + KIDS + 1] = nodes[right + KIDS]  # shifting left it where it was
                     adopt(nodes, right, 0, nodes[left + KIDS + size])
                 nodes[left + SIZE] -= 1
         return parent
@@ -350,7 +343,7 @@ def fill(state: Any, node: int, wanted: int) -> int:
     if has_children:
         adopt(nodes, left, size, nodes[right + KIDS])
     nodes[left + SIZE] = size + nodes[right + SIZE]
-    close(state, parent, i, 1)
+    shift(state, parent, i + 1, -1)
     if nodes[right + PLACE] == RIGHT:
         if nodes[left + PLACE] == MIDDLE:
             nodes[left + PLACE] = RIGHT

@@ -1,0 +1,151 @@
+"""Compiled kernels on disk: private, whole, and never stale."""
+
+import functools
+import hashlib
+import os
+import pickle
+import stat
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import caching
+from numba.core.compiler import CompileResult
+
+__all__ = ["KernelCache", "cache_directory"]
+
+_MAGIC = b"sash-kernel-1\n"
+
+
+@functools.cache
+def source_digest(kernel_file: str) -> str:
+    """Of the rooms that kernels call into and of the kernel's own file: a changed helper leaves no kernel behind."""
+    root = Path(__file__).resolve().parents[1]
+    hasher = hashlib.sha256()
+    for path in sorted({*root.glob("algebra/*.py"), *root.glob("swag/*.py"), Path(kernel_file).resolve()}):
+        hasher.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return hasher.hexdigest()
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    return status.st_uid == _user()
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """Where compiled kernels are kept: a folder that only this user can read or write.
+
+    `SASH_CACHE_DIR` names it, `SASH_CACHE_DIR=off` keeps nothing. A folder that someone else owns
+    or could write to is not used, for what is loaded from it is run.
+    """
+    named = os.environ.get("SASH_CACHE_DIR")
+    if named == "off":
+        return None
+    candidates = (
+        [Path(named)]
+        if named
+        else [
+            Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sash",
+            Path(tempfile.gettempdir()) / f"sash-{_user()}",
+        ]
+    )
+    for folder in candidates:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            status = folder.stat()
+            if not _is_ours(status):
+                continue
+            if stat.S_IMODE(status.st_mode) & 0o077:
+                folder.chmod(0o700)
+            return folder
+        except OSError:
+            continue
+    return None
+
+
+class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
+    """One file per kernel and signature, named by everything that its machine code depends on.
+
+    Numba's own cache looks at the kernel's file alone and numbers its entries in an index that
+    writers race for. Here an entry is written whole, checked by a digest when it is read, and
+    whatever is wrong with it is a miss.
+    """
+
+    def __init__(self, function: Callable[..., Any], heap: bool) -> None:
+        self._function = function
+        self._heap = heap
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        return str(cache_directory())
+
+    def enable(self) -> None:
+        self._enabled = True
+
+    def disable(self) -> None:
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def _path(self, signature: object, context: Any) -> Path | None:
+        folder = cache_directory()
+        if folder is None or not self._enabled or not Path(self._function.__code__.co_filename).exists():
+            return None  # a kernel typed into a prompt has no source to tell its versions apart
+        codegen = context.codegen()
+        name = "\0".join(
+            (
+                source_digest(self._function.__code__.co_filename),
+                f"{self._function.__module__}.{self._function.__qualname__}",
+                f"heap {self._heap}",
+                str(signature),
+                str(codegen.magic_tuple()),
+                sys.version,
+                numba.__version__,
+                llvmlite.__version__,
+                np.__version__,
+            )
+        )
+        return folder / f"{self._function.__name__}-{hashlib.sha256(name.encode()).hexdigest()[:40]}.kernel"
+
+    def load_overload(self, signature: object, target_context: Any) -> object:
+        path = self._path(signature, target_context)
+        if path is None:
+            return None
+        target_context.refresh()
+        try:
+            with path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                if not _is_ours(status) or status.st_mode & 0o022:  # left in a folder that was once open to others
+                    return None
+                content = file.read()
+            head, payload = content[: len(_MAGIC) + 32], content[len(_MAGIC) + 32 :]
+            if head != _MAGIC + hashlib.sha256(payload).digest():
+                return None
+            # A cache of machine code in a folder private to its user; state is never read this way.
+            return CompileResult._rebuild(target_context, *pickle.loads(payload))
+        except Exception:  # whatever is wrong with an entry, compiling anew is right
+            return None
+
+    def save_overload(self, signature: object, data: Any) -> None:
+        path = self._path(signature, data.target_context)
+        if path is None or data.lifted or data.library.has_dynamic_globals:
+            return
+        try:
+            payload = caching.dumps(data._reduce())
+            handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MAGIC + hashlib.sha256(payload).digest() + payload)
+            Path(temporary).replace(path)
+        except OSError:  # a full or read-only disk costs a compilation next time, nothing else
+            return

@@ -1,0 +1,64 @@
+"""What several definitions of aggregates share: small readings of a partial, and checks of a column."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Field, Partial
+from sash.algebra.monoid import Column
+from sash.errors import UnsupportedAggregate
+
+__all__ = [
+    "B1",
+    "F8",
+    "I8",
+    "Columns",
+    "after_count",
+    "before_last",
+    "first_field",
+    "is_float",
+    "last_is_set",
+    "named",
+    "numeric",
+    "some",
+]
+
+F8, I8, B1 = Field("f8"), Field("i8"), Field("b1")
+Columns = tuple[Column, ...]
+
+
+def named(column: str | None) -> tuple[str, ...]:
+    return () if column is None else (column,)
+
+
+def numeric(name: str, column: Column) -> None:
+    if column.field.is_object or column.is_time:
+        raise UnsupportedAggregate.of_type(name, column, "numbers")
+
+
+def is_float(column: Column) -> bool:
+    return column.field.dtype.kind == "f"
+
+
+def first_field(p: Partial) -> Any:
+    return p[0]
+
+
+def last_is_set(p: Partial) -> int:
+    return 1 if p[-1] else 0  # Presence.VALUE, Presence.NULL
+
+
+def some(p: Partial) -> int:
+    return 1 if p[0] > 0 else 0
+
+
+def after_count(function: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
+    """The same function of a partial that starts with a count."""
+    inner = jitable(function)
+    return lambda p: inner(p[1:])
+
+
+def before_last(function: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
+    """The same function of a partial that ends with a flag."""
+    inner = jitable(function)
+    return lambda p: inner(p[:-1])

@@ -1,0 +1,350 @@
+"""Aggregates that add up: count, sum, mean, variance, stddev, geometric mean, product.
+
+Nulls are skipped and a window of nulls gives null. Where an aggregate has two forms, the plain one
+only ever adds rows, and the one that can subtract carries what subtraction loses: rounding errors,
+and how many NaN and infinities are in it.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sash.algebra import exact
+from sash.algebra.aggregate import Builtin, Kind, Template, counted
+from sash.algebra.compiler import jitable
+from sash.algebra.fields import Partial
+from sash.algebra.monoid import Column, Component, Parts
+from sash.algebra.pieces import (
+    F8,
+    I8,
+    Columns,
+    after_count,
+    first_field,
+    is_float,
+    named,
+    numeric,
+    some,
+)
+
+__all__ = ["count", "geometric_mean", "mean", "product", "stddev", "sum", "variance"]
+
+
+def _plain(x: Any) -> Partial:
+    return (float(x),)
+
+
+def _add(a: Partial, b: Partial) -> Partial:
+    return (a[0] + b[0],)
+
+
+def _total(column: Column, invertible: bool) -> Component:
+    """The sum of a column, shared by sum, mean and variance."""
+    if not is_float(column):
+        return Component("sum", (I8, I8), (0, 0), exact.halves, exact.add, exact.subtract)
+    if invertible:
+        return Component(
+            "exact sum",
+            (F8, F8, I8, I8, I8),
+            (0.0, 0.0, 0, 0, 0),
+            exact.exact_of,
+            exact.add_exactly,
+            exact.subtract_exactly,
+        )
+    return Component("sum", (F8,), (0.0,), _plain, _add)
+
+
+def _as_number(column: Column, invertible: bool) -> Callable[[Partial], float]:
+    """Reads the sum of a column as a float."""
+    if not is_float(column):
+        return exact.halves_as_float
+    return exact.exact_total if invertible else first_field
+
+
+def _count(columns: Columns, invertible: bool) -> Parts:
+    return Parts((counted(columns),), first_field, I8)
+
+
+def _sum(columns: Columns, invertible: bool) -> Parts:
+    column = columns[0]
+    numeric("sum", column)
+    total = _total(column, invertible)
+    lower = _as_number(column, invertible) if is_float(column) else exact.whole
+    presence = None if is_float(column) else exact.fits
+    if not column.nullable:
+        return Parts((total,), lower, F8 if is_float(column) else I8, presence)
+    return Parts(
+        (counted(columns), total),
+        after_count(lower),
+        F8 if is_float(column) else I8,
+        some if presence is None else _some_that_fits,
+    )
+
+
+def _some_that_fits(p: Partial) -> int:
+    return exact.fits(p[1:]) if p[0] > 0 else 0
+
+
+def _mean(columns: Columns, invertible: bool) -> Parts:
+    numeric("mean", columns[0])
+    number = jitable(_as_number(columns[0], invertible))
+
+    def lower(p: Partial) -> Any:
+        return number(p[1:]) / p[0]
+
+    return Parts((counted(columns), _total(columns[0], invertible)), lower, F8, some if columns[0].nullable else None)
+
+
+def _m2_of(x: Any) -> Partial:
+    return (x * 0.0,)  # zero, or NaN for what is not finite
+
+
+def _join_m2(a: Partial, b: Partial) -> Partial:
+    return (_joined_m2(a[0], a[1], a[2], b[0], b[1], b[2]),)
+
+
+def _join_m2_of_integers(a: Partial, b: Partial) -> Partial:
+    older, newer = exact.halves_as_float((a[1], a[2])), exact.halves_as_float((b[1], b[2]))
+    return (_joined_m2(a[0], older, a[3], b[0], newer, b[3]),)
+
+
+@jitable
+def _joined_m2(n: int, sum_n: float, m2_n: float, k: int, sum_k: float, m2_k: float) -> float:
+    """Σ(x - mean)² of two parts together. Sums of squares would cancel when the mean is large."""
+    if n == 0:
+        return m2_k
+    if k == 0:
+        return m2_n
+    apart = sum_k / k - sum_n / n
+    return m2_n + m2_k + apart * apart * (float(n) * float(k) / float(n + k))
+
+
+def _spread(name: str, freedom: int, root: bool) -> Callable[[Columns, bool], Parts]:
+    """Variance and stddev; `freedom` is 1 for a sample, 0 for a population."""
+
+    def enough(p: Partial) -> int:
+        return 1 if p[0] > freedom else 0
+
+    def make(columns: Columns, invertible: bool) -> Parts:
+        column = columns[0]
+        numeric(name, column)
+        total = _total(column, invertible)
+        if invertible:
+            squares = Component(
+                "exact squares", (F8, F8), (0.0, 0.0), exact.square_of, exact.add_squares, exact.subtract_squares
+            )
+            whole = jitable(exact.exact_of_halves) if not is_float(column) else None
+
+            def variance(p: Partial) -> float:
+                return exact.exact_variance(p[0], p[1:6], p[6:], freedom)
+
+            def variance_of_integers(p: Partial) -> float:
+                return exact.exact_variance(p[0], whole(p[1:3]), p[3:], freedom)  # type: ignore[misc]
+
+            lower = variance if whole is None else variance_of_integers
+            components = (counted(columns), total, squares)
+        else:
+            join = _join_m2 if is_float(column) else _join_m2_of_integers
+            m2 = Component("m2", (F8,), (0.0,), _m2_of, join, reads=("count", "sum"))
+            components = (counted(columns), total, m2)
+
+            def lower(p: Partial) -> float:
+                return p[-1] / (p[0] - freedom)  # type: ignore[no-any-return]
+
+        of_root = jitable(lower)
+        return Parts(components, (lambda p: math.sqrt(of_root(p))) if root else lower, F8, enough)
+
+    return make
+
+
+def _log(x: Any) -> float:
+    if x > 0:
+        return math.log(x)
+    return -math.inf if x == 0 else math.nan
+
+
+def _geometric_mean(columns: Columns, invertible: bool) -> Parts:
+    numeric("geometric_mean", columns[0])
+    log = jitable(_log)
+    if invertible:
+
+        def exact_log(x: Any) -> Partial:
+            return exact.exact_of(log(x))
+
+        logs = Component(
+            "exact logs",
+            (F8, F8, I8, I8, I8),
+            (0.0, 0.0, 0, 0, 0),
+            exact_log,
+            exact.add_exactly,
+            exact.subtract_exactly,
+        )
+    else:
+        logs = Component("logs", (F8,), (0.0,), lambda x: (log(x),), _add)
+    number = jitable(exact.exact_total if invertible else first_field)
+
+    def lower(p: Partial) -> float:
+        return math.exp(number(p[1:]) / p[0])
+
+    return Parts((counted(columns), logs), lower, F8, some if columns[0].nullable else None)
+
+
+def _multiply(a: Partial, b: Partial) -> Partial:
+    return (a[0] * b[0],)
+
+
+_BOTTOM = -9223372036854775808  # -2⁶³
+
+
+def _factor(x: Any) -> Partial:
+    """An integer as (minus the size of the product, how many negative factors, how many zeros).
+
+    Zeros are counted apart, so a size only grows, and 0 can say that it has outgrown 64 bits. It is kept
+    negative because 2⁶³ has no other place in them.
+    """
+    if x == 0:
+        return -1, 0, 1
+    return (x, 1, 0) if x < 0 else (-x, 0, 0)
+
+
+def _factor_of_unsigned(x: Any) -> Partial:
+    if x == 0:
+        return -1, 0, 1
+    return (-np.int64(x) if x <= 9223372036854775807 else 0), 0, 0
+
+
+def _multiply_factors(a: Partial, b: Partial) -> Partial:
+    return _times(a[0], b[0]), a[1] + b[1], a[2] + b[2]
+
+
+@jitable
+def _times(a: int, b: int) -> int:
+    if a == -1 or b == 0:
+        return b
+    if b == -1 or a == 0:
+        return a
+    return a * -b if a >= -(_BOTTOM // b) else 0
+
+
+@jitable
+def _product_fits(p: Partial) -> int:
+    fits = p[2] > 0 or (p[0] != 0 and (p[0] > _BOTTOM or p[1] % 2 == 1))
+    return 1 if fits else 2  # Presence.VALUE, Presence.OVERFLOW
+
+
+def _product_of_factors(p: Partial) -> int:
+    if p[2] > 0:
+        return 0
+    return p[0] if p[1] % 2 == 1 else -p[0]  # type: ignore[no-any-return]
+
+
+def _some_product_fits(p: Partial) -> int:
+    return _product_fits(p[1:]) if p[0] > 0 else 0
+
+
+def _product(columns: Columns, invertible: bool) -> Parts:
+    column = columns[0]
+    numeric("product", column)
+    if is_float(column):
+        component = Component("product", (F8,), (1.0,), _plain, _multiply)
+        if column.nullable:
+            return Parts((counted(columns), component), after_count(first_field), F8, some)
+        return Parts((component,), first_field, F8)
+    factor = _factor_of_unsigned if column.field.dtype.kind == "u" else _factor
+    component = Component("product", (I8, I8, I8), (-1, 0, 0), factor, _multiply_factors)
+    if column.nullable:
+        return Parts((counted(columns), component), after_count(_product_of_factors), I8, _some_product_fits)
+    return Parts((component,), _product_of_factors, I8, _product_fits)
+
+
+def count(column: str | None = None) -> Template:
+    """How many rows; of a column, how many values that are not null.
+
+    >>> import sash
+    >>> sash.swag.slide([1, None, 3], 2, sash.count()), sash.swag.slide([1, None, 3], 2, sash.count("x"))
+    ([1, 2, 2], [1, 1, 1])
+    """
+    return Builtin(
+        "count",
+        columns=named(column),
+        arity=0 if column is None else 1,
+        invertible=True,
+        commutative=True,
+        kind=Kind.DISTRIBUTIVE,
+        make=_count,
+    )
+
+
+def sum(column: str | None = None) -> Template:
+    """The total; of integers exact, and refused where it does not fit 64 bits.
+
+    >>> import sash
+    >>> sash.swag.slide([1, 2, 3, 4], 2, sash.sum())
+    [1, 3, 5, 7]
+    """
+    return Builtin("sum", columns=named(column), invertible=True, commutative=True, kind=Kind.DISTRIBUTIVE, make=_sum)
+
+
+def mean(column: str | None = None) -> Template:
+    """The average.
+
+    >>> import sash
+    >>> sash.swag.slide([1, 2, 6], 2, sash.mean())
+    [1.0, 1.5, 4.0]
+    """
+    return Builtin("mean", columns=named(column), invertible=True, commutative=True, make=_mean)
+
+
+def variance(column: str | None = None, *, population: bool = False) -> Template:
+    """The variance of a sample, or of a whole population; null where there are too few values.
+
+    >>> import sash
+    >>> sash.swag.slide([1, 3, 5], 3, sash.variance())
+    [None, 2.0, 4.0]
+    """
+    return Builtin(
+        "variance",
+        columns=named(column),
+        invertible=True,
+        commutative=True,
+        make=_spread("variance", 0 if population else 1, root=False),
+        parameters=(("population", population),),
+    )
+
+
+def stddev(column: str | None = None, *, population: bool = False) -> Template:
+    """The standard deviation of a sample, or of a whole population.
+
+    >>> import sash
+    >>> sash.swag.slide([1, 3, 5], 3, sash.stddev(population=True))
+    [0.0, 1.0, 1.632993161855452]
+    """
+    return Builtin(
+        "stddev",
+        columns=named(column),
+        invertible=True,
+        commutative=True,
+        make=_spread("stddev", 0 if population else 1, root=True),
+        parameters=(("population", population),),
+    )
+
+
+def geometric_mean(column: str | None = None) -> Template:
+    """The n-th root of the product of n values; 0 if one is 0, NaN if one is negative.
+
+    >>> import sash
+    >>> [round(x, 9) for x in sash.swag.slide([1, 4, 16], 2, sash.geometric_mean())]
+    [1.0, 2.0, 8.0]
+    """
+    return Builtin("geometric_mean", columns=named(column), invertible=True, commutative=True, make=_geometric_mean)
+
+
+def product(column: str | None = None) -> Template:
+    """The product; of integers exact, and refused where it does not fit 64 bits.
+
+    >>> import sash
+    >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())
+    [2, 6, 0, 0]
+    """
+    return Builtin("product", columns=named(column), commutative=True, kind=Kind.DISTRIBUTIVE, make=_product)
