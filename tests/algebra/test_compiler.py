@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import sash
-from sash.algebra import compiler
+from sash.algebra import cache
 from sash.algebra.cache import cache_directory
 from sash.algebra.compiler import JIT_DISABLED
 from sash.algebra.digest import digest
@@ -126,7 +126,7 @@ def test_digests_survive_recursion_and_modules_that_name_each_other() -> None:
 
 def test_digests_are_the_same_in_every_process() -> None:
     script = (
-        "import math, numpy as np\nfrom sash.algebra.compiler import digest\nk = np.arange(3)\n"
+        "import math, numpy as np\nfrom sash.algebra.digest import digest\nk = np.arange(3)\n"
         "print(digest(lambda x: math.log(x) + np.sum(k) + (x in {1, 'a', 2.5, None})))"
     )
     found = {run(script, {"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}
@@ -137,7 +137,7 @@ def test_digests_are_the_same_in_every_process() -> None:
 
 SLIDE = """
 import sash
-from sash.algebra.compiler import cache_directory
+from sash.algebra.cache import cache_directory
 from tests.algebra.templates import answers, bound, folded
 print([value for value, _ in answers(bound(sash.max(), "i8", False, compiled=True), [[3, 1, 2]], 2)])
 stats = [each.stats for each in folded._dispatchers.values()]
@@ -208,7 +208,7 @@ def test_the_cache_is_private_to_its_user(warm: Path) -> None:
         pytest.param(lambda content: content[:60] + bytes([content[60] ^ 1]) + content[61:], id="a bit flipped"),
         pytest.param(lambda content: b"not a kernel", id="foreign"),
         pytest.param(
-            lambda content: compiler._MAGIC + hashlib.sha256(b"junk").digest() + b"junk",
+            lambda content: cache._MAGIC + hashlib.sha256(b"junk").digest() + b"junk",
             id="well-formed junk",
         ),
     ],
