@@ -30,8 +30,8 @@ check: $(STAMP)  ## format, lint, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-unit: $(STAMP)  ## tests and doctests, compiled, as shipped
-	$(BIN)/pytest -n 2
+unit: $(STAMP)  ## tests and doctests, compiled, as shipped (the conformance suite is interpreted either way)
+	$(BIN)/pytest -n 2 --ignore=tests/swag/test_conformance.py
 
 interpreted: $(STAMP)  ## the algebra and the algorithms with the compiler off: bounds checked, combines counted
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/algebra tests/swag

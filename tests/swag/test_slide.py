@@ -49,6 +49,21 @@ def test_every_algorithm_slides_ordered_functions_compiled(algorithm: Algorithm,
         assert result.tolist() == expected(values.tolist(), size, name), (rows, size)
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "name"),
+    [
+        pytest.param(algorithm, name, id=f"{algorithm.name}-{name}")
+        for algorithm in ALGORITHMS.values()
+        for name, template in TEMPLATES.items()
+        if not algorithm.admits(template.invertible, template.selective)
+        and not ALGORITHMS.get(f"{algorithm.name}_inv", algorithm).admits(template.invertible, template.selective)
+    ],
+)
+def test_every_algorithm_refuses_what_it_cannot_slide_and_says_which_could(algorithm: Algorithm, name: str) -> None:
+    with pytest.raises(UnsupportedAggregate, match=f"{algorithm.name} cannot slide '{name}'.*Use .*two_stacks_lite"):
+        sash.swag.slide([1, 2], 2, TEMPLATES[name], algorithm=algorithm.name)
+
+
 @pytest.mark.parametrize("algorithm", [each for each in GENERAL if each.facts.ranges], ids=lambda each: each.name)
 def test_many_sizes_in_one_pass_equal_a_pass_each(algorithm: Algorithm) -> None:
     values = np.random.default_rng(3).integers(-9, 10, 120)

@@ -174,7 +174,7 @@ class Kernel(Generic[P, R]):
         functools.update_wrapper(self, function)
         self.py_func = function
         self._dispatchers: dict[bool, Any] = {}
-        self._on_heap: set[str] = set()
+        self._on_heap: set[tuple[Static, ...]] = set()
 
     def dispatcher(self, heap: bool) -> Any:
         """Numba's side of it, made on first use."""
@@ -189,14 +189,13 @@ class Kernel(Generic[P, R]):
         statics = [each for each in arguments[:3] if isinstance(each, Static)]
         if JIT_DISABLED or not all(each.is_compiled for each in statics):
             return self.py_func(*arguments, **named)
-        key = " ".join(each.key for each in statics)
-        heap = key in self._on_heap or any(each.needs_heap for each in statics)
+        heap = any(each.needs_heap for each in statics) or tuple(statics) in self._on_heap
         try:
             result: R = self.dispatcher(heap)(*arguments, **named)
         except NumbaError:
             if heap:
                 raise
-            self._on_heap.add(key)  # a user's function makes arrays on the way
+            self._on_heap.add(tuple(statics))  # a user's function makes arrays on the way
             result = self.dispatcher(True)(*arguments, **named)
         return result
 

@@ -136,9 +136,7 @@ class _Work:
         """Columns, then the validity of those that have nulls: what lift is given."""
         given = [each.data for each in self.columns]
         given += [each.valid for each in self.columns if each.valid is not None]
-        if self.monoid.is_compiled:
-            return tuple(given)
-        return tuple(each.tolist() if isinstance(each, np.ndarray) else each for each in given)
+        return tuple(given) if self.monoid.is_compiled else _as_lists(tuple(given))
 
     def room(self, count: int) -> Answer:
         outputs, compiled = self.monoid.outputs, self.monoid.is_compiled
@@ -245,7 +243,7 @@ class _Work:
         """A user's function failed: find the row; anything else is our own fault and stays as it is."""
         if not any(isinstance(each, Aggregate) for each in self.templates.values()):
             return error
-        for row in zip(*self.inputs(), strict=True):
+        for row in zip(*_as_lists(self.inputs()), strict=True):
             try:
                 self.monoid.lift(row)
             except Exception as cause:
@@ -310,6 +308,10 @@ def _pairs(rows: int, size: int, every: int) -> tuple[Any, int, int]:
 def _picked(answer: Answer, first: int, stride: int) -> Answer:
     results, presences = (tuple(each[first::stride] for each in group) for group in answer)
     return results, presences
+
+
+def _as_lists(fields: Fields) -> Fields:
+    return tuple(each.tolist() if isinstance(each, np.ndarray) else each for each in fields)
 
 
 def _as_array(result: list[Any], field: Field) -> np.ndarray[Any, Any]:

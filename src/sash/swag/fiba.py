@@ -5,26 +5,15 @@ Idea      A B-tree of rows by position, held by two fingers: its first and its l
           subtree has to the right of the edge, then goes on with its parent; so the fold at the
           first leaf is that of the root's whole first subtree, and a change near an end is told
           to few nodes. Likewise on the right.
-Picture                     root  [ 40 | 80 ]                    (μ = 4 drawn as 2)
-                   ┌───────────────┼───────────────┐
-            LEFT [ 20 ]       MIDDLE [ 60 ]    RIGHT [ 95 ]      fold(middle)  = p50…p70
-             ┌─────┴─────┐      ┌──┴──┐         ┌────┴────┐      fold(LEFT)    = p20 p30
-            LEFT [10]   [30]   [50]  [70]      [90]  RIGHT [99]  fold(10)      = p10 ⊕ fold(LEFT)
-             oldest finger                      newest finger    fold(root)    = p40 p50…p70 p80
-            window = fold(oldest) ⊕ fold(root) ⊕ fold(newest)
-Keeps     K1  read in order, positions grow strictly and entries are the window
-          K2  non-root nodes have μ-1 … 2μ-1 entries, the root at most 2μ-1 and, above leaves, one;
-              a node of s entries has no or s + 1 children; leaves are of level 0, parents one more
-          K3  the first child of the root and of LEFT nodes is LEFT, the last of the root and of
-              RIGHT ones is RIGHT, all else MIDDLE, the root too; the fingers end these two edges
-          K4  inner = a node's entries and the children between them.  Fold of a MIDDLE node: first
-              child ⊕ inner ⊕ last child; root: inner; LEFT: inner ⊕ last child ⊕ fold(parent);
-              RIGHT: fold(parent) ⊕ first child ⊕ inner; the root's fold is left out.  `below` counts
-              the entries in each fold
-          K5  of the oldest finger, if it has a parent: fronts[i] = its last i + 1 entries ⊕ fold(parent)
-          K6  every node is in the tree, free, below one that was freed whole, or not yet used; two
-              hold no rows of their own: the fronts, and the desk on which insert_sorted lays a node out
-          K7  between steps nothing is dirty and nothing awaits its parent
+Picture      the root's first subtree      between      the root's last subtree
+            10   20   30 │ 40   50   60   70   80 │ 90   95   99         rows by position
+            └ fold(oldest)┘└────── fold(root) ─────┘└ fold(newest) ┘      window = these three, combined
+            ↑ oldest finger                                     ↑ newest finger
+            a search goes up from the nearer finger as far as it must, then down
+Keeps     K1  T1 … T4 of `finger_tree`; its entries, read in order, are the window
+          K2  F1 … F3 of `finger_folds`, between steps
+          K3  the oldest finger begins with the oldest row, the newest one ends with the newest
+          K4  B1 of `finger_bulk`: between steps nothing awaits its parent
 Combines  d = how many rows a position is away from the nearer end.  Amortised: insert_at, evict_at
           O(log d), in order 5 for insert and 7.5 for evict; evict_until of m rows O(log m);
           insert_sorted of m rows O(log d + m log(d/m)).  query 2; query_range, query_last O(log n).
@@ -43,13 +32,7 @@ from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
-from sash.swag.finger_folds import (
-    check_folds,
-    drop,
-    fold_between,
-    position_from_end,
-    repair,
-)
+from sash.swag.finger_folds import check_folds, drop, fold_between, position_from_end, repair
 from sash.swag.finger_tree import (
     BELOW,
     FAN,
@@ -296,9 +279,9 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     _entries, _nodes, cursor = state
-    check_tree(state)
-    check_folds(aggregate, state)
+    check_tree(state)  # K1
+    check_folds(aggregate, state)  # K2
     rows = rows_below(state, int(cursor[ROOT]))
     assert [partial for _, partial in rows] == partials and count(state) == len(partials), "K1"
-    assert not rows or (oldest(state), newest(state)) == (rows[0][0], rows[-1][0]), "K2"
-    assert cursor[WAITING] == NONE, "K3"
+    assert not rows or (oldest(state), newest(state)) == (rows[0][0], rows[-1][0]), "K3"
+    assert cursor[WAITING] == NONE, "K4"

@@ -3,11 +3,13 @@
 Both rewrite what they touch level by level, so that each node is visited and refolded once, and the
 cost is that of the border of the change, not of its rows.
 
-Picture   evict_until 35:                       insert_sorted 51 52 53 54 55 (μ = 2):
-            [ 40 | 80 ]   the path from the       [50] becomes [ 50 51 ]  52  [ 53 54 55 ]
-             │            root to 40 is the new                             waits, with 52,
-            (20)  10, 30  left edge; what is      for [ 60 ] to become [ 52 | 60 ]: then the
-             └── freed    left of it is freed     level above, if that is too long, the same way
+Picture   evict_until(45) cuts along the path          insert_sorted(51, 52, 53, 54, 55), μ drawn as 2
+          to the oldest survivor
+                root [ 40 ┆ 80 ]     what is left         [ 60 ]                   [ 52 | 60 ]
+              ┌────────┼────────┐    of the cut is         ┌──┴──┐       →       ┌─────┼─────┐
+            [20]     [ 60 ]   [95]   freed whole, the     [50]  [70]       [50 51] [53 54 55] [70]
+            ┌─┴─┐    ┌──┴──┐   …     path is the new
+           [10][30] [50]  [70]       left edge            52 waits with [53 54 55] until its level is done
 Keeps     B1  a node cut off another waits for its parent with the entry to its left in place SPARE;
               waiting nodes are listed in order, and between steps there is none
 """
@@ -17,10 +19,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, combine
-from sash.swag.finger_folds import (
-    drop,
-    repair,
-)
+from sash.swag.finger_folds import drop, repair
 from sash.swag.finger_tree import (
     AFTER,
     DESK,

@@ -16,7 +16,7 @@ Keeps     T1  read in order, positions grow strictly
           T4  every node is in the tree, free, below one that was freed whole, or not yet used; two
               hold no rows of their own: the desk on which a bulk insert lays a node out, and the
               fronts of `finger_folds`
-A node whose fold is no longer that of what it holds is marked; what folds are is not known here.
+A step moves entries and marks each node whose fold that changes; what folds are, `finger_folds` knows.
 """
 
 from itertools import pairwise
@@ -27,39 +27,9 @@ from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, identity
 from sash.swag.contract import integers
 
+# Beside these, the names of the layout below are for the other modules of the finger tree.
 __all__ = [
-    "AFTER",
-    "BELOW",
-    "CLEAN",
-    "DESK",
-    "DIRTY",
-    "FAN",
-    "FREED",
-    "FRONTS",
-    "KIDS",
-    "LAST_WAITING",
-    "LEAST",
-    "LEFT",
-    "LEVEL",
-    "LINK",
-    "LISTS",
-    "MIDDLE",
-    "MOST",
     "MU",
-    "NEWEST",
-    "NEXT",
-    "NONE",
-    "OLDEST",
-    "PARENT",
-    "PLACE",
-    "RECORD",
-    "RIGHT",
-    "ROOT",
-    "SIZE",
-    "SLOTS",
-    "TIMES",
-    "UNUSED",
-    "WAITING",
     "Rows",
     "adopt",
     "check_tree",
