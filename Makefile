@@ -24,17 +24,18 @@ demo: $(STAMP)  ## slide every algorithm over a sensor signal
 
 test: check unit interpreted  ## everything that CI runs
 
-check: $(STAMP)  ## format, lint, types, import contracts
+check: $(STAMP)  ## format, lint, types, import contracts, and every example in docstrings and docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2 -q src README.md docs
 
-unit: $(STAMP)  ## tests and doctests, compiled, as shipped (the conformance suite is interpreted either way)
-	$(BIN)/pytest -n 2 --ignore=tests/swag/test_conformance.py
+unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
+	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py
 
 interpreted: $(STAMP)  ## the algebra and the algorithms with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 tests/algebra tests/swag
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag
 
 bench: $(STAMP)  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms

@@ -16,6 +16,8 @@ from sash.algebra.sketches import (
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Aggregate",
     "argmax",

@@ -54,11 +54,11 @@ class Field:
         """Of one number of the field."""
         return np.dtype(self.code.partition("[")[0])
 
-    def empty(self, slots: int, compiled: bool) -> Any:
+    def empty(self, slots: int, compiled: bool, clear: bool = True) -> Any:
         """Room for `slots` values, not yet set."""
         if not compiled or self.is_object:
             return [None] * slots
-        return np.zeros((slots, self.width) if self.is_array else slots, dtype=self.dtype)
+        return (np.zeros if clear else np.empty)((slots, self.width) if self.is_array else slots, dtype=self.dtype)
 
 
 def allocate(fields: tuple[Field, ...], slots: int, compiled: bool) -> Fields:

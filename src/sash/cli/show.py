@@ -1,6 +1,7 @@
 """How things are printed: in colour and with a moving bar on a terminal, as plain text anywhere else."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,8 @@ import click
 from sash.report import Table
 
 __all__ = ["can_print", "progress", "show"]
+
+SECONDS_BETWEEN_LINES = 15.0
 
 
 def show(table: Table) -> None:
@@ -32,9 +35,19 @@ def can_print(text: str) -> bool:
 
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar that moves on whenever the next piece of work is named; nothing without a terminal."""
+    """A bar that moves on whenever the next piece of work is named; without a terminal, a line now and then."""
+    begun = 0
     if not sys.stderr.isatty():
-        yield _quiet
+        said = time.monotonic()
+
+        def mention(label: str) -> None:
+            nonlocal begun, said
+            if time.monotonic() - said > SECONDS_BETWEEN_LINES:
+                click.echo(f"{title}: {begun} of {total}, {label}", err=True)
+                said = time.monotonic()
+            begun += 1
+
+        yield mention
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -42,7 +55,6 @@ def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
-        begun = 0
 
         def begin(label: str) -> None:
             nonlocal begun
@@ -50,7 +62,3 @@ def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
             begun += 1
 
         yield begin
-
-
-def _quiet(label: str) -> None:
-    """Say nothing."""

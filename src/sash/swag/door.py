@@ -141,7 +141,9 @@ class _Work:
     def room(self, count: int) -> Answer:
         outputs, compiled = self.monoid.outputs, self.monoid.is_compiled
         presences = tuple(Field("u1") for each in outputs if each.presence)
-        return allocate(tuple(each.result for each in outputs), count, compiled), allocate(presences, count, compiled)
+        # What is written at every row need not be cleared first: a quarter of the time of a slide on two cores.
+        results = tuple(each.result.empty(count, compiled, clear=each.presence is not None) for each in outputs)
+        return results, allocate(presences, count, compiled)
 
     def at_every_row(self, sizes: tuple[int, ...], threads: int | None) -> list[Answer]:
         rows = len(self)

@@ -2,13 +2,16 @@
 
 Idea      The suffix folds of a chunk are needed only after the chunk, and depend on nothing else.
           So while one thread grows prefixes and gives answers in one chunk, another sweeps a chunk
-          backward. Neither waits if sweeping is not slower than answering.
-Picture     chunk     c-1            c              c+1
-            main      answers c-1 →  answers c   →  answers c+1
-            second    ← sweeps c-1   ← sweeps c     ← sweeps c+1        suffixes go over by a queue
-Keeps     K1  when chunk c is answered, suffixes[c-1] is complete: its future has been awaited
-          K2  at most two chunks of suffixes exist: one being read, one being written
-Combines  3 per row, 1 of them on the second thread.  Space 2n partials.
+          backward. Neither waits if sweeping is not slower than answering. Short chunks are handed
+          over many at a time, as a batch.
+Picture     batch     t-1            t              t+1
+            main      answers t-1 →  answers t   →  answers t+1
+            second    ← sweeps t-1   ← sweeps t     ← sweeps t+1        suffixes go over by a queue
+            suffixes  [ last chunk of t-1 | e | chunk 1 of t | e | … ]   e: the empty suffix
+Keeps     K1  when batch t is answered, the suffixes of t-1 and of t but for its last chunk are complete:
+              their future has been awaited
+          K2  at most two batches of suffixes exist: one being read, one being written
+Combines  3 per row, 1 of them on the second thread.  Space 2 batches: 2n, or a few times HANDOVER.
 Needs     associativity.  Order  rows of an array, one fixed size. The chunk of a stream is best_chunk
           (Theorem 1, in `sba`); of a whole array it is the window, for then windows have two pieces.
 From      Zhang, Akbarinia, Toumani. Efficient Incremental Computation of Aggregations over Sliding
@@ -18,10 +21,10 @@ From      Zhang, Akbarinia, Toumani. Efficient Incremental Computation of Aggreg
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from sash.algebra.compiler import kernel
-from sash.algebra.fields import Fields, length
-from sash.algebra.monoid import Monoid
+from sash.algebra.fields import Fields, length, store
+from sash.algebra.monoid import Monoid, identity
 from sash.swag.contract import Bound, Cost, Facts, Sizes
-from sash.swag.sba import scratch, sweep_back, sweep_forward
+from sash.swag.sba import sweep_back, sweep_forward
 
 __all__ = ["FACTS", "run"]
 
@@ -37,29 +40,50 @@ FACTS = Facts(
 )
 
 
+HANDOVER = 1 << 16  # rows of a batch at least: handing over costs as much as sweeping some thousand rows
+
+
 @kernel
-def _back(aggregate: Monoid, inputs: Fields, chunk: int, size: int, suffixes: Fields) -> None:
-    sweep_back(aggregate, inputs, chunk, size, suffixes)
+def _back(aggregate: Monoid, inputs: Fields, begin: int, end: int, size: int, suffixes: Fields) -> None:
+    """Suffixes of the chunks that end in (begin, end], each followed by the empty suffix."""
+    first = 0
+    for chunk in range(begin, end, size):
+        sweep_back(aggregate, inputs, chunk, size, suffixes, first)
+        store(suffixes, first + size, identity(aggregate))
+        first += size + 1
 
 
 @kernel
 def _forward(
-    aggregate: Monoid, inputs: Fields, chunk: int, rows: int, suffixes: Fields, results: Fields, presences: Fields
+    aggregate: Monoid,
+    inputs: Fields,
+    begin: int,
+    end: int,
+    size: int,
+    suffixes: Fields,
+    results: Fields,
+    presences: Fields,
 ) -> None:
-    sweep_forward(aggregate, inputs, chunk, rows, suffixes, results, presences)
+    first = 0
+    for chunk in range(begin, end, size):
+        sweep_forward(aggregate, inputs, chunk, min(size, end - chunk), suffixes, first, results, presences)
+        first += size + 1
 
 
 def run(aggregate: Monoid, inputs: Fields, size: int, results: Fields, presences: Fields) -> None:
-    """Answer every row; the sweep of a chunk runs beside the answers of the same chunk."""
+    """Answer every row; a batch is swept, for the one that follows it by a chunk, while one is answered."""
     rows = length(inputs)
-    suffixes, spare = scratch(aggregate, size)
-    _back(aggregate, inputs, -size, size, suffixes)  # before the first chunk there is nothing
+    chunks = max(1, HANDOVER // size)
+    batch = chunks * size
+    suffixes, spare = (aggregate.allocate(chunks * (size + 1)) for _ in range(2))
+    _back(aggregate, inputs, -size, min(batch, rows) - size, size, suffixes)
     with ThreadPoolExecutor(1) as second:
-        for chunk in range(0, rows, size):
+        for begin in range(0, rows, batch):
+            end = min(begin + batch, rows)
             swept: Future[None] | None = None
-            if chunk + size < rows:
-                swept = second.submit(_back, aggregate, inputs, chunk, size, spare)
-            _forward(aggregate, inputs, chunk, min(size, rows - chunk), suffixes, results, presences)
+            if end < rows:
+                swept = second.submit(_back, aggregate, inputs, end - size, min(end + batch, rows) - size, size, spare)
+            _forward(aggregate, inputs, begin, end, size, suffixes, results, presences)
             if swept is not None:
                 swept.result()
             suffixes, spare = spare, suffixes

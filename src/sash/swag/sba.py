@@ -187,7 +187,7 @@ def sweep(
     presences: Fields,
 ) -> None:
     older, newer = scratch
-    sweep_back(aggregate, inputs, begin - size, size, older)
+    sweep_back(aggregate, inputs, begin - size, size, older, 0)
     chunk = begin
     while chunk + size <= end:
         # Both sweeps in one loop: they do not wait for each other, so the processor runs them side by side.
@@ -201,25 +201,32 @@ def sweep(
             store(newer, mirrored, suffix)
         older, newer = newer, older
         chunk += size
-    sweep_forward(aggregate, inputs, chunk, end - chunk, older, results, presences)
+    sweep_forward(aggregate, inputs, chunk, end - chunk, older, 0, results, presences)
 
 
 @jitable
-def sweep_back(aggregate: Monoid, inputs: Fields, chunk: int, size: int, suffixes: Fields) -> None:
-    """Suffix folds of the chunk; rows before the first one count for nothing."""
+def sweep_back(aggregate: Monoid, inputs: Fields, chunk: int, size: int, suffixes: Fields, first: int) -> None:
+    """Suffix folds of the chunk, from slot `first` on; rows before the first row count for nothing."""
     suffix = identity(aggregate)
     for row in range(size - 1, -1, -1):
         if chunk + row >= 0:
             suffix = combine(aggregate, lift(aggregate, load(inputs, chunk + row)), suffix)
-        store(suffixes, row, suffix)
+        store(suffixes, first + row, suffix)
 
 
 @jitable
 def sweep_forward(
-    aggregate: Monoid, inputs: Fields, chunk: int, rows: int, suffixes: Fields, results: Fields, presences: Fields
+    aggregate: Monoid,
+    inputs: Fields,
+    chunk: int,
+    rows: int,
+    suffixes: Fields,
+    first: int,
+    results: Fields,
+    presences: Fields,
 ) -> None:
     """Prefix folds of the chunk, each joined with the suffix of the chunk before that completes its window."""
     prefix = identity(aggregate)
     for row in range(rows):
         prefix = combine(aggregate, prefix, lift(aggregate, load(inputs, chunk + row)))
-        emit(aggregate, results, presences, chunk + row, combine(aggregate, load(suffixes, row + 1), prefix))
+        emit(aggregate, results, presences, chunk + row, combine(aggregate, load(suffixes, first + row + 1), prefix))
