@@ -233,7 +233,7 @@ def test_auto_says_what_it_takes_and_why() -> None:
         (sash.max(), 8, "sba"),
         (sash.max(), 1000, "sba"),
         (sash.median(), 1000, "ranked"),
-        (sash.max(), list(range(1, 200)), "slick_deque"),
+        (sash.max(), list(range(1, 200)), "sba"),
         (sash.collect(), 10, "two_stacks_lite"),
         (sash.sum(), None, "daba_lite"),
     ]

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from sash.algebra.aggregate import Template
 from sash.errors import UnsupportedAggregate
 from sash.swag.catalog import ALGORITHMS, find
-from sash.swag.contract import Algorithm, Needs, Sizes
+from sash.swag.contract import Algorithm, Sizes
 
-__all__ = ["Choice", "Task", "choose"]
-
-MANY = 64  # sizes from which one pass for all beats a pass for each; measured by `sash bench algorithms`
+__all__ = ["Choice", "Task", "choose", "task_of"]
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,7 @@ def _fastest(task: Task) -> tuple[Algorithm, str]:
     if task.stepwise:
         return find("daba_lite"), "no operation on a window that varies may be slow: at most 3 combines, always"
     if not task.sizes:
-        return find("two_stacks_lite"), "ranges of any length need a queue, and its 3 combines per row are the fewest"
-    if len(task.sizes) >= MANY and task.selective:
-        return find(
-            "slick_deque"
-        ), f"{len(task.sizes)} sizes are read off one deque, for each keeps one of its operands"
+        return find("daba_lite"), "ranges of any length need a queue, and compiled it is the fastest one"
     return find("sba"), "two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size"
 
 
@@ -75,10 +69,9 @@ def _variant(task: Task, name: str) -> str:
 
 def _able(task: Task) -> Iterator[str]:
     for name in ("two_stacks_lite", "daba_lite", "slick_deque", "subtract_on_evict", "ranked"):
-        if name not in ALGORITHMS or (task.stepwise and ALGORITHMS[name].facts.sizes is Sizes.FIXED):
+        if task.stepwise and ALGORITHMS[name].facts.sizes is Sizes.FIXED:
             continue
-        facts = ALGORITHMS[name].facts
-        if ALGORITHMS[name].admits(task.invertible, task.selective, task.quantile) or facts.needs is Needs.NOTHING:
+        if ALGORITHMS[name].admits(task.invertible, task.selective, task.quantile):
             yield name
 
 
