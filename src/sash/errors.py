@@ -85,6 +85,19 @@ class InvalidAggregate(SashError, TypeError):
         )
 
     @classmethod
+    def breaks(cls, name: str, cause: BaseException) -> "InvalidAggregate":
+        return cls(
+            f"Aggregate {name!r}: combine or invert raised {type(cause).__name__}: {cause}, while the window was being "
+            "changed. It can no longer be used: restore it from its last save(), and mend the function."
+        )
+
+    @classmethod
+    def truncates(cls, name: str, what: str, given: str, kept: str) -> "InvalidAggregate":
+        return cls(
+            f"Aggregate {name!r}: {what} gives {given} where {kept} is declared, which would cut it off. Declare f8."
+        )
+
+    @classmethod
     def not_compilable(cls, name: str, reason: str) -> "InvalidAggregate":
         return cls(
             f"Aggregate {name!r} cannot be compiled: {reason} "
@@ -133,6 +146,10 @@ class InvalidInput(SashError, ValueError):
         return cls(f"The columns must have the same length, but have {lengths}.")
 
     @classmethod
+    def names(cls, names: object) -> "InvalidInput":
+        return cls(f"Aggregates in a dict are named by strings, but these are {names}.")
+
+    @classmethod
     def not_flat(cls, shape: object) -> "InvalidInput":
         return cls(f"Values must be one-dimensional, but have shape {shape}. Pass one column at a time.")
 
@@ -152,7 +169,9 @@ class InvalidInput(SashError, ValueError):
 
     @classmethod
     def whole_array(cls, algorithm: str) -> "InvalidInput":
-        return cls(f"{algorithm} needs the whole array at once: use sash.swag.slide, or open another algorithm.")
+        return cls(
+            f"{algorithm} slides windows of one size over a whole array: use sash.swag.slide, or another algorithm."
+        )
 
     @classmethod
     def in_order(cls, algorithm: str) -> "InvalidInput":

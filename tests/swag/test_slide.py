@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sash
+from sash.algebra.compiler import JIT_DISABLED
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, UnknownName, UnsupportedAggregate
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm, Needs
@@ -301,3 +302,122 @@ def test_a_user_function_that_fails_is_named_with_the_value() -> None:
     )
     with pytest.raises(InvalidAggregate, match=r"'inverse': lift raised ZeroDivisionError.*0\.0"):
         sash.swag.slide([1.0, 0.0], 2, inverse)
+
+
+# --- found by reading and by trying ----------------------------------------------------------------
+
+
+FACTOR = 2.0
+
+
+def scaled(x: float) -> tuple[float]:
+    return (x * FACTOR,)
+
+
+def test_a_changed_global_is_a_changed_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    def aggregate() -> sash.Aggregate:
+        return sash.Aggregate(
+            "scaled", state=("f8",), identity=(0.0,), lift=scaled, combine=lambda a, b: (a[0] + b[0],)
+        )
+
+    assert sash.swag.slide([1.0, 2.0], 2, aggregate()) == [2.0, 6.0]
+    monkeypatch.setattr("tests.swag.test_slide.FACTOR", 3.0)
+    assert sash.swag.slide([1.0, 2.0], 2, aggregate()) == [3.0, 9.0]
+    monkeypatch.undo()
+    assert sash.swag.slide([1.0, 2.0], 2, aggregate()) == [2.0, 6.0]
+
+
+def test_nulls_of_masks_and_of_values_add_up() -> None:
+    days = np.array(["2020-01-01", "NaT", "2020-01-03"], "M8[D]")
+    masked = np.ma.MaskedArray(days, [False, False, True])
+    assert sash.swag.slide(masked, 2, sash.min()).astype(str).tolist() == ["2020-01-01", "2020-01-01", "NaT"]
+    several = sash.swag.slide(np.ma.MaskedArray([1, 99, 3], [False, True, False]), [3, 1], sash.sum())
+    assert several.tolist() == [[1, 1, 4], [1, None, 3]]
+    swapped = np.array([256, 1]).astype("M8[D]").astype(">M8[D]")
+    assert sash.swag.slide(swapped, 2, sash.max()).astype("i8").tolist() == [256, 256]
+
+
+def test_means_of_many_negative_integers_do_not_cancel() -> None:
+    rows = 70_000
+    assert sash.swag.slide(np.full(rows, -1), rows, sash.mean())[-1] == -1.0
+    spread = sash.swag.slide(np.tile([-1, -3], rows // 2), rows, sash.stddev(population=True))
+    assert spread[-1] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_each_aggregate_of_several_goes_by_its_own_columns() -> None:
+    columns = ([3, 4, 1], [7, None, None])
+    result = sash.swag.slide(columns, 2, {"sum": sash.sum(), "who": sash.argmax()}, min_samples=2)
+    assert result == {"sum": [None, 7, 5], "who": [None, None, None]}
+
+
+def test_a_quantile_between_infinities_and_extremes() -> None:
+    assert sash.swag.slide([-math.inf, 1.0], 2, sash.median())[1] == -math.inf
+    assert sash.swag.slide([-1.7e308, 1.7e308], 2, sash.median())[1] == 0.0
+
+
+def test_an_empty_range_asks_nothing_of_an_aggregate() -> None:
+    average = sash.Aggregate(
+        "average",
+        state=("i8", "f8"),
+        identity=(0, 0.0),
+        lift=lambda x: (1, x),
+        combine=lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        lower=lambda p: p[1] / p[0],
+    )
+    assert sash.swag.fold([1.0, 3.0], [0, 1, 2], [2, 1 + 1, 2], average) == [2.0, 3.0, None]
+
+
+def add(a: Any, b: Any) -> Any:
+    return (a[0] + b[0],)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "message"),
+    [
+        (
+            lambda: sash.swag.fold([1, 2], [0], [1], sash.max(), algorithm="pba"),
+            InvalidInput,
+            "pba slides windows of one",
+        ),
+        (lambda: sash.swag.slide(pa.array([[1]]), 1, sash.max()), InvalidInput, "numbers, booleans"),
+        (lambda: sash.swag.slide([1 + 2j, 2j], 2, sash.max()), InvalidInput, "cannot be combined"),
+        (lambda: sash.swag.slide([1], 1, {1: sash.max()}), InvalidInput, "named by strings"),  # type: ignore[dict-item]
+        (lambda: sash.swag.slide([1], 1, sash.max(), algorithm=cast("Any", ["sba"])), UnknownName, "no algorithm"),
+        (lambda: sash.swag.explain(sash.max(), cast("Any", 1.5)), InvalidInput, "size"),
+        (lambda: sash.swag.explain(sash.max(), 2, dtype="foo"), InvalidInput, "dtype"),
+        (lambda: sash.swag.explain(sash.max(), algorithm="pba"), InvalidInput, "one size over a whole array"),
+        (lambda: sash.swag.slide(np.arange(3).astype("M8[D]"), 2, sash.collect()), UnsupportedAggregate, "time"),
+        (
+            lambda: sash.Aggregate("x", state=cast("Any", 3), identity=0, lift=lambda x: (x,), combine=add),
+            InvalidAggregate,
+            "state must be",
+        ),
+        (
+            lambda: sash.Aggregate("x", state="f8", identity=None, lift=lambda x: x, combine=add),
+            InvalidAggregate,
+            "identity must be a number for field f8",
+        ),
+    ],
+)
+def test_odd_input_is_refused_in_one_sentence(wrong: Any, kind: Any, message: str) -> None:
+    with pytest.raises(kind, match=message):
+        wrong()
+
+
+@pytest.mark.skipif(JIT_DISABLED, reason="only the compiler knows types beforehand")
+def test_what_would_cut_off_a_number_is_refused() -> None:
+    cut = sash.Aggregate("cut", state=("i8",), identity=(0,), lift=lambda x: (x * 0.5,), combine=add)
+    with pytest.raises(InvalidAggregate, match="lift gives f8 where i8 is declared"):
+        sash.swag.slide([1.0], 1, cut)
+    nested = sash.Aggregate("nested", state="f8", identity=0.0, lift=lambda x: x, combine=lambda a, b: (a, b))
+    with pytest.raises(InvalidAggregate, match="combine must give 1 value"):
+        sash.swag.slide([1.0], 1, nested)
+
+
+def test_odd_sizes_and_steps_are_taken_for_what_they_mean() -> None:
+    assert sash.swag.slide([1, 2, 3], cast("Any", np.array(2)), sash.sum()) == [1, 3, 5]
+    assert sash.swag.slide([1, 2, 3], 10**30, sash.sum(), min_samples=2) == [None, 3, 6]
+    assert sash.swag.slide([1, 2, 3], 2, sash.median(), every=10**30) == []
+    assert sash.swag.slide([1, 2], [10**12, 1], sash.sum(), algorithm="flat_fat") == [[1, 3], [1, 2]]
+    assert sash.swag.slide(pa.nulls(2), 2, sash.max()).to_pylist() == [None, None]
+    assert "max of object" in sash.swag.explain(sash.max(), 3, dtype=str)

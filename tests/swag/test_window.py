@@ -127,7 +127,7 @@ def test_the_newest_few_where_the_algorithm_answers_many_ranges() -> None:
 def test_what_cannot_be_opened() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'flat_fat'"):
         sash.swag.open("flatfat", sash.max())
-    with pytest.raises(InvalidInput, match="needs the whole array"):
+    with pytest.raises(InvalidInput, match="one size over a whole array"):
         sash.swag.open("pba", sash.max())
     with pytest.raises(InvalidAggregate, match="Expected an aggregate"):
         sash.swag.open("daba_lite", "max")  # type: ignore[arg-type]
@@ -160,7 +160,7 @@ def test_a_function_that_raises_says_so_and_loses_nothing_silently() -> None:
     blob = window.save()
     nine = sash.Aggregate("picky", state=("O",), identity=(0,), lift=lambda x: (x,), combine=fails_at_nine)
     broken = sash.swag.open("two_stacks_lite", nine).restore(blob)
-    with pytest.raises(InvalidAggregate, match="combine or invert raised ArithmeticError: nine"):
+    with pytest.raises(InvalidAggregate, match=r"raised ArithmeticError: nine.*can no longer be used"):
         broken.insert(9)
     with pytest.raises(BrokenWindow, match="Restore it from its last save"):
         broken.query()
@@ -234,3 +234,41 @@ def test_what_cannot_be_saved_is_named() -> None:
     window.insert("x")
     with pytest.raises(InvalidState, match="holds a object, which cannot be saved"):
         window.save()
+
+
+def test_positions_beyond_64_bits_are_refused() -> None:
+    window = sash.swag.open("fiba", sash.sum())
+    with pytest.raises(InvalidInput, match="64 bits"):
+        window.insert_at(np.array([2**63 + 5, 1], np.uint64), [1, 10])
+    with pytest.raises(InvalidInput, match="position"):
+        window.evict_at("x")  # type: ignore[arg-type]
+    window.insert_at([2**63 - 1], [1])
+    with pytest.raises(InvalidInput, match="there is none after it"):
+        window.insert(2)
+    assert window.query() == 1
+    with pytest.raises(InvalidInput, match="takes rows in order"):
+        sash.swag.open("daba_lite", sash.sum()).insert_at([1], [1])
+
+
+def test_a_result_is_read_as_slide_reads_it() -> None:
+    square = sash.Aggregate(
+        "square", state="i4", identity=0, lift=lambda x: x, combine=lambda a, b: a + b, lower=lambda p: p * p
+    )
+    window = sash.swag.open("daba_lite", square)
+    window.insert(100_000)
+    assert window.query() == 10_000_000_000
+    inverse = sash.Aggregate(
+        "inverse", state="f8", identity=0.0, lift=lambda x: x, combine=lambda a, b: a + b, lower=lambda p: 1 / p
+    )
+    window = sash.swag.open("daba_lite", inverse)
+    window.insert(0.0)
+    with pytest.raises(InvalidAggregate, match="lower raised ZeroDivisionError"):
+        window.query()
+    window.insert(2.0)
+    assert window.query() == 0.5
+
+
+def test_dates_are_refused_where_they_would_come_back_as_numbers() -> None:
+    window = sash.swag.open("daba_lite", sash.max())
+    with pytest.raises(TypeError, match="does not take values of type time"):
+        window.insert_many(np.arange(3).astype("M8[D]"))

@@ -1,17 +1,20 @@
 """Aggregates as users name them: templates that become monoids once the input types are known."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeAlias, TypeVar
 
-from sash.algebra.compiler import JIT_DISABLED, jitable, returned_fields, unrolled
+import numpy as np
+
+from sash.algebra.compiler import JIT_DISABLED, jitable, own, returned_fields, unrolled
 from sash.algebra.digest import digest
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional, unite
 from sash.algebra.pieces import after_count, before_last, first_field, last_is_set, some
-from sash.errors import InvalidAggregate, InvalidInput
+from sash.errors import InvalidAggregate, InvalidInput, UnsupportedAggregate
 
 __all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted"]
 
@@ -86,13 +89,18 @@ class Aggregate(Template):
         for what in ("lower", "invert"):
             if getattr(self, what) is not None and not callable(getattr(self, what)):
                 raise InvalidAggregate.not_a_function(self.name, what, getattr(self, what))
+        if not isinstance(self.state, str | tuple) or not self.state:
+            raise InvalidAggregate.parameter(self.name, "state", self.state, "a field, or a tuple of fields")
         fields = self._fields
-        if not fields:
-            raise InvalidAggregate.parameter(self.name, "state", self.state, "at least one field")
         if not self._is_scalar and (not isinstance(self.identity, tuple) or len(self.identity) != len(fields)):
             raise InvalidAggregate.shape(self.name, "identity", len(fields), self.identity)
+        for each, value in zip(fields, (self.identity,) if self._is_scalar else self.identity, strict=True):
+            if not each.is_object and not isinstance(value, bool | int | float | np.number | np.bool_):
+                raise InvalidAggregate.parameter(
+                    self.name, "identity", self.identity, f"a number for field {each.code}"
+                )
         object.__setattr__(self, "invertible", self.invert is not None)
-        object.__setattr__(self, "arity", self.lift.__code__.co_argcount if hasattr(self.lift, "__code__") else 1)
+        object.__setattr__(self, "arity", _arity(self.lift))
 
     @property
     def _is_scalar(self) -> bool:
@@ -104,6 +112,9 @@ class Aggregate(Template):
 
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
         fields = self._fields
+        for column in columns:
+            if column.is_time:
+                raise UnsupportedAggregate.of_type(self.name, column, "numbers, or objects in a list")
         interpreted = JIT_DISABLED or any(each.is_object for each in (*fields, *(column.field for column in columns)))
         wrap = _Wrap(self.name, len(fields), self.arity, self._is_scalar, interpreted)
         component = Component(
@@ -120,6 +131,8 @@ class Aggregate(Template):
         lower = wrap.lower(self.lower)
         result = Field("O") if interpreted else self._checked(component, lower, columns)
         if self.result:
+            if result.code.startswith("f") and not self.result.startswith(("f", "O")):
+                raise InvalidAggregate.truncates(self.name, "lower", result.code, self.result)
             result = Field(self.result)
         if any(column.nullable for column in columns):
             if self.selective:
@@ -138,12 +151,29 @@ class Aggregate(Template):
         ):
             if function is not None:
                 given = returned_fields(self.name, what, function, arguments)
-                if not isinstance(given, tuple) or len(given) != len(component.fields):
+                if (
+                    not isinstance(given, tuple)
+                    or len(given) != len(component.fields)
+                    or any(isinstance(each, tuple) for each in given)
+                ):
                     raise InvalidAggregate.shape(self.name, what, len(component.fields), given)
+                for code, kept in zip(given, component.fields, strict=True):
+                    if code.startswith("f") and not kept.code.startswith("f"):
+                        raise InvalidAggregate.truncates(self.name, what, code, kept.code)
         given = returned_fields(self.name, "lower", lower, partial)
         if isinstance(given, tuple):
             raise InvalidAggregate.shape(self.name, "lower", 1, given)
         return Field(given)
+
+
+def _arity(function: Callable[..., Any]) -> int:
+    """How many columns a lift takes: its parameters without a default."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # a builtin that does not tell
+        return 1
+    plain = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return len([each for each in plain if each.default is each.empty]) or 1
 
 
 @dataclass(frozen=True)
@@ -157,14 +187,14 @@ class _Wrap:
     checked: bool  # interpreted: nobody else looks at what comes back
 
     def lift(self, function: Callable[..., Any]) -> Callable[..., Partial]:
-        user = jitable(function)
+        user = jitable(own(function))
         if self.is_scalar:
             row = ", ".join(f"x{k}" for k in range(self.arity))
             return unrolled(f"def generated({row}):\n    return (user({row}),)", ("user", user))
         return self._checks("lift", user) if self.checked else user
 
     def combine(self, function: Callable[[Any, Any], Any]) -> Callable[[Partial, Partial], Partial]:
-        user = jitable(function)
+        user = jitable(own(function))
         if self.is_scalar:
             return lambda a, b: (user(a[0], b[0]),)
         return self._checks("combine", user) if self.checked else user
@@ -174,7 +204,7 @@ class _Wrap:
             if self.fields > 1:
                 raise InvalidAggregate.parameter(self.name, "lower", None, "given when the state has several fields")
             return first_field
-        user = jitable(function)
+        user = jitable(own(function))
         return (lambda partial: user(partial[0])) if self.is_scalar else user
 
     def _checks(self, what: str, user: Callable[..., Any]) -> Callable[..., Partial]:

@@ -25,6 +25,7 @@ from numba.core.typed_passes import type_inference_stage
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from sash.algebra.cache import KernelCache
+from sash.algebra.digest import digest
 from sash.errors import InvalidAggregate
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "compiled_reading",
     "jitable",
     "kernel",
+    "own",
     "returned_fields",
     "static_of",
     "unrolled",
@@ -100,6 +102,28 @@ def jitable(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+_OWN: dict[str, Any] = {}
+
+
+def own(function: Callable[P, R]) -> Callable[P, R]:
+    """A function object for each meaning of a user's function.
+
+    The compiler keeps what it made of a function object. If a global that it reads has changed since,
+    the same object means something else, so it must not be the same object.
+    """
+    if not isinstance(function, python_types.FunctionType):
+        return function
+    meaning = digest(function)
+    if meaning not in _OWN:
+        copy = python_types.FunctionType(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        )
+        copy.__kwdefaults__ = function.__kwdefaults__
+        _OWN[meaning] = copy
+    copied: Callable[P, R] = _OWN[meaning]
+    return copied
+
+
 def compiled_reading(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate what `function` means to the compiler: from argument types to an implementation."""
     decorate: Any = overload(function, strict=False, jit_options=_CALLEE)
@@ -112,6 +136,29 @@ def unrolled(source: str, *bindings: tuple[str, Any]) -> Callable[..., Any]:
     namespace: dict[str, Any] = dict(bindings)
     exec(source, namespace)  # noqa: S102  # the text is made of field numbers by this package, never of user text
     return jitable(namespace["generated"])
+
+
+_NOISE = (
+    "During:",
+    "File ",
+    ">>>",
+    "- ",
+    "There ",
+    "raised ",
+    "With ",
+    "Overload ",
+    "Rejected ",
+    "^",
+    "def ",
+    "<source",
+)
+
+
+def _cause(error: Exception) -> str:
+    """The innermost of the many things that the compiler says about one error."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [line for line in lines if line and not line.startswith(_NOISE) and "implementation" not in line.lower()]
+    return (telling or lines or ["no reason given"])[-1]
 
 
 def returned_fields(name: str, what: str, function: Callable[..., Any], arguments: list[Any]) -> Any:
@@ -143,8 +190,7 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
                 cpu_target.typing_context, cpu_target.target_context, run_frontend(function), signature, None
             )
     except (NumbaError, TypeError) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise InvalidAggregate.not_compilable(name, f"{what} does not type-check ({' '.join(lines[:3])}).") from error
+        raise InvalidAggregate.not_compilable(name, f"{what} does not type-check ({_cause(error)}).") from error
     return code_of(inferred.return_type)
 
 

@@ -3,8 +3,9 @@
 Integers  x = high · 2³² + low with 0 ≤ low < 2³². Halves are added apart, so no addition can
           overflow for 2³¹ rows, and only a result that does not fit 64 bits is refused.
 Floats    A total is high + low, low being what high lost by rounding (Neumaier, 1974; Knuth's
-          two-sum, Dekker's two-product), so that a row that enters and leaves leaves nothing
-          behind. NaN and the infinities are counted, never added.
+          two-sum, Dekker's two-product), so that a row that enters and leaves leaves at most
+          2⁻¹⁰⁴ of itself behind (of its square, in a variance). NaN and the infinities are counted,
+          never added; a total that itself overflows stays infinite.
 """
 
 import math
@@ -71,7 +72,8 @@ def whole(total: Partial) -> int:
 
 @jitable
 def halves_as_float(total: Partial) -> float:
-    return float(total[0]) * 4294967296.0 + float(total[1])
+    # Carried first: apart, the halves of a negative total are large and would cancel.
+    return float(_carried(total)) * 4294967296.0 + float(total[1] % _HALF)
 
 
 # --- floats --------------------------------------------------------------------------------------
@@ -151,7 +153,7 @@ def subtract_squares(whole: Partial, older: Partial) -> Partial:
 @jitable
 def exact_of_halves(total: Partial) -> Partial:
     """An integer total as a float total."""
-    high, low = _two_sum(float(total[0]) * 4294967296.0, float(total[1]))
+    high, low = _two_sum(float(_carried(total)) * 4294967296.0, float(total[1] % _HALF))
     return high, low, 0, 0, 0
 
 
@@ -180,4 +182,4 @@ def exact_variance(count: int, total: Partial, squares: Partial, freedom: int) -
     mean_square_low = ((square - back) - back_lost + lost) / count
     high, rest = _two_sum(squares[0], -mean_square)
     left = high + (rest + (squares[1] - mean_square_low))
-    return (left if left > 0.0 else 0.0) / (count - freedom)
+    return (0.0 if left < 0.0 else left) / (count - freedom)

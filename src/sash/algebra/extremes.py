@@ -57,7 +57,7 @@ def _bottom(column: Column) -> Any:
 
 
 def _extreme(column: Column, largest: bool) -> Component:
-    """The largest or smallest value; always optional for min, for nothing is above NaN."""
+    """The largest or smallest value; optional where a window can be without one."""
     component = Component(
         "max" if largest else "min",
         (column.field,),

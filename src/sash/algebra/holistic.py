@@ -55,7 +55,13 @@ def _as_list(p: Partial) -> list[Any]:
     return list(p[0])
 
 
+def _no_times(name: str, column: Column) -> None:
+    if column.is_time:
+        raise UnsupportedAggregate.of_type(name, column, "numbers, booleans or strings")
+
+
 def _collect(columns: Columns, invertible: bool) -> Parts:
+    _no_times("collect", columns[0])
     return Parts((_COLLECTED,), _as_list, OBJECT)
 
 
@@ -223,6 +229,7 @@ def _at(q: Any, name: str, columns: tuple[str, ...], parameters: tuple[tuple[str
 
 
 def _collect_distinct(columns: Columns, invertible: bool) -> Parts:
+    _no_times("collect_distinct", columns[0])
     return Parts((_VALUES,), _distinct, OBJECT)
 
 

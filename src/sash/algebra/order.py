@@ -23,12 +23,12 @@ def less(a: Any, b: Any) -> bool:
 
 
 def larger(a: Any, b: Any) -> Any:
-    """The larger of two; the newer of equals."""
+    """The larger of two; either of equals."""
     return a if less(b, a) else b
 
 
 def smaller(a: Any, b: Any) -> Any:
-    """The smaller of two; the older of equals."""
+    """The smaller of two; either of equals."""
     return b if less(b, a) else a
 
 

@@ -60,6 +60,6 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 
 def find(name: str) -> Algorithm:
     """The algorithm of that name."""
-    if name not in ALGORITHMS:
+    if not isinstance(name, str) or name not in ALGORITHMS:
         raise UnknownName.of("algorithm", name, ALGORITHMS)
     return ALGORITHMS[name]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sash.algebra.aggregate import Template
-from sash.errors import UnsupportedAggregate
+from sash.errors import InvalidInput, UnsupportedAggregate
 from sash.swag.catalog import ALGORITHMS, find
 from sash.swag.contract import Algorithm, Sizes
 
@@ -56,13 +56,15 @@ def _admitted(task: Task, name: str) -> Algorithm:
     if not algorithm.admits(task.invertible, task.selective, task.quantile):
         trait = algorithm.facts.needs.value
         raise UnsupportedAggregate.lacks(trait, algorithm.name, task.name, instead=list(_able(task)))
+    if not task.sizes and algorithm.facts.sizes is Sizes.FIXED:
+        raise InvalidInput.whole_array(algorithm.name)
     return algorithm
 
 
 def _variant(task: Task, name: str) -> str:
     """SlickDeque and SlideSide are two algorithms each; the aggregate decides which is meant."""
     inverse = f"{name}_inv"
-    if inverse not in ALGORITHMS or not task.invertible:
+    if not isinstance(name, str) or inverse not in ALGORITHMS or not task.invertible:
         return name
     return inverse if not ALGORITHMS[name].admits(task.invertible, task.selective) else name
 

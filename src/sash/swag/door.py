@@ -34,9 +34,10 @@ def slide(
     """Aggregate the newest `size` values at every value, or at every `every`-th.
 
     `values` is a NumPy array, an Arrow array or a list, or a tuple of them for an aggregate of
-    several columns; the results are of the same kind. Windows at the start are shorter; where fewer
-    than `min_samples` values are not null, the result is null (NaN, or masked, in NumPy). Several
-    sizes give one row of results per size; a dict of aggregates gives a dict of results.
+    several columns; the results are of the same kind (Arrow arrays for pandas and Polars columns).
+    Windows at the start are shorter; where fewer than `min_samples` values are not null, the result
+    is null (NaN, or masked, in NumPy). Several sizes give one row of results per size; a dict of
+    aggregates gives a dict of results.
 
     >>> import numpy, sash
     >>> sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max())
@@ -46,16 +47,14 @@ def slide(
     >>> sash.swag.slide([3, 1, 2, 5, 4], 3, {"low": sash.min(), "mean": sash.mean()}, every=2)
     {'low': [1, 1], 'mean': [2.0, 2.6666666666666665]}
     """
-    several = isinstance(size, Sequence | np.ndarray) and not isinstance(size, str)
-    sizes = tuple(_at_least("size", each, 1) for each in (size if several else [size]))  # type: ignore[union-attr]
-    if not sizes:
-        raise InvalidInput.option("size", size, "at least one size")
+    several, sizes = _sizes(size)
     every, min_samples = _at_least("every", every, 1), _at_least("min_samples", min_samples, 0)
     threads = None if threads is None else _at_least("threads", threads, 1)
     work = _Work(values, aggregate, algorithm, sizes)
+    sizes, every = tuple(min(each, max(1, len(work))) for each in sizes), min(every, len(work) + 1)
     answers = work.at_every_row(sizes, threads) if every == 1 else work.at_some_rows(sizes, every, threads)
     columns = [
-        work.written(*answer, work.has_samples(partial(_windows, len(work), each, every), min_samples))
+        work.written(*answer, partial(work.has_samples, partial(_windows, len(work), each, every), min_samples))
         for each, answer in zip(sizes, answers, strict=True)
     ]
     results = {name: _stacked([column[name] for column in columns], several) for name in work.templates}
@@ -73,8 +72,9 @@ def fold(
     """
     work = _Work(values, aggregate, algorithm, ())
     starts, ends = _ranges(starts, ends, len(work))
-    least = max(1, _at_least("min_samples", min_samples, 0))
-    enough = work.has_samples(lambda: (starts, ends), least, some_are_empty=bool((starts == ends).any()))
+    least = _at_least("min_samples", min_samples, 1)
+    some_are_empty = bool((starts == ends).any())
+    enough = partial(work.has_samples, lambda: (starts, ends), least, some_are_empty=some_are_empty)
     results = work.written(*work.over(starts, ends), enough)
     return next(iter(results.values())) if work.is_one else results
 
@@ -90,10 +90,9 @@ def explain(
       because two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size
       partial: max f8 (8 bytes); SBA needs associativity, 1 / 1 / 2 combines per insert / evict / query
     """
-    several = [size] if isinstance(size, int | np.integer) else list(size or ())
-    sizes = tuple(_at_least("size", each, 1) for each in several)
+    sizes = () if size is None else _sizes(size)[1]
     templates = _named(aggregate)
-    column = border.read_one(np.zeros(0, dtype)).column
+    column = border.column_of(dtype)
     monoid = bind(templates, (column,) * max(1, *(each.arity for each in templates.values())))
     choice = _chosen(templates, monoid, algorithm, sizes, stepwise=size is None)
     facts = choice.algorithm.facts
@@ -179,29 +178,36 @@ class _Work:
         return answers
 
     def over(self, starts: Any, ends: Any) -> Answer:
-        answer = self.room(len(starts))
-        if len(starts):
-            self._run(loops.over_ranges, self.monoid, self.inputs(), starts, ends, *answer)
+        """Empty ranges are left out: an aggregate need not make sense of no rows."""
+        filled = np.flatnonzero(starts < ends)
+        answer, part = self.room(len(starts)), self.room(len(filled))
+        if len(filled):
+            self._run(loops.over_ranges, self.monoid, self.inputs(), starts[filled], ends[filled], *part)
+        for whole, some in zip((*answer[0], *answer[1]), (*part[0], *part[1]), strict=True):
+            _scatter(whole, filled, some)
         return answer
 
     def has_samples(
-        self, windows: Callable[[], tuple[Any, Any]], least: int, some_are_empty: bool = False
+        self, windows: Callable[[], tuple[Any, Any]], least: int, arity: int, some_are_empty: bool = False
     ) -> np.ndarray[Any, Any] | None:
         """Where a window has at least so many rows without a null; None if that need not be asked."""
         if least <= 1 and not some_are_empty:
             return None  # every aggregate says by itself what it makes of nulls
         starts, ends = windows()
-        known = [each.valid for each in self.columns if each.valid is not None]
-        if not known:
+        known = [each.valid for each in self.columns[: max(1, arity)] if each.valid is not None]
+        if not known or arity == 0:
             return np.asarray(ends - starts >= least)
         valid = np.concatenate([[0], np.cumsum(np.logical_and.reduce(known))])
         return np.asarray(valid[ends] - valid[starts] >= least)
 
-    def written(self, results: Fields, presences: Fields, enough: np.ndarray[Any, Any] | None) -> dict[str, Any]:
+    def written(
+        self, results: Fields, presences: Fields, has_samples: Callable[..., np.ndarray[Any, Any] | None]
+    ) -> dict[str, Any]:
         """A column per aggregate, with nulls where there is no result; an exact result that does not fit is refused."""
         written, flags = {}, iter(presences)
         for output, result in zip(self.monoid.outputs, results, strict=True):
-            valid = enough
+            template = self.templates[output.name]
+            valid = enough = has_samples(arity=template.arity)
             if output.presence is not None:
                 presence = np.asarray(next(flags), np.uint8)
                 overflowing = presence == Presence.OVERFLOW
@@ -211,8 +217,7 @@ class _Work:
                     raise NumberOverflow.at(output.name, int(np.argmax(overflowing)))
                 present = presence == Presence.VALUE
                 valid = present if enough is None else present & enough
-            template = self.templates[output.name]
-            source = self.columns[-1 if template.arity == 2 else 0]
+            source = self.columns[max(template.arity, 1) - 1]
             if isinstance(result, list) and not output.result.is_object:
                 result = _as_array(result, output.result)
             written[output.name] = border.write(source, result, valid, keeps_type=template.selective)
@@ -242,8 +247,10 @@ class _Work:
             raise self._diagnosed(error) from error
 
     def _diagnosed(self, error: Exception) -> Exception:
-        """A user's function failed: find the row; anything else is our own fault and stays as it is."""
+        """A user's function failed: find the row. Objects may not compare. Anything else is our own fault."""
         if not any(isinstance(each, Aggregate) for each in self.templates.values()):
+            if self.monoid.has_objects and isinstance(error, TypeError | ArithmeticError):
+                return InvalidInput.mixed(next(iter(self.columns[0].data), None), f"they cannot be combined ({error})")
             return error
         for row in zip(*_as_lists(self.inputs()), strict=True):
             try:
@@ -258,6 +265,8 @@ def _named(aggregate: Aggregates) -> dict[str, Template]:
     for each in named.values():
         if not isinstance(each, Template):
             raise InvalidAggregate.not_an_aggregate(each)
+    if not all(isinstance(name, str) for name in named):
+        raise InvalidInput.names(list(named))
     if not named:
         raise InvalidAggregate.not_an_aggregate(aggregate)
     return named
@@ -275,6 +284,25 @@ def _at_least(what: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput.at_least(what, value, least)
     return int(value)
+
+
+def _sizes(size: Any) -> tuple[bool, tuple[int, ...]]:
+    """Whether several sizes were asked for, and which."""
+    if isinstance(size, np.ndarray) and size.ndim == 0:
+        size = size.item()
+    several = isinstance(size, Sequence | np.ndarray) and not isinstance(size, str | bytes)
+    sizes = tuple(_at_least("size", each, 1) for each in (size if several else [size]))
+    if not sizes:
+        raise InvalidInput.option("size", size, "at least one size")
+    return several, sizes
+
+
+def _scatter(whole: Any, places: Any, some: Any) -> None:
+    if isinstance(whole, np.ndarray):
+        whole[places] = some
+    else:
+        for place, value in zip(places.tolist(), some, strict=True):
+            whole[place] = value
 
 
 def _ranges(starts: Any, ends: Any, rows: int) -> tuple[Any, Any]:
@@ -328,6 +356,6 @@ def _as_array(result: list[Any], field: Field) -> np.ndarray[Any, Any]:
 def _stacked(columns: list[Any], several: bool) -> Any:
     if not several:
         return columns[0]
-    if isinstance(columns[0], np.ma.MaskedArray):
+    if any(isinstance(column, np.ma.MaskedArray) for column in columns):
         return np.ma.stack(columns)
     return np.stack(columns) if isinstance(columns[0], np.ndarray) else columns

@@ -154,7 +154,9 @@ def over_rows(
             _rows(algorithm, aggregate, state, inputs, size, begin, end, results, presences)
 
     compiled = algorithm.is_compiled and aggregate.is_compiled
-    if threads is None:  # a piece pays for the rows before it that it must read again
+    if threads is not None:
+        threads = min(threads, rows)
+    else:  # a piece pays for the rows before it that it must read again
         threads = max(1, min(cores(), rows // max(PIECE, 4 * size))) if compiled else 1
     cuts = [rows * k // threads for k in range(threads + 1)]
     if threads == 1:

@@ -25,6 +25,7 @@ import numpy as np
 from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
 from sash.algebra.compiler import compiled_reading, jitable, kernel
+from sash.algebra.holistic import interpolated
 from sash.swag.contract import Bound, Cost, Facts, Needs, Sizes
 from sash.swag.loops import PIECE, cores
 
@@ -132,9 +133,7 @@ def _slide(
             value = sorted_values[at]
             share = wanted - k
             if share > 0:
-                above = sorted_values[_one_from(words, at + 1)]
-                if above != value:
-                    value += (above - value) * share
+                value = interpolated(value, sorted_values[_one_from(words, at + 1)], share)
             results[row] = value
             presences[row] = 1
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
-from sash.errors import InvalidInput
+from sash.errors import InvalidAggregate, InvalidInput
 
-__all__ = ["Values", "read", "read_one", "write"]
+__all__ = ["Values", "column_of", "read", "read_one", "write"]
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,32 @@ def read_one(values: Any) -> Values:
     if isinstance(values, np.ma.MaskedArray):
         plain = _numpy(np.asarray(values.data))
         mask = np.ma.getmaskarray(values)
-        return _with_nulls(plain, ~mask) if mask.any() else plain
+        if not mask.any():
+            return plain
+        return _with_nulls(plain, ~mask if plain.valid is None else ~mask & plain.valid)
     if isinstance(values, np.ndarray):
         return _numpy(values)
+    if getattr(values, "ndim", 1) != 1:
+        raise InvalidInput.not_flat(getattr(values, "shape", "of a table"))
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or _is_pandas(values):
         return _arrow(values)
-    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence) or _is_pandas(values):
         raise InvalidInput.option("values", values, "a NumPy array, an Arrow array or a list, one per column")
     return _list(values)
 
 
 def _is_pandas(values: Any) -> bool:
     return type(values).__module__.startswith("pandas.")
+
+
+def column_of(dtype: Any) -> Column:
+    """The column that a dtype names: numbers, booleans, or anything Python for str and object."""
+    if dtype in (str, object, "str", "string", "object"):
+        return Column(Field("O"))
+    try:
+        return Column(Field(np.dtype(dtype).str[1:]))
+    except (TypeError, InvalidAggregate) as error:
+        raise InvalidInput.option("dtype", dtype, "a NumPy dtype of numbers or booleans, or str") from error
 
 
 def _with_nulls(plain: Values, valid: np.ndarray[Any, Any]) -> Values:
@@ -71,6 +85,7 @@ def _numpy(array: np.ndarray[Any, Any]) -> Values:
         objects = _list(array.tolist())
         return Values(objects.data, objects.valid, objects.column, "numpy")
     if kind in "Mm":
+        array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
         plain = Values(array.view(np.int64), None, Column(Field("i8"), is_time=True), "numpy", array.dtype)
         missing = np.isnat(array)
         return _with_nulls(plain, ~missing) if missing.any() else plain
@@ -98,18 +113,21 @@ def _list(values: Sequence[Any]) -> Values:
         try:
             data = np.array([filler if value is None else value for value in values], np.dtype(code))
         except OverflowError as error:
-            large = next(value for value in present if not -(2**63) <= value < 2**63)
-            raise InvalidInput.mixed(large, "an integer does not fit 64 bits") from error
+            large = next(value for value in present if isinstance(value, int) and not -(2**63) <= value < 2**63)
+            raise InvalidInput.mixed(
+                f"{large:.3g}" if large < 1e300 else "a huge one", "an integer does not fit 64 bits"
+            ) from error
     return Values(data, valid, Column(Field(code), nullable=valid is not None), "list")
 
 
 def _code_of(kinds: set[type], present: list[Any]) -> str:
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return "b1" if kinds else "f8"
-    if all(issubclass(kind, int | np.integer) and not issubclass(kind, bool) for kind in kinds):
-        return "i8"
-    if all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
-        return "f8"
+    if not any(issubclass(kind, bool | np.timedelta64) for kind in kinds):
+        if all(issubclass(kind, int | np.integer) for kind in kinds):
+            return "i8"
+        if all(issubclass(kind, int | float | np.integer | np.floating) for kind in kinds):
+            return "f8"
     if len(kinds) > 1:
         first = type(present[0])
         other = next(value for value in present if type(value) is not first)
@@ -120,11 +138,21 @@ def _code_of(kinds: set[type], present: list[Any]) -> str:
 def _arrow(values: Any) -> Values:
     import pyarrow as pa
 
+    try:
+        return _arrow_column(values, pa)
+    except pa.ArrowException as error:
+        kind = getattr(values, "type", getattr(values, "dtype", type(values).__name__))
+        raise InvalidInput.option("values", kind, f"numbers, booleans, strings, dates or times ({error})") from error
+
+
+def _arrow_column(values: Any, pa: Any) -> Values:
     array = pa.Array.from_pandas(values) if _is_pandas(values) else values
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         array = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+    if pa.types.is_null(array.type):
+        array = array.cast(pa.float64())
     kind, logical = array.type, None
     if pa.types.is_temporal(kind):
         logical = kind
@@ -132,7 +160,7 @@ def _arrow(values: Any) -> Values:
     elif pa.types.is_float16(kind):
         array = array.cast(pa.float32())
     elif pa.types.is_dictionary(kind):
-        array = array.cast(kind.value_type)
+        array = array.dictionary_decode()
         kind = array.type
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_boolean(array.type)):
         if pa.types.is_nested(kind):

@@ -38,6 +38,7 @@ from sash.swag.contract import (
 
 __all__ = ["Window", "open"]
 
+_LAST_POSITION = 2**63 - 1
 SMALLEST = 16  # rows: a window never shrinks its room below this
 
 
@@ -91,7 +92,7 @@ def _query_range(algorithm: Algorithm, aggregate: Monoid, state: Any, start: int
 def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
     """An empty window over one aggregate, moved by hand.
 
-    The type of its values is `dtype`, or that of the first value inserted.
+    The type of its values is `dtype`, or that of the first value inserted (float64 if that is None).
 
     >>> import sash
     >>> w = sash.swag.open("daba_lite", sash.max())
@@ -111,8 +112,6 @@ class Window:
             raise InvalidAggregate.not_an_aggregate(aggregate)
         task = task_of({aggregate.name: aggregate}, objects=False, stepwise=True)
         chosen = choose(task, algorithm).algorithm
-        if chosen.facts.sizes is Sizes.FIXED:
-            raise InvalidInput.whole_array(chosen.name)
         self.aggregate = aggregate
         self._algorithm = chosen
         self._monoid: Monoid | None = None
@@ -178,13 +177,13 @@ class Window:
         monoid = self._usable()
         answer = monoid.allocate(1)
         if last is None:
-            _move(self._algorithm, monoid, self._state, 0, monoid.allocate(0), answer)
+            self._change(_move, self._algorithm, monoid, self._state, 0, monoid.allocate(0), answer)
         else:
             if not self._algorithm.facts.ranges:
                 raise UnsupportedAggregate.many_ranges(self.algorithm, ["flat_fat", "fiba"])
             if isinstance(last, bool) or not isinstance(last, int | np.integer) or not 1 <= last <= len(self):
                 raise InvalidInput.option("last", last, f"a whole number from 1 to {len(self)}")
-            _query_last(self._algorithm, monoid, self._state, int(last), answer)
+            self._change(_query_last, self._algorithm, monoid, self._state, int(last), answer)
         return self._lowered(load(answer, 0))
 
     # --- rows in any order, by position ----------------------------------------------------------
@@ -204,8 +203,8 @@ class Window:
         places = np.asarray(positions)
         if places.ndim != 1 or len(places) != len(columns[0]):
             raise InvalidInput.ragged([places.size, len(columns[0])])
-        if len(places) and places.dtype.kind not in "iu":
-            raise InvalidInput.option("positions", positions, "whole numbers, one per value")
+        if len(places) and (places.dtype.kind not in "iu" or int(places.max()) > _LAST_POSITION):
+            raise InvalidInput.option("positions", positions, "whole numbers of 64 bits, one per value")
         order = np.argsort(places, kind="stable")
         if self._monoid is None:
             self._bind(tuple(replace(each.column, nullable=True) for each in columns))
@@ -220,15 +219,17 @@ class Window:
     def evict_at(self, position: int) -> bool:
         """Evict what is at a position, and say whether there was something."""
         self._needs_positions()
+        place = _position(position)
         if not len(self):
             return False
-        return bool(self._change(_evict_at, self._algorithm, self._usable(), self._state, _position(position)))
+        return bool(self._change(_evict_at, self._algorithm, self._usable(), self._state, place))
 
     def evict_until(self, position: int) -> None:
         """Evict everything up to and at a position, at a cost that hardly grows with how much that is."""
         self._needs_positions()
+        place = _position(position)
         if len(self):
-            self._change(_evict_until, self._algorithm, self._usable(), self._state, _position(position))
+            self._change(_evict_until, self._algorithm, self._usable(), self._state, place)
             self._release()
 
     def query_range(self, start: int, end: int) -> Any:
@@ -302,6 +303,9 @@ class Window:
 
     def _bind(self, columns: tuple[Column, ...]) -> None:
         invertible = self._algorithm.facts.needs is Needs.INVERT
+        for column in columns:
+            if column.is_time:
+                raise UnsupportedAggregate.of_type("a window moved by hand", column, "numbers, booleans or strings")
         monoid = bind(self.aggregate, columns, invertible)
         if not self._algorithm.is_compiled:
             monoid = replace(monoid, is_compiled=False)
@@ -329,6 +333,10 @@ class Window:
 
     def _insert(self, columns: tuple[border.Values, ...]) -> None:
         partials = self._lifted(columns)
+        if self._algorithm.facts.sizes is Sizes.UNORDERED and len(self):
+            newest = int(self._algorithm.steps.newest(self._state))
+            if newest > _LAST_POSITION - len(columns[0]):
+                raise InvalidInput.option("position", newest + 1, "a whole number of 64 bits: there is none after it")
         self._reserve(len(columns[0]))
         monoid = self._usable()
         self._change(_move, self._algorithm, monoid, self._state, 0, partials, monoid.allocate(0))
@@ -363,10 +371,16 @@ class Window:
             return step(*arguments)
         except Exception as error:
             self._broken = error
-            raise InvalidAggregate.fails(self.aggregate.name, "combine or invert", "partials", error) from error
+            raise InvalidAggregate.breaks(self.aggregate.name, error) from error
 
     def _lowered(self, partial: Partial) -> Any:
-        value, presence = self._usable().outputs[0].read(partial)
+        plain = tuple(_plain(each) for each in partial)
+        try:
+            value, presence = self._usable().outputs[0].read(plain)
+        except Exception as error:
+            if not isinstance(self.aggregate, Aggregate):
+                raise
+            raise InvalidAggregate.fails(self.aggregate.name, "lower", plain, error) from error
         if presence == Presence.OVERFLOW:
             raise NumberOverflow.at(self.aggregate.name, 0)
         return _plain(value)
@@ -380,17 +394,7 @@ def _position(value: Any) -> int:
 
 def _columns_of(dtype: Any, arity: int) -> tuple[Column, ...]:
     each = dtype if isinstance(dtype, tuple) else (dtype,) * arity
-    return tuple(_column_of(kind) for kind in each)
-
-
-def _column_of(dtype: Any) -> Column:
-    if dtype in (str, object, "str", "string", "object"):
-        return Column(Field("O"), nullable=True)
-    try:
-        code = np.dtype(dtype).str[1:]
-        return Column(Field(code), nullable=True)
-    except (TypeError, InvalidAggregate) as error:
-        raise InvalidInput.option("dtype", dtype, "a NumPy dtype of numbers or booleans, or str") from error
+    return tuple(replace(border.column_of(kind), nullable=True) for kind in each)
 
 
 def _as_type(values: border.Values, bound: Column) -> border.Values:
