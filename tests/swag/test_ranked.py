@@ -17,7 +17,7 @@ def quantile(window: list[float], q: float) -> float | None:
     place = (len(ordered) - 1) * q
     low = ordered[math.floor(place)]
     high = ordered[math.ceil(place)]
-    return low if low == high or place % 1 == 0 else low + (high - low) * (place % 1)
+    return low if low == high or place % 1 == 0 else (1 - place % 1) * low + place % 1 * high
 
 
 numbers = st.sampled_from([0.0, -0.0, 1.0, 2.5, -3.0, math.nan, math.inf, 1e300]) | st.none()

@@ -105,7 +105,8 @@ def _list(values: Sequence[Any]) -> Values:
     for kind, example in ((type(value), value) for value in present):
         if issubclass(kind, list | tuple | dict | set | np.ndarray):
             raise InvalidInput.mixed(example, "a value is itself a collection")
-    code = _code_of(kinds, present)
+    # Of no values the type is open: integers suit every aggregate; of nulls, floats suit what may follow.
+    code = _code_of(kinds, present) if present else "f8" if values else "i8"
     if code == "O":
         data: Any = list(values)
     else:
@@ -122,7 +123,7 @@ def _list(values: Sequence[Any]) -> Values:
 
 def _code_of(kinds: set[type], present: list[Any]) -> str:
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
-        return "b1" if kinds else "f8"
+        return "b1"
     if not any(issubclass(kind, bool | np.timedelta64) for kind in kinds):
         if all(issubclass(kind, int | np.integer) for kind in kinds):
             return "i8"

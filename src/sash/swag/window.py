@@ -147,6 +147,8 @@ class Window:
         6
         """
         columns = border.read(values, max(1, self.aggregate.arity), self.aggregate.name)
+        if not len(columns[0]):
+            return
         if self._monoid is None:
             self._bind(tuple(replace(each.column, nullable=True) for each in columns))
         self._insert(self._checked(columns))
