@@ -284,3 +284,17 @@ def test_the_folder_is_under_the_users_own_cache(tmp_path: Path, monkeypatch: py
 def test_builtins_and_compiled_functions_serve_as_they_are() -> None:
     highest = sash.Aggregate("highest", state="i8", identity=-9, lift=int, combine=max)
     assert sash.swag.slide([3, 1, 2], 2, highest) == [3, 3, 2]
+
+
+def test_equal_functions_of_two_modules_do_not_share_their_globals() -> None:
+    source = "import math\nlift = lambda x: (math.sqrt(x),)\n"
+    answers = []
+    for _ in range(2):
+        module: dict[str, Any] = {}
+        exec(source, module)
+        roots = sash.Aggregate(
+            "roots", state=("f8",), identity=(0.0,), lift=module["lift"], combine=lambda a, b: (a[0] + b[0],)
+        )
+        answers.append(sash.swag.slide([4.0, 9.0], 2, roots))
+        del module["math"]
+    assert answers == [[2.0, 5.0], [2.0, 5.0]]

@@ -73,7 +73,7 @@ _STATICS: dict[str, Any] = {}
 
 @typeof_impl.register(Static)
 def _typeof_static(value: Static, _context: object) -> StaticType:
-    _STATICS.setdefault(value.key, value)
+    _STATICS[value.key] = value  # the latest: an older one may read globals that are gone
     return StaticType(value.key)
 
 
@@ -102,7 +102,7 @@ def jitable(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-_OWN: dict[str, Any] = {}
+_OWN: dict[tuple[str, int], Any] = {}
 
 
 def own(function: Callable[P, R]) -> Callable[P, R]:
@@ -113,7 +113,7 @@ def own(function: Callable[P, R]) -> Callable[P, R]:
     """
     if not isinstance(function, python_types.FunctionType):
         return function
-    meaning = digest(function)
+    meaning = digest(function), id(function.__globals__)  # held by the copy, so the number is not given twice
     if meaning not in _OWN:
         copy = python_types.FunctionType(
             function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
