@@ -1,6 +1,5 @@
 """The aggregators made of lists: saved and restored at any time, and as steady as DABA."""
 
-import pickle
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sash.algebra.monoid import lift
+from sash.swag import saved
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm
 from tests.swag.monoids import Counter, bound
@@ -40,9 +40,9 @@ def test_a_restored_window_slides_on_within_its_invariants_and_bounds(
     window: list[Any] = []
     for verb, value in history:
         if len(states) < 4 and data.draw(st.integers(0, 9)) == 0:
-            saved = steps.frozen(monoid, states[-1])
-            assert plain(saved)
-            states.append(steps.thawed(monoid, pickle.loads(pickle.dumps(saved))))
+            frozen = steps.frozen(monoid, states[-1])
+            assert plain(frozen)
+            states.append(steps.thawed(monoid, saved.unpack(saved.pack(frozen))))
         before = len(window)
         if verb == "insert":
             window.append(lift(monoid, (value,)))

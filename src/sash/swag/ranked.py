@@ -63,7 +63,8 @@ def quantiles(
         _slide(data, known, order, chunk, size, q, first, last, ranks, sorted_values, words, results, presences)
 
     if threads is None:
-        threads = max(1, min(cores(), chunks // 2, rows // PIECE + 1))
+        # A row takes some twenty times as long as in a sweep, so a second thread pays that much sooner.
+        threads = max(1, min(cores(), chunks // 2, rows // (PIECE // 16)))
     cuts = [chunks * k // threads for k in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         for piece in [pool.submit(run, first, last) for first, last in pairwise(cuts)]:
