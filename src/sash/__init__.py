@@ -15,11 +15,30 @@ from sash.algebra.sketches import (
     moment_sketch,
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
+from sash.engine.batch import aggregate, explain
+from sash.engine.rolling import rolling
+from sash.engine.stream import Stream
+from sash.plan.query import Query, query
+from sash.windows.kinds import (
+    ContextAwareWindow,
+    ContextFreeWindow,
+    cumulative,
+    landmark,
+    punctuated,
+    session,
+    sliding,
+    tumbling,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Aggregate",
+    "ContextAwareWindow",
+    "ContextFreeWindow",
+    "Query",
+    "Stream",
+    "aggregate",
     "argmax",
     "argmin",
     "bloom_contains",
@@ -30,9 +49,12 @@ __all__ = [
     "count_distinct",
     "count_min",
     "count_min_estimate",
+    "cumulative",
+    "explain",
     "first",
     "geometric_mean",
     "hyperloglog",
+    "landmark",
     "last",
     "laws",
     "m4",
@@ -44,12 +66,18 @@ __all__ = [
     "min_count",
     "moment_sketch",
     "product",
+    "punctuated",
     "quantile",
     "quantile_of",
+    "query",
     "range",
+    "rolling",
+    "session",
+    "sliding",
     "stddev",
     "string_agg",
     "sum",
     "swag",
+    "tumbling",
     "variance",
 ]

@@ -11,11 +11,14 @@ __all__ = [
     "EmptyWindow",
     "InvalidAggregate",
     "InvalidInput",
+    "InvalidQuery",
     "InvalidState",
+    "InvalidWindow",
     "NumberOverflow",
     "SashError",
     "UnknownName",
     "UnsupportedAggregate",
+    "UnsupportedWindow",
 ]
 
 
@@ -122,6 +125,7 @@ class UnsupportedAggregate(SashError, TypeError):
             "invert": "an aggregate with `invert`, and {!r} has none",
             "selective": "a selective aggregate (combine returns one of its operands), and {!r} is not",
             "quantile": "the median or a quantile of numbers, and {!r} is not one",
+            "commutative": "a commutative aggregate (late rows are combined last), and {!r} is not",
         }[trait].format(aggregate)
         return cls(f"{algorithm} cannot slide {aggregate!r}: it needs {have}. Use {' or '.join(instead)}.")
 
@@ -132,6 +136,14 @@ class UnsupportedAggregate(SashError, TypeError):
     @classmethod
     def many_ranges(cls, algorithm: str, instead: Iterable[str]) -> "UnsupportedAggregate":
         return cls(f"{algorithm} answers one range per pass, not many. Use {' or '.join(instead)}.")
+
+
+class UnsupportedWindow(SashError, TypeError):
+    """A window that this technique does not answer."""
+
+    @classmethod
+    def by(cls, technique: str, kind: str, instead: Iterable[str]) -> "UnsupportedWindow":
+        return cls(f"{technique} cannot answer {kind} windows. Use {' or '.join(instead)}.")
 
 
 class InvalidInput(SashError, ValueError):
@@ -182,6 +194,60 @@ class InvalidInput(SashError, ValueError):
         return cls(f"The ranges are not usable: {why}. Give starts and ends that never decrease, with start <= end.")
 
     @classmethod
+    def duration(cls, value: object, why: str) -> "InvalidInput":
+        return cls(
+            f"{value!r} is not a usable duration: {why}. "
+            "Write such as '1 hour', '90s', '1h30m', 'PT1H', or give a timedelta."
+        )
+
+    @classmethod
+    def on_type(cls, name: str, kind: object) -> "InvalidInput":
+        return cls(
+            f"Column {name!r} of type {kind} cannot be `on`: rows advance by timestamps, dates, integers or floats. "
+            "Cast it first."
+        )
+
+    @classmethod
+    def on_changed(cls, name: str, given: object, kind: str) -> "InvalidInput":
+        return cls(
+            f"Column {name!r} was of kind {kind} when the stream began, and is {given} now. Cast it to what it was, "
+            "or open another stream."
+        )
+
+    @classmethod
+    def key_type(cls, name: str, kind: object) -> "InvalidInput":
+        return cls(
+            f"Column {name!r} of type {kind} cannot be in `by`: keys are numbers, booleans, strings, bytes, dates or "
+            "times. Cast it, or take the parts of it that make the key."
+        )
+
+    @classmethod
+    def key_changed(cls, name: str, given: object, kind: object) -> "InvalidInput":
+        return cls(
+            f"Column {name!r} in `by` was {kind} when the stream began, and {given} does not fit that. Cast it to what "
+            "it was, or open another stream."
+        )
+
+    @classmethod
+    def rows(cls, value: object, fix: str) -> "InvalidInput":
+        return cls(
+            "Rows are an Arrow, pandas or Polars table, or a dict of columns such as {'ts': [1, 2], 'x': [0.5, 0.7]}, "
+            f"but these are {value}: {fix}."
+        )
+
+    @classmethod
+    def in_column(cls, name: object, why: str) -> "InvalidInput":
+        return cls(f"Column {name!r} cannot be read: {why.rstrip('.')}.")
+
+    @classmethod
+    def twice(cls, name: str) -> "InvalidInput":
+        return cls(f"There are several columns {name!r}: rename all but one.")
+
+    @classmethod
+    def changed(cls, name: str, given: object, known: object) -> "InvalidInput":
+        return cls(f"Column {name!r} held {known} so far and now holds {given}: cast it to the first type, and push again.")
+
+    @classmethod
     def option(cls, what: str, value: object, expected: str) -> "InvalidInput":
         return cls(f"{what} must be {expected}, but is {value!r}.")
 
@@ -201,8 +267,22 @@ class InvalidState(SashError, ValueError):
     """Bytes that are not a state of this window."""
 
     @classmethod
-    def not_ours(cls) -> "InvalidState":
-        return cls("These bytes are not a saved window: they do not start as save() writes them.")
+    def not_ours(cls, what: str = "window") -> "InvalidState":
+        return cls(f"These bytes are not a saved {what}: they do not start as save() writes them.")
+
+    @classmethod
+    def changed_query(cls, name: str, saved: str, given: str) -> "InvalidState":
+        return cls(
+            f"Query {name!r} is not the one that was saved. Saved: {saved}. Given: {given}. "
+            "Restore it as it was, or give the new one another name."
+        )
+
+    @classmethod
+    def other_queries(cls, saved: Iterable[str], given: Iterable[str]) -> "InvalidState":
+        return cls(
+            f"The state was saved with the queries {_listed(saved)}, and none of them is among {_listed(given)}. "
+            "Restore it with at least one of them, then add and remove."
+        )
 
     @classmethod
     def version(cls, given: int, known: int) -> "InvalidState":
@@ -223,4 +303,128 @@ class InvalidState(SashError, ValueError):
         return cls(
             f"A partial holds a {type(value).__name__}, which cannot be saved: keep to numbers, strings, bytes, "
             "dates, decimals, and tuples, lists, dicts or sets of them."
+        )
+
+
+class InvalidWindow(SashError, ValueError):
+    """A window that cannot be."""
+
+    @classmethod
+    def missing(cls, window: str, what: str) -> "InvalidWindow":
+        return cls(f"A {window} window needs {what}: give it, as in sash.{window}({what}=…).")
+
+    @classmethod
+    def length(cls, window: str, what: str, value: object) -> "InvalidWindow":
+        return cls(
+            f"{what} of a {window} window must be a duration such as '10 minutes' or a number, more than 0 and less than "
+            f"2^61, but is {value!r}."
+        )
+
+    @classmethod
+    def count(cls, window: str, what: str, value: object) -> "InvalidWindow":
+        return cls(f"{what} of a {window} window of rows must be a whole number of at least 1, but is {value!r}.")
+
+    @classmethod
+    def number_on_time(cls, window: str, what: str, value: object) -> "InvalidWindow":
+        of = window if what == "length" else f"{what} of a {window} window"
+        return cls(f"{of} is {value!r}, a bare number, but `on` is a time: say the unit, as in '{value} seconds'.")
+
+    @classmethod
+    def duration_on_number(cls, window: str, what: str, value: object) -> "InvalidWindow":
+        of = window if what == "length" else f"{what} of a {window} window"
+        return cls(
+            f"{of} is the duration '{value}', but `on` is a float: give a number in its unit, or "
+            "an `on` that is a time."
+        )
+
+    @classmethod
+    def fraction(cls, window: str, what: str, value: object) -> "InvalidWindow":
+        of = window if what == "length" else f"{what} of a {window} window"
+        return cls(f"{of} is {value!r}, but `on` is an integer: give a whole number, or cast `on` to float.")
+
+    @classmethod
+    def not_whole(cls, size: object, every: object) -> "InvalidWindow":
+        return cls(f"A cumulative window of {size} cannot grow by {every}: every must divide size without rest.")
+
+    @classmethod
+    def empty_band(cls, start: object, end: object) -> "InvalidWindow":
+        return cls(f"A landmark window from {start!r} to {end!r} is empty: start must come before end.")
+
+    @classmethod
+    def both(cls, window: str, size: object, rows: object) -> "InvalidWindow":
+        return cls(f"A {window} window has a size ({size!r}) or rows ({rows!r}), not both.")
+
+    @classmethod
+    def no_offset(cls, window: str, offset: object) -> "InvalidWindow":
+        return cls(f"A {window} window of rows counts from the first row: leave out offset, which is {offset!r}.")
+
+    @classmethod
+    def column(cls, window: str, value: object) -> "InvalidWindow":
+        return cls(f"A {window} window needs the name of a boolean column, but got {value!r}.")
+
+    @classmethod
+    def edges(cls, window: object, why: str) -> "InvalidWindow":
+        return cls(f"The window {window} is not usable: {why}.")
+
+    @classmethod
+    def not_negative(cls, what: str, value: object) -> "InvalidWindow":
+        return cls(f"{what} must be a duration such as '10 seconds' or a number, not negative, but is {value!r}.")
+
+    @classmethod
+    def not_a_window(cls, value: object) -> "InvalidWindow":
+        return cls(f"Expected a window such as sash.tumbling('10 minutes'), but got {value!r}.")
+
+
+class InvalidQuery(SashError, ValueError):
+    """A query, or a set of them, that cannot be."""
+
+    @classmethod
+    def name(cls, value: object) -> "InvalidQuery":
+        return cls(f"A query needs a name, a non-empty string, but got {value!r}.")
+
+    @classmethod
+    def private(cls, name: str) -> "InvalidQuery":
+        return cls(
+            f"The name of a query must not start with an underscore, but is {name!r}: such names mark late rows."
+        )
+
+    @classmethod
+    def empty(cls, name: str) -> "InvalidQuery":
+        return cls(
+            f"Query {name!r} computes nothing: give it an aggregate by the name of its result, as in peak=sash.max('x')."
+        )
+
+    @classmethod
+    def reserved(cls, query: str, result: str, names: Iterable[str]) -> "InvalidQuery":
+        return cls(
+            f"Query {query!r}: {result!r} cannot be the name of a result, for the table has it: {_listed(names)}."
+        )
+
+    @classmethod
+    def no_column(cls, query: str, result: str, aggregate: str, arity: int) -> "InvalidQuery":
+        columns = ", ".join(f"'{letter}'" for letter in "xyz"[:arity])
+        return cls(f"Query {query!r}, {result}={aggregate}(): say of which column, as in sash.{aggregate}({columns}).")
+
+    @classmethod
+    def not_a_query(cls, value: object) -> "InvalidQuery":
+        return cls(
+            f"Expected a query such as sash.query('hourly', sash.tumbling('1 hour'), n=sash.count()), but got {value!r}."
+        )
+
+    @classmethod
+    def twice(cls, name: str) -> "InvalidQuery":
+        return cls(f"Two queries are named {name!r}: give each a name of its own.")
+
+    @classmethod
+    def none(cls) -> "InvalidQuery":
+        return cls("There is no query: give at least one.")
+
+    @classmethod
+    def last(cls, name: str) -> "InvalidQuery":
+        return cls(f"{name!r} is the only query of the stream: add another one before it is removed.")
+
+    @classmethod
+    def types(cls, result: str, one: object, other: object) -> "InvalidQuery":
+        return cls(
+            f"Two queries name a result {result!r}, one of type {one}, one of {other}: give one of them another name."
         )

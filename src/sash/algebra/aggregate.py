@@ -14,9 +14,9 @@ from sash.algebra.digest import digest
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional, unite
 from sash.algebra.pieces import after_count, before_last, first_field, last_is_set, some
-from sash.errors import InvalidAggregate, InvalidInput, UnsupportedAggregate
+from sash.errors import InvalidAggregate, InvalidInput, UnknownName, UnsupportedAggregate
 
-__all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted"]
+__all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted", "parts_of"]
 
 T = TypeVar("T", bound="Template")
 
@@ -258,6 +258,25 @@ def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool =
             raise InvalidInput.columns(template.name, template.arity, len(columns))
         parts[name] = template.parts(columns[: template.arity], invertible)
     return unite(parts, columns)
+
+
+def parts_of(template: Template, schema: Mapping[str, Column], places: Mapping[str, int]) -> Parts:
+    """What an aggregate of named columns needs, where each column has its place in a row."""
+    for name in template.columns:
+        if name not in schema:
+            raise UnknownName.of("column", name, schema)
+    if len(template.columns) != template.arity:
+        raise InvalidAggregate.parameter(
+            template.name, "columns", template.columns, f"{template.arity} column name(s), as in sash.{template.name}('x')"
+        )
+    parts = template.parts(tuple(schema[name] for name in template.columns), False)
+    own = [places[name] for name in template.columns]
+
+    def moved(component: Component) -> Component:
+        inputs, passes = (tuple(own[i] for i in each) for each in (component.inputs, component.passes))
+        return replace(component, inputs=inputs, passes=passes)
+
+    return replace(parts, components=tuple(moved(each) for each in parts.components))
 
 
 def _one(*_row: Any) -> Partial:

@@ -24,10 +24,14 @@ _MAGIC = b"sash-kernel-1\n"
 
 @functools.cache
 def source_digest(kernel_file: str) -> str:
-    """Of the rooms that kernels call into and of the kernel's own file: a changed helper leaves no kernel behind."""
+    """Of the rooms that kernels call into and of the kernel's own room: a changed helper leaves no kernel behind."""
     root = Path(__file__).resolve().parents[1]
+    own = Path(kernel_file).resolve()
+    rooms = {*root.glob("algebra/*.py"), *root.glob("swag/*.py"), own}
+    if root in own.parents:
+        rooms |= {*own.parent.glob("*.py")}
     hasher = hashlib.sha256()
-    for path in sorted({*root.glob("algebra/*.py"), *root.glob("swag/*.py"), Path(kernel_file).resolve()}):
+    for path in sorted(rooms):
         hasher.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return hasher.hexdigest()
 

@@ -36,6 +36,7 @@ __all__ = [
     "lift",
     "of_partials",
     "optional",
+    "places_of",
     "unite",
 ]
 
@@ -157,6 +158,7 @@ class Monoid(Static):
     commutative: bool
     selective: bool
     is_compiled: bool = field(default=not JIT_DISABLED)
+    components: tuple[Component, ...] = ()
 
     @cached_property
     def key(self) -> str:  # type: ignore[override]  # computed once, then an attribute
@@ -235,7 +237,18 @@ def unite(parts: Mapping[str, Parts], columns: tuple[Column, ...]) -> Monoid:
         commutative=all(component.commutative for component in components),
         selective=len(components) == 1 and components[0].selective,
         is_compiled=compiled,
+        components=components,
     )
+
+
+def places_of(part: Monoid, whole: Monoid) -> tuple[int, ...]:
+    """Where the fields of a monoid are among the fields of one that has all its components."""
+    first: dict[tuple[str, tuple[int, ...]], int] = {}
+    count = 0
+    for component in whole.components:
+        first[component.shared_as] = count
+        count += len(component.fields)
+    return tuple(first[each.shared_as] + k for each in part.components for k in range(len(each.fields)))
 
 
 def of_partials(aggregate: Monoid) -> Monoid:

@@ -27,21 +27,21 @@ _TIMES: dict[str, Any] = {"datetime": dt.datetime, "date": dt.date, "time": dt.t
 _DEEPEST = 64  # nesting that no window has, but that damaged bytes might claim
 
 
-def pack(value: Any) -> bytes:
-    """Bytes that `unpack` turns into the same value."""
+def pack(value: Any, magic: bytes = MAGIC) -> bytes:
+    """Bytes that `unpack` turns into the same value; the magic says of what."""
     out: list[bytes] = []
     _write(value, out)
     body = b"".join(out)
-    return _HEAD.pack(MAGIC, VERSION, len(body), hashlib.sha256(body).digest()) + body
+    return _HEAD.pack(magic, VERSION, len(body), hashlib.sha256(body).digest()) + body
 
 
-def unpack(blob: Any) -> Any:
+def unpack(blob: Any, magic: bytes = MAGIC, what: str = "window") -> Any:
     """The value that was packed; whatever else the bytes may be is refused with the reason."""
     if not isinstance(blob, bytes | bytearray | memoryview):
-        raise InvalidState.not_ours()
+        raise InvalidState.not_ours(what)
     blob = bytes(blob)
-    if len(blob) < len(MAGIC) or blob[: len(MAGIC)] != MAGIC:
-        raise InvalidState.not_ours()
+    if len(blob) < len(magic) or blob[: len(magic)] != magic:
+        raise InvalidState.not_ours(what)
     if len(blob) < _HEAD.size:
         raise InvalidState.damaged(f"it ends after {len(blob)} bytes, within its head")
     _magic, version, length, checksum = _HEAD.unpack_from(blob)

@@ -1,0 +1,1 @@
+"""RUN a plan on arrays, in this process."""

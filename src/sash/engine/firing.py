@@ -1,0 +1,237 @@
+"""Which windows of a query are due, by what kind of window it is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.engine.state import State
+from sash.errors import InvalidWindow
+from sash.plan.plan import Plan, Planned
+from sash.slicing import window_manager as manager
+from sash.slicing.slice_manager import needed_by_last_rows, needed_by_punctuations, needed_by_ranks, needed_by_sessions
+from sash.slicing.slicer import edge_after
+from sash.slicing.slices import NO_CUT, Array
+from sash.slicing.window_manager import Ended
+
+__all__ = ["Moment", "due", "identity_of", "is_final", "kept_from", "needed"]
+
+# How a window is told to be one that was sent before: by its start and end, by its end, or by overlap.
+SAME, SAME_END, OVERLAP = range(3)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Between which watermarks windows are asked for, and whether the stream ends here."""
+
+    slots: Array
+    after: Any
+    until: Any
+    is_end: bool = False
+
+
+def due(plan: Plan, state: State, query: Planned, moment: Moment) -> Ended:
+    """The windows of a query that the second watermark closes and the first did not."""
+    return _KINDS[query.window.kind](plan, state, query.window, query.name, moment)
+
+
+def identity_of(query: Planned) -> int:
+    """What makes a window the same as one that was sent."""
+    kind = query.window.kind
+    return SAME_END if kind == "last_rows" else OVERLAP if kind in ("session", "punctuated", "user_aware") else SAME
+
+
+def _grid(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    if _next(window.every, window.offset, window.size, moment.after) > moment.until:
+        return Ended.none(plan.measure.dtype)
+    return manager.grids(
+        state.slices, moment.slots, window.size, window.every, window.offset, moment.after, moment.until
+    )
+
+
+def _next(every: Any, offset: Any, shift: Any, after: Any) -> Any:
+    return after if after == -np.inf else edge_after(every, offset, shift, after)
+
+
+def _cumulative(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    if _next(window.every, window.offset, 0, moment.after) > moment.until:
+        return Ended.none(plan.measure.dtype)
+    return manager.cumulatives(
+        state.slices, moment.slots, window.size, window.every, window.offset, moment.after, moment.until
+    )
+
+
+def _landmark(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    if not moment.after < window.end <= moment.until:
+        return Ended.none(plan.measure.dtype)
+    return manager.landmarks(state.slices, moment.slots, window.start, window.end)
+
+
+def _session(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    if moment.until <= state.due[name] and len(moment.slots) == state.slices.keys:
+        return Ended.none(plan.measure.dtype)
+    ended, next_due = manager.sessions(
+        state.slices, moment.slots, window.gap, moment.after, moment.until, plan.measure.highest
+    )
+    if len(moment.slots) == state.slices.keys:
+        state.due[name] = next_due
+    return ended
+
+
+def _punctuated(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    bit = 1 << plan.punctuations.index(window.column)
+    return manager.punctuations(state.slices, moment.slots, bit, moment.after, moment.until, plan.measure.highest)
+
+
+def _rows(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    until = plan.measure.highest if plan.options.in_order else moment.until
+    partial = plan.options.partial and moment.is_end
+    return manager.ranks(state.slices, moment.slots, window.size, window.every, state.fired[name], until, partial)
+
+
+def _last_rows(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    # At the end of the stream there is one more, just after the last row.
+    last = edge_after(window.every, window.offset, 0, state.newest) if moment.is_end else moment.until
+    if moment.is_end and not state.rows:
+        return Ended.none(plan.measure.dtype)
+    return manager.last_rows(
+        state.slices,
+        moment.slots,
+        window.rows,
+        window.every,
+        window.offset,
+        state.unordered_until,
+        moment.after,
+        min(last, moment.until),
+    )
+
+
+def _user_free(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    dtype = plan.measure.dtype
+    held = np.flatnonzero(state.slices.count[moment.slots])
+    if not len(held) or not state.rows:
+        return Ended.none(dtype)
+    slots = moment.slots[held]
+    oldest = state.slices.firsts[state.slices.order[state.slices.begin[slots]]].min().item()
+    until = moment.until
+    if moment.is_end:
+        newest = state.newest.item() if isinstance(state.newest, np.generic) else state.newest
+        until = max(window.next_edge(newest), newest + window.reach if window.reach is not None else newest)
+    after = (
+        max(moment.after, oldest - 1) if dtype.kind == "i" else max(moment.after, np.nextafter(oldest, -np.inf).item())
+    )
+    if after >= until:
+        return Ended.none(dtype)
+    bands = sorted(_checked(window, window.ended(after, until), after, until))
+    if not bands:
+        return Ended.none(dtype)
+    starts, ends = (np.array(column, dtype) for column in zip(*bands, strict=True))
+    count = len(bands)
+    return manager.bands(state.slices, np.repeat(slots, count), np.tile(starts, len(slots)), np.tile(ends, len(slots)))
+
+
+def _checked(window: Any, given: Any, after: Any, until: Any) -> list[tuple[Any, Any]]:
+    try:
+        bands = [(start, end) for start, end in given]
+    except TypeError as error:
+        raise InvalidWindow.edges(
+            window, f"ended({after}, {until}) must give pairs (start, end), but gave {given!r}"
+        ) from error
+    for start, end in bands:
+        if not start < end or not after < end <= until:
+            raise InvalidWindow.edges(
+                window, f"ended({after}, {until}) gave ({start}, {end}), which is empty or does not end in between"
+            )
+    return bands
+
+
+def _user_aware(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
+    dtype = plan.measure.dtype
+    bands = [
+        (slot, start, end)
+        for slot in moment.slots.tolist()
+        if slot in state.contexts[name]
+        for start, end in sorted(state.contexts[name][slot].windows)
+        if end <= moment.until
+    ]
+    if not bands:
+        return Ended.none(dtype)
+    slots, starts, ends = zip(*bands, strict=True)
+    return manager.bands(state.slices, np.array(slots), np.array(starts, dtype), np.array(ends, dtype))
+
+
+_KINDS: dict[str, Callable[..., Ended]] = {
+    "grid": _grid,
+    "cumulative": _cumulative,
+    "landmark": _landmark,
+    "session": _session,
+    "punctuated": _punctuated,
+    "rows": _rows,
+    "last_rows": _last_rows,
+    "user_free": _user_free,
+    "user_aware": _user_aware,
+}
+
+
+# --- what is needed for windows that are not final -------------------------------------------------
+
+
+def kept_from(plan: Plan, final: Any) -> tuple[Any, Any]:
+    """From where on slices are needed, and from where on with all their edges, if `final` will not be changed any more."""
+    fine = coarse = plan.measure.highest
+    if final == plan.measure.lowest:
+        return final, final
+    if final < plan.measure.highest:
+        for query in plan.queries:
+            window: Any = query.window
+            if window.kind == "grid":
+                fine = min(fine, edge_after(window.every, window.offset, window.size, final) - window.size)
+            elif window.kind == "cumulative":
+                fine = min(fine, edge_after(window.size, window.offset, 0, final) - window.size)
+            elif window.kind == "landmark" and window.end > final:
+                coarse = min(coarse, window.start)
+            elif window.kind == "user_free":
+                fine = min(fine, plan.measure.lowest if window.reach is None else final - window.reach)
+            elif window.kind == "user_aware" and window.reach is None:
+                fine = plan.measure.lowest
+    return min(fine, coarse), fine
+
+
+def needed(plan: Plan, state: State, final: Any) -> Array:
+    """The first place of each key's order that some window needs, whatever its position."""
+    first = np.full(state.slices.keys, NO_CUT)
+    for query in plan.queries:
+        window: Any = query.window
+        if window.kind == "session":
+            needed_by_sessions(state.slices, window.gap, final, first)
+        elif window.kind == "punctuated":
+            needed_by_punctuations(state.slices, 1 << plan.punctuations.index(window.column), final, first)
+        elif window.kind == "rows":
+            needed_by_ranks(state.slices, state.fired[query.name] * window.every, first)
+        elif window.kind == "last_rows":
+            needed_by_last_rows(state.slices, window.rows, final, first)
+        elif window.kind == "user_aware":
+            _needed_by_contexts(state, query, first)
+    return first
+
+
+def _needed_by_contexts(state: State, query: Planned, first: Array) -> None:
+    window: Any = query.window
+    for slot in np.flatnonzero(state.slices.count).tolist():
+        own = state.slices.firsts[state.slices.of_key(slot)]
+        context = state.contexts[query.name].get(slot)
+        starts = [start for start, _ in context.windows] if context else []
+        if window.reach is not None:
+            starts.append(own[-1].item() - window.reach)
+            first[slot] = min(first[slot], int(np.searchsorted(own, min(starts))))
+
+
+def is_final(plan: Plan, state: State, query: Planned, final: Any) -> Callable[[Any], Array]:
+    """Which of the windows that were sent cannot change any more."""
+    if query.window.kind == "rows":
+        window: Any = query.window
+        return lambda sent: sent.starts < (state.fired[query.name] * window.every)[sent.slots]
+    if query.window.kind == "session":
+        return lambda sent: sent.ends < final
+    return lambda sent: sent.ends <= final

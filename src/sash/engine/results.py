@@ -1,0 +1,138 @@
+"""Windows and their values as a table of results."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra.monoid import Output, Presence
+from sash.engine.keys import Keys
+from sash.engine.sent import Columns
+from sash.errors import NumberOverflow
+from sash.plan.plan import Plan, Planned
+from sash.slicing.partials import Answer
+from sash.slicing.slices import Array
+
+__all__ = ["Fired", "arrow_of", "columns_of", "schema_of", "table_of", "values_of"]
+
+
+class Fired:
+    """Windows of one query that are to be sent."""
+
+    def __init__(
+        self, query: Planned, slots: Array, starts: Array, ends: Array, columns: Columns, revisions: Array | None
+    ) -> None:
+        self.query, self.slots, self.starts, self.ends = query, slots, starts, ends
+        self.columns, self.revisions = columns, revisions
+
+
+def columns_of(query: Planned, answers: Sequence[Answer | None]) -> Columns:
+    """The results of a query, in the order of its readings: values, and where there is one."""
+    columns = []
+    flags: list[Any] = [iter(()) if answer is None else iter(answer[1]) for answer in answers]
+    for reading in query.readings:
+        view, answer = query.views[reading.group], answers[reading.group]
+        assert view is not None and answer is not None
+        output = view.monoid.outputs[reading.output]
+        name = f"{query.name}.{reading.name}"
+        columns.append(values_of(output, answer[0][reading.output], flags[reading.group], name))
+    return tuple(columns)
+
+
+def values_of(output: Output, values: Any, flags: Iterator[Any], name: str) -> tuple[Any, Array]:
+    """One output: its values, and where there is one; `flags` are the presences of outputs that can be absent."""
+    if output.presence is None:
+        valid = np.ones(len(values), np.bool_)
+    else:
+        presence = np.asarray(next(flags), np.uint8)
+        if (presence == Presence.OVERFLOW).any():
+            raise NumberOverflow.at(name, int(np.argmax(presence == Presence.OVERFLOW)))
+        valid = presence == Presence.VALUE
+    if isinstance(values, list) and not output.result.is_object:
+        kept = output.result.empty(len(values), compiled=True)
+        for row, value in enumerate(values):
+            if value is not None:
+                kept[row] = value
+        values = kept
+    return values, valid
+
+
+def schema_of(plan: Plan) -> pa.Schema:
+    """What the table of results looks like."""
+    fields = [pa.field(name, kind) for name, kind in zip(plan.options.by, plan.key_types, strict=True)]
+    kind = _edge_type(plan)
+    fields += [pa.field("query", pa.string()), pa.field("window_start", kind), pa.field("window_end", kind)]
+    fields += [pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results]
+    if plan.has_revisions:
+        fields.append(pa.field("revision", pa.int64()))
+    return pa.schema(fields)
+
+
+def _edge_type(plan: Plan) -> Any:
+    if all(query.window.by_count for query in plan.queries):
+        return pa.int64()
+    if plan.measure.logical is not None:
+        return plan.measure.logical
+    return pa.from_numpy_dtype(plan.measure.dtype)
+
+
+def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[Fired]) -> pa.Table:
+    """All of them as one table."""
+    fired = [each for each in fired if len(each.slots)]
+    if not fired:
+        return schema.empty_table()
+    arrays: list[Any] = list(keys.columns(np.concatenate([each.slots for each in fired])))
+    counts = [len(each.slots) for each in fired]
+    names = [pa.repeat(pa.scalar(each.query.name), count) for each, count in zip(fired, counts, strict=True)]
+    arrays.append(pa.concat_arrays(names))
+    kind = _edge_type(plan)
+    for which in ("starts", "ends"):
+        arrays.append(_edges(plan, kind, [getattr(each, which) for each in fired]))
+    fields = list(schema)
+    at = len(arrays)
+    for place, (name, known) in enumerate(plan.results):
+        parts = [_column(each, name, known, count) for each, count in zip(fired, counts, strict=True)]
+        if known is None:
+            known = next((part.type for part in parts if not pa.types.is_null(part.type)), pa.null())
+            fields[at + place] = pa.field(name, known)
+            parts = [part.cast(known) for part in parts]
+        arrays.append(pa.concat_arrays(parts))
+    if plan.has_revisions:
+        revisions = [each.revisions for each in fired if each.revisions is not None]
+        arrays.append(pa.array(np.concatenate(revisions)))
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def _edges(plan: Plan, kind: Any, parts: list[Array]) -> Any:
+    """Positions in the unit of `on`; ranks as they are; the end of a window that never ended is null."""
+    dtype = plan.measure.dtype
+    values = np.concatenate([part.astype(dtype) if not pa.types.is_int64(kind) else part for part in parts])
+    open_ended = values == plan.measure.highest
+    array = pa.array(values, mask=open_ended if open_ended.any() else None)
+    return array if array.type == kind else array.cast(kind)
+
+
+def _column(fired: Fired, name: str, known: Any, count: int) -> Any:
+    for reading, (values, valid) in zip(fired.query.readings, fired.columns, strict=True):
+        if reading.name == name:
+            array = arrow_of(values, valid, reading.arrow)
+            return array if known is None or array.type == known else array.cast(known)
+    return pa.nulls(count, known if known is not None else pa.null())
+
+
+def arrow_of(values: Any, valid: Array, kind: Any) -> Any:
+    mask = None if valid.all() else ~valid
+    if isinstance(values, list):
+        given = [value if known else None for value, known in zip(values, valid.tolist(), strict=True)]
+        given = [value.tolist() if isinstance(value, np.ndarray) else value for value in given]
+        return pa.array(given, type=kind)
+    if values.ndim == 2:
+        flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+        return pa.FixedSizeListArray.from_arrays(flat, values.shape[1], mask=None if mask is None else pa.array(mask))
+    array = pa.array(values, mask=mask)
+    if kind is None or array.type == kind:
+        return array
+    if pa.types.is_temporal(kind) and kind.bit_width == 32:
+        return array.cast(pa.int32()).cast(kind)
+    return array.cast(kind)

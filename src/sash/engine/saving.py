@@ -1,0 +1,161 @@
+"""A stream as bytes, with what it takes to tell whether a plan may read them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from sash.algebra.fields import Field
+from sash.algebra.monoid import Column
+from sash.engine.state import State
+from sash.engine.step import Engine
+from sash.errors import InvalidState
+from sash.plan.plan import Options, Plan
+from sash.plan.query import Query
+from sash.plan.share import ColumnType
+from sash.swag import saved as bytes_of
+from sash.windows.duration import Duration
+from sash.windows.measure import Measure, MeasureKind
+
+__all__ = ["Saved", "load", "same_queries", "save", "state_of"]
+
+MAGIC = b"SASHSTR\0"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the bytes of a stream hold."""
+
+    queries: list[tuple[str, str]]  # names and texts
+    options: Options
+    types: dict[str, ColumnType]
+    measure: Measure | None
+    key_types: tuple[Any, ...]
+    fingerprint: str
+    keeps_late: bool
+    late_rows: list[pa.Table]
+    pending: Any
+    state: dict[str, Any] | None
+
+
+def save(
+    queries: Sequence[Query],
+    options: Options,
+    types: dict[str, ColumnType],
+    engine: Engine | None,
+    state: State | None,
+    late_rows: list[pa.Table],
+    keeps_late: bool,
+    pending: Any,
+) -> bytes:
+    """Everything under one magic, version, length and checksum."""
+    schema = pa.schema([pa.field(name, each.arrow) for name, each in types.items()])
+    keys = pa.schema([]) if engine is None else pa.schema(list(zip(options.by, engine.plan.key_types, strict=True)))
+    measure = None if engine is None else engine.plan.measure
+    logical = pa.schema([] if measure is None or measure.logical is None else [pa.field("on", measure.logical)])
+    content = {
+        "queries": [(each.name, str(each)) for each in queries],
+        "options": {
+            **{name: getattr(options, name) for name in ("on", "by", "in_order", "emit", "partial")},
+            "lateness": _length(options.lateness),
+            "delay": _length(options.delay),
+        },
+        "types": schema.serialize().to_pybytes(),
+        "fields": {name: (each.column.field.code, each.column.is_time) for name, each in types.items()},
+        "keys": keys.serialize().to_pybytes(),
+        "measure": None if measure is None else (measure.kind.value, logical.serialize().to_pybytes()),
+        "fingerprint": "" if engine is None else engine.plan.fingerprint,
+        "keeps_late": keeps_late,
+        "late_rows": [_table_bytes(each) for each in late_rows],
+        "pending": pending,
+        "state": None if state is None else state.frozen(),
+    }
+    return bytes_of.pack(content, MAGIC)
+
+
+def load(blob: Any) -> Saved:
+    """What was saved; bytes that are anything else are refused with the reason."""
+    content = bytes_of.unpack(blob, MAGIC, "stream")
+    try:
+        schema = pa.ipc.read_schema(pa.py_buffer(content["types"]))
+        fields = content["fields"]
+        types = {
+            each.name: ColumnType(
+                Column(Field(fields[each.name][0]), nullable=True, is_time=fields[each.name][1]), each.type
+            )
+            for each in schema
+        }
+        measure = None
+        if content["measure"] is not None:
+            kind, logical = content["measure"]
+            found = pa.ipc.read_schema(pa.py_buffer(logical))
+            measure = Measure(MeasureKind(kind), found.field(0).type if len(found) else None)
+        given = dict(content["options"])
+        options = Options(**{**given, "lateness": _unlength(given["lateness"]), "delay": _unlength(given["delay"])})
+        return Saved(
+            content["queries"],
+            options,
+            types,
+            measure,
+            tuple(pa.ipc.read_schema(pa.py_buffer(content["keys"])).types),
+            content["fingerprint"],
+            content["keeps_late"],
+            [_bytes_table(each) for each in content["late_rows"]],
+            content["pending"],
+            content["state"],
+        )
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise InvalidState.damaged(f"its parts do not fit together ({error})") from error
+
+
+def same_queries(saved: Saved, given: Sequence[Query]) -> tuple[Query, ...]:
+    """The queries that were saved and are still wanted, in the order in which they were saved."""
+    by_name = {each.name: each for each in given}
+    return tuple(by_name[name] for name, _ in saved.queries if name in by_name)
+
+
+def state_of(plan: Plan, saved: Saved, missing: Sequence[str]) -> State:
+    """The state under a plan; of queries that are gone, nothing is kept."""
+    frozen = dict(saved.state or {})
+    if missing:
+        frozen = _without(plan, saved, frozen)
+    try:
+        state = State.thawed(plan, frozen)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InvalidState.damaged(f"its arrays do not fit together ({error})") from error
+    state.fit(plan)
+    return state
+
+
+def _without(plan: Plan, saved: Saved, frozen: dict[str, Any]) -> dict[str, Any]:
+    """Partials are found by what they mean: the layout of the saved plan is part of the bytes."""
+    layout = frozen["layout"]
+    arrays = {tuple(key): field for group, fields in zip(layout, frozen["partials"], strict=True) for key, field in zip(group, fields, strict=True)}
+    wanted = [State.layout(group, names) for group, names in zip(plan.groups, plan.group_columns, strict=True)]
+    try:
+        partials = [tuple(arrays[key] for key in group) for group in wanted]
+    except KeyError as error:
+        raise InvalidState.damaged(f"the partials of {error} are not there") from error
+    columns = {name: pair for name, pair in frozen["waiting"]["columns"].items() if name in plan.columns}
+    return {**frozen, "partials": partials, "waiting": {**frozen["waiting"], "columns": columns}}
+
+
+def _length(value: Any) -> Any:
+    return ("duration", value.microseconds) if isinstance(value, Duration) else value
+
+
+def _unlength(value: Any) -> Any:
+    return Duration(value[1]) if isinstance(value, tuple) else value
+
+
+def _table_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _bytes_table(content: bytes) -> pa.Table:
+    with pa.ipc.open_stream(content) as reader:
+        return reader.read_all()

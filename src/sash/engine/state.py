@@ -1,0 +1,253 @@
+"""What a stream remembers, as arrays; and as bytes, with the plan that it belongs to."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.monoid import Monoid, identity
+from sash.engine.keys import Keys
+from sash.engine.sent import Sent
+from sash.engine.waiting import Batch
+from sash.plan.plan import Plan
+from sash.slicing.partials import Partials
+from sash.slicing.slices import NEXT, Array, Slices, grown
+from sash.windows.kinds import OpenWindows
+
+__all__ = ["State"]
+
+
+@dataclass
+class State:
+    """One stream between two pushes."""
+
+    keys: Keys
+    slices: Slices
+    partials: list[Partials]
+    names: tuple[tuple[str, ...], ...]  # of the columns that each group of partials reads
+    waiting: Batch
+    watermark: Any  # a position; the lowest: none was given yet
+    newest: Any  # the largest position seen
+    unordered_until: Any  # up to here rows were cut as they came, by queries that do not need their order
+    late: int = 0  # rows that came too late, or had no position
+    rows: int = 0  # rows that were accepted
+    swept: int = 0  # slices that were left when they were last swept
+    fired: dict[str, Array] = field(default_factory=dict)  # of count windows, per key: the first that was not sent
+    contexts: dict[str, dict[int, OpenWindows]] = field(default_factory=dict)
+    sent: dict[str, Sent] = field(default_factory=dict)
+    due: dict[str, Any] = field(default_factory=dict)  # of sessions: no watermark before it makes one fire
+
+    @classmethod
+    def empty(cls, plan: Plan) -> "State":
+        """Before the first row."""
+        dtype = plan.measure.dtype
+        state = cls(
+            Keys(plan.key_types, plan.options.by),
+            Slices.empty(dtype),
+            [Partials(group, bool(plan.tree.choice)) for group in plan.groups],
+            plan.group_columns,
+            no_rows(plan),
+            plan.measure.lowest,
+            plan.measure.lowest,
+            plan.measure.lowest,
+        )
+        state.fit(plan)
+        return state
+
+    def fit(self, plan: Plan) -> None:
+        """Have what each query of the plan remembers, and nothing of queries that are gone."""
+        kinds = {each.name: each.window.kind for each in plan.queries}
+        for memory in (self.fired, self.contexts, self.sent, self.due):
+            for name in set(memory) - set(kinds):  # type: ignore[attr-defined]
+                del memory[name]  # type: ignore[attr-defined]
+        for name, kind in kinds.items():
+            if kind == "rows":
+                self.fired.setdefault(name, np.zeros(0, np.int64))
+            elif kind == "session":
+                self.due.setdefault(name, self.watermark)
+            elif kind == "user_aware":
+                self.contexts.setdefault(name, {})
+
+    def ensure_keys(self, keys: int) -> None:
+        """Room for this many keys."""
+        self.slices.ensure_keys(keys)
+        for name, array in self.fired.items():
+            self.fired[name] = grown(array, self.slices.keys)
+
+    def copy(self) -> "State":
+        """The same state, apart: what changes one does not change the other."""
+        slices = self.slices.copy()
+        slices.dirty[:] = 0  # trees are not copied
+        return State(
+            Keys.thawed(self.keys.frozen()),
+            slices,
+            [each.copy() for each in self.partials],
+            self.names,
+            self.waiting,
+            self.watermark,
+            self.newest,
+            self.unordered_until,
+            self.late,
+            self.rows,
+            self.swept,
+            {name: array.copy() for name, array in self.fired.items()},
+            deepcopy(self.contexts),
+            dict(self.sent),
+            dict(self.due),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        arrays = [*vars(self.slices).values(), *self.fired.values(), self.waiting.slots, self.waiting.positions]
+        arrays += [column for pair in self.waiting.columns.values() for column in pair]
+        for each in self.partials:
+            arrays += [*each.fields, *(each.inner or ())]
+        for sent in self.sent.values():
+            arrays += [sent.slots, sent.starts, sent.ends, sent.revisions]
+        return sum(each.nbytes if isinstance(each, np.ndarray) else 8 * len(each) for each in arrays)
+
+    # --- to bytes and back -----------------------------------------------------------------------
+
+    @staticmethod
+    def layout(group: Monoid, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        """What each field of a group of partials means: its component, the columns that it reads, and its number."""
+        return [
+            (component.name, tuple(names[i] for i in component.inputs), component.fields[k].code, k)
+            for component in group.components
+            for k in range(len(component.fields))
+        ]
+
+    def frozen(self) -> dict[str, Any]:
+        """Numbers, arrays, lists and dicts of them."""
+        numbers = np.arange(int(self.slices.cursor[NEXT]))
+        return {
+            "keys": self.keys.frozen(),
+            "slices": self.slices.frozen(),
+            "partials": [each.taken(numbers) for each in self.partials],
+            "layout": [self.layout(each.monoid, names) for each, names in zip(self.partials, self.names, strict=True)],
+            "waiting": {
+                "slots": self.waiting.slots,
+                "positions": self.waiting.positions,
+                "bits": self.waiting.bits,
+                "columns": {name: (_plain(data), valid) for name, (data, valid) in self.waiting.columns.items()},
+            },
+            "watermark": self.watermark,
+            "newest": self.newest,
+            "unordered_until": self.unordered_until,
+            "late": self.late,
+            "rows": self.rows,
+            "swept": self.swept,
+            "fired": self.fired,
+            "contexts": {
+                name: {slot: (each.windows, each.memory) for slot, each in contexts.items()}
+                for name, contexts in self.contexts.items()
+            },
+            "sent": {
+                name: (
+                    each.slots,
+                    each.starts,
+                    each.ends,
+                    each.revisions,
+                    tuple((_plain(values), valid) for values, valid in each.columns),
+                )
+                for name, each in self.sent.items()
+            },
+            "due": self.due,
+        }
+
+    @classmethod
+    def thawed(cls, plan: Plan, frozen: dict[str, Any]) -> "State":
+        """What `frozen` gave, under the plan that it was made by."""
+        slices = Slices.thawed(frozen["slices"])
+        slices.dirty[:] = 0
+        partials = []
+        for group, fields in zip(plan.groups, frozen["partials"], strict=True):
+            each = Partials(group, bool(plan.tree.choice))
+            each.fields = tuple(fields)
+            each.ensure(slices.capacity)
+            partials.append(each)
+        waiting = frozen["waiting"]
+        columns = {
+            name: (_objects(data) if isinstance(data, list) else data, valid)
+            for name, (data, valid) in waiting["columns"].items()
+        }
+        return cls(
+            Keys.thawed(frozen["keys"]),
+            slices,
+            partials,
+            plan.group_columns,
+            Batch(waiting["slots"], waiting["positions"], waiting["bits"], columns),
+            frozen["watermark"],
+            frozen["newest"],
+            frozen["unordered_until"],
+            frozen["late"],
+            frozen["rows"],
+            frozen["swept"],
+            frozen["fired"],
+            {
+                name: {slot: OpenWindows(list(windows), memory) for slot, (windows, memory) in contexts.items()}
+                for name, contexts in frozen["contexts"].items()
+            },
+            {name: Sent(*given) for name, given in frozen["sent"].items()},
+            frozen["due"],
+        )
+
+    def moved(self, old: Plan, new: Plan) -> None:
+        """Go on under another plan: partials that both keep stay, others start with no rows."""
+        kept: dict[tuple[Any, ...], Any] = {}
+        for group, names, each in zip(old.groups, old.group_columns, self.partials, strict=True):
+            kept |= dict(zip(self.layout(group, names), each.fields, strict=True))
+        partials = []
+        for group, names in zip(new.groups, new.group_columns, strict=True):
+            each = Partials(group, bool(new.tree.choice))
+            each.ensure(self.slices.capacity)
+            fields = list(each.fields)
+            blank = tuple(identity(group))
+            for place, key in enumerate(self.layout(group, names)):
+                found = kept.get(key)
+                if found is not None and isinstance(found, np.ndarray) == isinstance(fields[place], np.ndarray):
+                    fields[place] = found
+                elif isinstance(fields[place], np.ndarray):
+                    fields[place][:] = group.initial[place]
+                else:
+                    fields[place] = [blank[place]] * self.slices.capacity
+            each.fields = tuple(fields)
+            partials.append(each)
+        self.partials, self.names = partials, new.group_columns
+        self.slices.dirty[:] = 0
+        columns = {}
+        for name, (data, valid) in no_rows(new).columns.items():
+            count = len(self.waiting)
+            known = self.waiting.columns.get(name)
+            columns[name] = known if known is not None else (_blank(data, count), np.zeros(count, valid.dtype))
+        bits = self.waiting.bits
+        if len(new.punctuations) and not len(bits):
+            bits = np.zeros(len(self.waiting), np.int64)
+        self.waiting = Batch(self.waiting.slots, self.waiting.positions, bits, columns)
+        self.fit(new)
+
+
+def no_rows(plan: Plan) -> Batch:
+    """An empty batch of the columns that a plan reads."""
+    columns = {
+        name: (np.zeros(0, object if each.column.field.is_object else each.column.field.dtype), np.zeros(0, np.bool_))
+        for name, each in plan.columns.items()
+    }
+    ints = np.zeros(0, np.int64)
+    return Batch(ints, np.zeros(0, plan.measure.dtype), ints, columns)
+
+
+def _plain(values: Any) -> Any:
+    return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "O" else values
+
+
+def _objects(values: list[Any]) -> Array:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _blank(data: Any, count: int) -> Any:
+    return np.zeros(count, data.dtype)

@@ -1,0 +1,391 @@
+"""One push: rows go in, results come out.
+
+    rows ─▶ judged ─▶ wait in order? ─▶ slices ─▶ partials ─▶ windows that are due ─▶ results
+              │late                        ▲                         │
+              ▼                            └── dropped when no window needs them
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine import firing
+from sash.engine.firing import Moment
+from sash.engine.results import Fired, columns_of, schema_of, table_of
+from sash.engine.sent import Sent, revised
+from sash.engine.state import State
+from sash.engine.waiting import Batch
+from sash.errors import InvalidWindow
+from sash.plan.decide import finishes
+from sash.plan.plan import Plan, Planned
+from sash.slicing import slice_manager
+from sash.slicing.partials import settle_trees
+from sash.slicing.slice_manager import Placed
+from sash.slicing.slicer import Cutter
+from sash.slicing.slices import USED, Array
+from sash.slicing.window_manager import Ended
+from sash.windows.kinds import OpenWindows
+
+__all__ = ["Engine", "Judged"]
+
+# Slices are swept when they have doubled since the last time, and are not few.
+_FEW = 256
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Which rows of a push are accepted (None: all), and how many are late or without a position."""
+
+    accepted: Array | None
+    late: int
+
+
+class Engine:
+    """What a plan needs again and again, made once; it remembers nothing of the stream."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest)
+        self.schema = schema_of(plan)
+        self.nothing = self.schema.empty_table()
+        self._user_edges = [each.window for each in plan.queries if each.window.kind == "user_free"]
+        self._aware = [each for each in plan.queries if each.window.kind == "user_aware"]
+
+    # --- judging -----------------------------------------------------------------------------------
+
+    def judge(self, state: State, positions: Array, valid: Array | None) -> Judged:
+        """Rows are judged by the watermark before them: all by one, or in an ordered stream each by the row before it."""
+        if not len(positions):
+            return Judged(None, 0)
+        if self.plan.options.in_order:
+            seen = positions if valid is None else np.where(valid, positions, self.plan.measure.lowest)
+            before = np.maximum.accumulate(np.concatenate([[state.watermark], seen])[:-1])
+            accepted = positions >= before
+        else:
+            final = self.final(state.watermark)
+            if valid is None and positions.min() >= final:
+                return Judged(None, 0)
+            accepted = positions >= final
+        if valid is not None:
+            accepted &= valid
+        count = int(accepted.sum())
+        return Judged(None if count == len(positions) else np.flatnonzero(accepted), len(positions) - count)
+
+    def final(self, watermark: Any) -> Any:
+        """No row before this position is accepted any more."""
+        measure = self.plan.measure
+        if watermark in (measure.lowest, measure.highest):
+            return watermark
+        return max(watermark - self.plan.lateness, measure.lowest)
+
+    # --- one push ----------------------------------------------------------------------------------
+
+    def advance(self, state: State, batch: Batch, watermark: Any) -> pa.Table:
+        """Take rows that were accepted, move the watermark, send what is due; the state is changed."""
+        plan, before = self.plan, state.watermark
+        is_end = watermark >= plan.measure.highest
+        after = max(before, watermark)
+        state.rows += len(batch)
+        touched = late = np.zeros(0, np.int64)
+        if plan.has_revisions and len(batch):
+            touched = np.unique(batch.slots)
+            late = np.unique(batch.slots[batch.positions < before]) if plan.lateness > 0 else late
+        undo = None
+        if plan.waits:
+            state.waiting = state.waiting.with_newer(batch)
+            count = state.waiting.until(self.final(after))
+            self._place(state, state.waiting.part(0, count))
+            state.waiting = state.waiting.part(count, len(state.waiting))
+            if plan.has_revisions:
+                shown = state.waiting if plan.options.emit == "updates" else state.waiting.part(0, state.waiting.until(after))
+                undo = self._place_for_now(state, shown)
+        else:
+            self._place(state, batch)
+        state.watermark = after
+        try:
+            fired = self._fire(state, before, after, is_end, touched, late)
+        finally:
+            if undo is not None:
+                self._take_back(state, undo)
+        self._forget(state, after)
+        return table_of(plan, state.keys, self.schema, fired) if fired else self.nothing
+
+    def _place(self, state: State, batch: Batch, fresh: Array | None = None) -> Placed | None:
+        if not len(batch):
+            return None
+        plan = self.plan
+        state.ensure_keys(state.keys.capacity)
+        placed: Placed | None
+        if plan.waits and batch.positions[0] <= state.unordered_until:
+            # Rows among those that were cut as they came, before a query that needs order was added.
+            count = int(np.searchsorted(batch.positions, state.unordered_until, side="right"))
+            self._put(state, batch.part(0, count), False, None)
+            return self._place(state, batch.part(count, len(batch)), fresh)
+        placed = self._put(state, batch, plan.is_ordered, fresh)
+        if self._aware and fresh is None:
+            self._notify(state.contexts, batch)
+        return placed
+
+    def _put(self, state: State, batch: Batch, in_order: bool, fresh: Array | None) -> Placed | None:
+        if not len(batch):
+            return None
+        plan, slices = self.plan, state.slices
+        edges = self.cutter.cut(batch.positions, [self._edges_of(each, batch.positions) for each in self._user_edges])
+        placed = slice_manager.place(
+            slices, batch.slots, batch.positions, batch.bits, edges, plan.cuts, in_order, fresh
+        )
+        for name in state.due:
+            gap: Any = next(each.window.gap for each in plan.queries if each.name == name)  # type: ignore[attr-defined]
+            state.due[name] = min(state.due[name], batch.positions.min() + gap)
+        for partials, names in zip(state.partials, plan.group_columns, strict=True):
+            partials.ensure(slices.capacity)
+            partials.reset(placed.made)
+            columns = [batch.columns[name] for name in names]
+            inputs = (*(data for data, _ in columns), *(valid for _, valid in columns))
+            partials.add(placed.ids, inputs)
+            partials.merge(placed.merged)
+        if len(placed.merged):
+            slice_manager.release(slices, placed.merged[:, 1])
+        return placed
+
+    def _edges_of(self, window: Any, positions: Array) -> Array:
+        """The first edge after each of these positions: asked for once per slice."""
+        found: list[Any] = []
+        rest = np.unique(positions)
+        while len(rest):
+            position = rest[0].item()
+            edge = window.next_edge(position)
+            if isinstance(edge, bool) or not isinstance(edge, int | float | np.integer | np.floating) or not edge > position:
+                raise InvalidWindow.edges(
+                    window, f"next_edge({position}) must be a number after it, but gave {edge!r}"
+                )
+            found.append(edge)
+            rest = rest[np.searchsorted(rest, edge) :]
+        return np.array(found, positions.dtype)
+
+    def _notify(self, contexts: dict[str, Any], batch: Batch) -> None:
+        """Tell users' windows of rows that are in order, key by key."""
+        order = np.argsort(batch.slots, kind="stable")
+        slots = batch.slots[order]
+        begins = np.flatnonzero(np.concatenate([[True], slots[1:] != slots[:-1]]))
+        for begin, end in zip(begins, [*begins[1:], len(slots)], strict=True):
+            rows, slot = order[begin:end], int(slots[begin])
+            for query in self._aware:
+                window: Any = query.window
+                context = contexts[query.name].setdefault(slot, OpenWindows([], {}))
+                columns = {
+                    name: [
+                        value if known else None
+                        for value, known in zip(
+                            batch.columns[name][0][rows].tolist(), batch.columns[name][1][rows].tolist(), strict=True
+                        )
+                    ]
+                    for name in window.columns
+                }
+                known = list(context.windows)
+                window.notify(context, batch.positions[rows].tolist(), columns)
+                for start, stop in context.windows:
+                    if (start, stop) not in known and not start < stop:
+                        raise InvalidWindow.edges(window, f"it added ({start}, {stop}), which is empty or goes back")
+
+    # --- rows that may still be overtaken -------------------------------------------------------------
+
+    def _place_for_now(self, state: State, batch: Batch) -> dict[str, Any] | None:
+        """Cut rows whose order is not final yet; gives what it takes to take them back."""
+        if not len(batch):
+            return None
+        slices = state.slices
+        state.ensure_keys(state.keys.capacity)
+        slots = np.unique(batch.slots)
+        undo = {
+            "slots": slots,
+            "count": slices.count[slots],
+            "seen": slices.seen[slots],
+            "cut": slices.cut[slots],
+            "contexts": state.contexts,
+        }
+        fresh = np.zeros(slices.keys, np.int64)
+        fresh[slots] = 1
+        placed = self._place(state, batch, fresh)
+        if self._aware:
+            own = set(slots.tolist())
+            state.contexts = {
+                name: {slot: deepcopy(each) if slot in own else each for slot, each in contexts.items()}
+                for name, contexts in state.contexts.items()
+            }
+            self._notify(state.contexts, batch)
+        undo["made"] = placed.made if placed is not None else np.zeros(0, np.int64)
+        return undo
+
+    def _take_back(self, state: State, undo: dict[str, Any]) -> None:
+        slices, slots = state.slices, undo["slots"]
+        for name in ("count", "seen", "cut"):
+            getattr(slices, name)[slots] = undo[name]
+        slices.dirty[slots] = np.minimum(slices.dirty[slots], undo["count"])
+        slices.cursor[USED] -= len(undo["made"])
+        slice_manager.release(slices, undo["made"][::-1])
+        state.contexts = undo["contexts"]
+
+    # --- what fires --------------------------------------------------------------------------------
+
+    def _fire(
+        self, state: State, before: Any, after: Any, is_end: bool, touched: Array, late: Array
+    ) -> list[Fired]:
+        plan = self.plan
+        every = np.arange(state.slices.keys)
+        is_moved = after > before
+        updates = plan.options.emit == "updates"
+        fired: list[Fired] = []
+        if any(each.inner is not None for each in state.partials):
+            for partials in state.partials:
+                partials.bring_up_to_date(state.slices)
+            settle_trees(state.slices)
+        for query in plan.queries:
+            kind = query.window.kind
+            parts = []
+            counts_rows = kind == "rows"
+            if is_moved or counts_rows:
+                parts.append(firing.due(plan, state, query, Moment(every, before, after, is_end)))
+            if len(late) and not counts_rows and kind != "user_aware":
+                parts.append(firing.due(plan, state, query, Moment(late, self.final(before), before)))
+            elif len(late) and kind == "user_aware" and not is_moved:
+                parts.append(firing.due(plan, state, query, Moment(every, before, after)))
+            if updates and len(touched) and not is_end and kind in ("grid", "cumulative", "landmark", "session", "punctuated"):
+                parts.append(self._open_windows(state, query, touched, after))
+            ended = Ended.joined(parts, np.int64 if counts_rows else plan.measure.dtype)
+            if len(ended):
+                found = self._finished(state, query, ended)
+                if found is not None:
+                    fired.append(found)
+            if counts_rows and len(ended) and not plan.has_revisions:
+                window: Any = query.window
+                np.maximum.at(state.fired[query.name], ended.slots, ended.starts // window.every + 1)
+            if kind == "user_aware" and is_moved:
+                self._close_contexts(state, query, self.final(after))
+        return fired
+
+    def _open_windows(self, state: State, query: Planned, slots: Array, after: Any) -> Ended:
+        """Windows that the watermark has not closed, of keys that have new rows."""
+        highest = self.plan.measure.highest
+        # Just short of the end: what never closes is not shown as closed.
+        until = highest - 1 if self.plan.measure.dtype.kind == "i" else np.finfo(np.float64).max
+        if query.window.kind == "grid":
+            window: Any = query.window
+            newest = state.slices.lasts[state.slices.order[(state.slices.begin + state.slices.count - 1)[slots]]].max()
+            until = min(until, newest + window.size)
+        elif query.window.kind == "cumulative":
+            window = query.window
+            newest = state.slices.lasts[state.slices.order[(state.slices.begin + state.slices.count - 1)[slots]]].max()
+            until = min(until, newest + window.size)
+        return firing.due(self.plan, state, query, Moment(slots, after, until))
+
+    def _finished(self, state: State, query: Planned, ended: Ended) -> Fired | None:
+        plan = self.plan
+        algorithm = None
+        if not plan.tree.choice:
+            lengths = ended.highs - ended.lows
+            total = int(lengths.sum())
+            covered = int(np.maximum(ended.highs[1:] - np.maximum(ended.lows[1:], ended.highs[:-1]), 0).sum() + lengths[0])
+            choice = finishes(len(ended), total, max(1, covered)).choice
+            algorithm = None if choice == "fold" else str(choice)
+        answers = [
+            None if view is None else partials.finish(view, state.slices, ended, algorithm)
+            for view, partials in zip(query.views, state.partials, strict=True)
+        ]
+        columns = columns_of(query, answers)
+        if not plan.has_revisions:
+            return Fired(query, ended.slots, ended.starts, ended.ends, columns, None)
+        now = Sent(ended.slots, ended.starts, ended.ends, np.zeros(len(ended), np.int64), columns)
+        sent = state.sent.get(query.name, now.taken(np.zeros(0, np.int64)))
+        fresh, _, state.sent[query.name] = revised(sent, now, firing.identity_of(query))
+        if not len(fresh):
+            return None
+        return Fired(query, fresh.slots, fresh.starts, fresh.ends, fresh.columns, fresh.revisions)
+
+    def _close_contexts(self, state: State, query: Planned, final: Any) -> None:
+        for context in state.contexts[query.name].values():
+            context.windows = [window for window in context.windows if window[1] > final]
+
+    # --- what is forgotten -------------------------------------------------------------------------
+
+    def _forget(self, state: State, watermark: Any) -> None:
+        plan, slices = self.plan, state.slices
+        final = self.final(watermark)
+        if plan.has_revisions:
+            self._settle(state, final)
+        if slices.used <= 2 * state.swept + _FEW:
+            return
+        keep_from, fine_from = firing.kept_from(plan, final)
+        first = firing.needed(plan, state, final)
+        dropped, merged = slice_manager.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
+        for partials in state.partials:
+            partials.merge(merged)
+        slice_manager.release(slices, dropped)
+        slice_manager.release(slices, merged[:, 1])
+        state.swept = slices.used
+        self._free_keys(state)
+
+    def _settle(self, state: State, final: Any) -> None:
+        """Forget what was sent and cannot change any more."""
+        for query in self.plan.queries:
+            sent = state.sent.get(query.name)
+            if sent is not None and len(sent):
+                if query.window.kind == "rows":
+                    window: Any = query.window
+                    whole = np.flatnonzero(sent.ends <= state.slices.seen[sent.slots])
+                    np.maximum.at(state.fired[query.name], sent.slots[whole], sent.starts[whole] // window.every + 1)
+                gone = firing.is_final(self.plan, state, query, final)(sent)
+                if gone.any():
+                    state.sent[query.name] = sent.taken(np.flatnonzero(~gone))
+
+    def _free_keys(self, state: State) -> None:
+        """Keys of which nothing is left are forgotten, unless a count of their rows must go on."""
+        if not self.plan.options.by or any(
+            each.window.kind in ("rows", "last_rows", "user_aware") for each in self.plan.queries
+        ):
+            return
+        slices = state.slices
+        empty = slices.count == 0
+        empty[state.waiting.slots] = False
+        empty[state.keys.capacity :] = False
+        empty[state.keys.unused] = False
+        for sent in state.sent.values():
+            empty[sent.slots] = False
+        freed = np.flatnonzero(empty)
+        slices.seen[freed] = 0
+        slices.room[freed] = 0
+        slices.cut[freed] = 0
+        state.keys.free(freed)
+
+
+def adapt(old: Engine, new: Engine, state: State) -> None:
+    """Go on with other queries: what is kept is adapted, what only a removed query needed is freed."""
+    plan, slices = new.plan, state.slices
+    if plan.waits and not old.plan.is_ordered:
+        state.unordered_until = max(state.unordered_until, state.newest)
+        slices.seen[:] = 0
+        slices.ranks[:] = -1
+    elif plan.cuts.is_each_row and not old.plan.cuts.is_each_row:
+        state.unordered_until = max(state.unordered_until, state.newest)
+    state.moved(old.plan, plan)
+    live = np.concatenate([slices.of_key(key) for key in range(slices.keys)]) if slices.used else np.zeros(0, np.int64)
+    live = live.astype(np.int64)
+    if len(live):
+        lasts = np.sort(slices.lasts[live])
+        edges = new.cutter.cut(lasts, [new._edges_of(each, lasts) for each in new._user_edges])
+        slices.ends[live] = edges[np.searchsorted(edges, slices.lasts[live], side="right")]
+    for key in range(slices.keys):
+        seen = int(slices.seen[key])
+        at_cut = bool(((seen - plan.cuts.phase) % plan.cuts.every == 0).any()) if len(plan.cuts.every) else False
+        slices.cut[key] = seen if at_cut else slice_manager.next_cut(plan.cuts.every, plan.cuts.phase, seen)
+    for query in plan.queries:
+        if query.window.kind == "rows" and query.name not in {each.name for each in old.plan.queries}:
+            window: Any = query.window
+            state.ensure_keys(slices.keys)
+            state.fired[query.name] = np.maximum((slices.seen - window.size) // window.every + 1, 0)
+    if not plan.waits and len(state.waiting):
+        rest, state.waiting = state.waiting, state.waiting.part(0, 0)
+        new._put(state, rest, False, None)

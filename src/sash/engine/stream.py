@@ -1,0 +1,407 @@
+"""A stream in this process: push rows, move the watermark, save and restore."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine import saving
+from sash.engine.state import State, no_rows
+from sash.engine.step import Engine, adapt
+from sash.engine.tables import Rows, read_rows
+from sash.engine.waiting import Batch
+from sash.errors import InvalidInput, InvalidQuery, InvalidState, UnknownName
+from sash.plan.plan import Options, Plan, make_plan
+from sash.plan.query import Query, named_queries
+from sash.plan.share import ColumnType
+from sash.swag.values import Values
+from sash.windows.duration import duration
+from sash.windows.measure import Measure
+
+__all__ = ["Stream", "as_bound", "bound", "options_of", "step"]
+
+
+class Stream:
+    """Windows over rows that are pushed as they come.
+
+    Rows are tables of any kind, or a dict of lists. Windows are sent when the watermark has passed their end: the one
+    given with a push; with `watermark="10 seconds"`, the largest position less that delay, after each push; with
+    `in_order=True`, each row's own position. Rows that come after their window may still count for `allowed_lateness`:
+    then exactly the windows that change are sent again, under the next revision. Later ones are counted, and with
+    `late="keep"` kept.
+
+    >>> import sash
+    >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
+    >>> stream = sash.Stream([peaks], on="t", by="plug")
+    >>> stream.push({"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3.0, 5.0, 4.0]}).num_rows
+    0
+    >>> stream.push({}, watermark=10).to_pylist()
+    [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5.0}]
+    """
+
+    def __init__(
+        self,
+        queries: Query | Sequence[Query],
+        *,
+        on: str,
+        by: str | Sequence[str] | None = None,
+        allowed_lateness: Any = 0,
+        watermark: Any = None,
+        in_order: bool = False,
+        emit: str = "final",
+        late: str = "count",
+    ) -> None:
+        self.queries = named_queries(queries)
+        if not self.queries:
+            raise InvalidQuery.none()
+        self.options = options_of(on, by, allowed_lateness, watermark, in_order, emit)
+        if late not in ("count", "keep"):
+            raise InvalidInput.option("late", late, "'count' or 'keep'")
+        self._keeps_late = late == "keep"
+        self._late_rows: list[pa.Table] = []
+        self._pending: Any = None  # a watermark that came before the first row
+        self._unread = 0  # late rows that came before the plan
+        self._engine: Engine | None = None
+        self._state: State | None = None
+        self._types: dict[str, ColumnType] = {}
+
+    # --- rows in, results out ----------------------------------------------------------------------
+
+    def push(self, rows: Any, watermark: Any = None) -> pa.Table:
+        """Take rows, then move the watermark, then send the windows that are due; bad input changes nothing."""
+        given = read_rows(rows)
+        if watermark is not None and self.options.in_order and not _is_end(watermark):
+            raise InvalidInput.option("watermark", watermark, "left out, for in an ordered stream each row is one")
+        engine = self._engine
+        if engine is None:
+            engine = self._begin(given, watermark)
+            if engine is None:
+                return pa.table({})
+        state = self._state
+        assert state is not None
+        plan = engine.plan
+        mark = state.watermark if watermark is None else plan.measure.position(watermark)
+        if given.count == 0 and not given.names:
+            return engine.advance(state, no_rows(plan), mark)
+        positions, valid = given.positions(plan.options.on, plan.measure)
+        judged = engine.judge(state, positions, valid)
+        batch = self._batch(plan, state, given, positions, judged.accepted)
+        if judged.late:
+            self._set_aside(given, judged.accepted)
+            state.late += judged.late
+        if len(positions):
+            newest = positions.max() if valid is None else (positions[valid].max() if valid.any() else state.newest)
+            state.newest = max(state.newest, newest.item() if isinstance(newest, np.generic) else newest)
+        if plan.options.in_order:
+            mark = max(mark, state.newest)
+        elif plan.delay is not None and state.newest > plan.measure.lowest:
+            mark = max(mark, state.newest - plan.delay)
+        return engine.advance(state, batch, mark)
+
+    def finish(self) -> pa.Table:
+        """The end of the stream: everything that is complete is sent.
+
+        >>> import sash
+        >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t")
+        >>> stream.push({"t": [1, 2]}).num_rows, stream.finish().to_pylist()
+        (0, [{'query': 'n', 'window_start': 0, 'window_end': 10, 'n': 2}])
+        """
+        return self.push({}, watermark=math.inf)
+
+    def _begin(self, rows: Rows, watermark: Any) -> Engine | None:
+        """The first rows tell the types: only then can there be a plan."""
+        if not rows.names:
+            if watermark is not None:
+                if not isinstance(watermark, int | float | np.number | np.datetime64) and not hasattr(watermark, "year"):
+                    raise InvalidInput.option("watermark", watermark, "a number or a time, as `on` is")
+                self._pending = watermark
+            return None
+        self._types = bound(self.queries, rows)
+        measure = rows.measure(_known(rows, self.options.on))
+        keys = [_key_type(rows, name) for name in self.options.by]
+        plan = make_plan(self.queries, self.options, self._types, measure, keys)
+        engine = Engine(plan)
+        state = State.empty(plan)
+        if self._pending is not None:
+            state.watermark = plan.measure.position(self._pending)
+            self._pending = None
+        self._engine, self._state = engine, state
+        return engine
+
+    def _batch(self, plan: Plan, state: State, rows: Rows, positions: Any, accepted: Any) -> Batch:
+        """The accepted rows, checked; keys are given their slots last, when nothing can be refused any more."""
+        columns = {}
+        for name, kind in plan.columns.items():
+            columns[name] = _taken(*as_bound(name, rows.column(name), kind), accepted)
+        bits = np.zeros(0, np.int64)
+        for k, name in enumerate(plan.punctuations):
+            given = rows.column(name)
+            if given.column.field.code != "b1" and not (given.valid is not None and not given.valid.any()):
+                raise InvalidInput.option(f"Column {name!r} of a punctuated window", given.column, "boolean")
+            flags = np.asarray(given.data).astype(np.bool_)
+            flags = flags if given.valid is None else flags & given.valid
+            bits = (bits if k else np.zeros(rows.count, np.int64)) | flags.astype(np.int64) << k
+        keys = [rows.key(name) for name in plan.options.by]
+        if accepted is not None:
+            positions = positions[accepted]
+            bits = bits[accepted] if len(bits) else bits
+            keys = [_keys_taken(each, accepted) for each in keys]
+        slots = state.keys.slots(keys, len(positions))
+        return Batch(slots, positions, bits, columns)
+
+    # --- rows that came too late -------------------------------------------------------------------
+
+    def _set_aside(self, rows: Rows, accepted: Any) -> None:
+        if self._keeps_late:
+            table = rows.table()
+            mask = np.ones(rows.count, np.bool_)
+            if accepted is not None:
+                mask[accepted] = False
+            self._late_rows.append(table.filter(pa.array(mask)))
+
+    @property
+    def late_count(self) -> int:
+        """How many rows came too late, or had no position: they are part of no window."""
+        return 0 if self._state is None else self._state.late
+
+    def late(self) -> pa.Table:
+        """The late rows since this was last asked, as they came; kept with late="keep".
+
+        >>> import sash
+        >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", late="keep")
+        >>> _ = stream.push({"t": [11]}, watermark=10), stream.push({"t": [3, 12]})
+        >>> stream.late().to_pylist(), stream.late_count
+        ([{'t': 3}], 1)
+        """
+        if not self._keeps_late:
+            raise InvalidInput.option("late", "count", "'keep' for late rows to be kept: Stream(…, late='keep')")
+        kept, self._late_rows = self._late_rows, []
+        return pa.concat_tables(kept, promote_options="permissive") if kept else pa.table({})
+
+    # --- queries that come and go --------------------------------------------------------------------
+
+    def add(self, query: Query) -> None:
+        """One more query: it sees the slices that are still kept, and reports windows that end after the watermark."""
+        (added,) = named_queries(query)
+        self._change((*self.queries, added))
+
+    def remove(self, name: str) -> None:
+        """One query less; what only it needed is freed."""
+        if name not in {each.name for each in self.queries}:
+            raise UnknownName.of("query", name, [each.name for each in self.queries])
+        rest = tuple(each for each in self.queries if each.name != name)
+        if not rest:
+            raise InvalidQuery.last(name)
+        self._change(rest)
+
+    def _change(self, queries: tuple[Query, ...]) -> None:
+        queries = named_queries(queries)
+        if self._engine is None or self._state is None:
+            self.queries = queries
+            return
+        old = self._engine
+        plan = make_plan(queries, self.options, self._types, old.plan.measure, old.plan.key_types)
+        engine = Engine(plan)
+        adapt(old, engine, self._state)
+        self.queries, self._engine = queries, engine
+
+    # --- to bytes and back ---------------------------------------------------------------------------
+
+    def save(self) -> bytes:
+        """Everything that the stream remembers, as bytes; nothing in them can run."""
+        return saving.save(self.queries, self.options, self._types, self._engine, self._state, self._late_rows, self._keeps_late, self._pending)
+
+    @classmethod
+    def restore(cls, blob: bytes, queries: Query | Sequence[Query]) -> "Stream":
+        """The stream that was saved, as if it had never stopped; queries that were added or removed since are taken up."""
+        given = named_queries(queries)
+        saved = saving.load(blob)
+        stream = cls.__new__(cls)
+        stream.options = saved.options
+        stream._keeps_late, stream._late_rows = saved.keeps_late, saved.late_rows
+        stream._pending, stream._types = saved.pending, saved.types
+        stream._engine = stream._state = None
+        old = {name: text for name, text in saved.queries}
+        for each in given:
+            if old.get(each.name, str(each)) != str(each):
+                raise InvalidState.changed_query(each.name, old[each.name], str(each))
+        both = [each for each in given if each.name in old]
+        missing = [name for name in old if name not in {each.name for each in given}]
+        if not given:
+            raise InvalidQuery.none()
+        stream.queries = given
+        if saved.state is None:
+            return stream
+        if missing and not both:
+            raise InvalidState.other_queries(list(old), [each.name for each in given])
+        stream._restore(saved, given, missing)
+        return stream
+
+    def _restore(self, saved: Any, given: tuple[Query, ...], missing: list[str]) -> None:
+        plan_queries = saving.same_queries(saved, given)
+        plan = make_plan(plan_queries, saved.options, saved.types, saved.measure, saved.key_types)
+        if not missing and plan.fingerprint != saved.fingerprint:
+            raise InvalidState.other("a plan whose aggregates are", saved.fingerprint[:12], plan.fingerprint[:12])
+        engine = Engine(plan)
+        state = saving.state_of(plan, saved, missing)
+        self._engine, self._state = engine, state
+        if plan_queries != given:
+            self.queries = plan_queries
+            self._change(given)
+
+    # --- looking at it -------------------------------------------------------------------------------
+
+    @property
+    def watermark(self) -> Any:
+        """The watermark, in the unit of `on`; None before there is one."""
+        if self._engine is None or self._state is None or self._state.watermark == self._engine.plan.measure.lowest:
+            return self._pending
+        measure = self._engine.plan.measure
+        if self._state.watermark == measure.highest:
+            return math.inf
+        return measure.to_arrow(np.array([self._state.watermark], measure.dtype))[0].as_py()
+
+    @property
+    def plan(self) -> Plan | None:
+        """What was decided, once the first rows have told their types."""
+        return None if self._engine is None else self._engine.plan
+
+    @property
+    def state_bytes(self) -> int:
+        """How much memory the state takes."""
+        return 0 if self._state is None else self._state.nbytes
+
+    def __repr__(self) -> str:
+        names = ", ".join(each.name for each in self.queries)
+        rows = 0 if self._state is None else self._state.rows
+        return f"<sash.Stream of {names}: {rows} rows, {self.late_count} late, watermark {self.watermark}>"
+
+
+def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[State, pa.Table, pa.Table]:
+    """One push as a function: the state that is given stays as it is; gives the next one, results, and late rows.
+
+    >>> import sash
+    >>> from sash.engine.state import State
+    >>> queries = [sash.query("n", sash.tumbling(10), n=sash.count())]
+    >>> plan = sash.explain({"t": [0]}, queries, on="t")
+    >>> state, results, late = step(plan, State.empty(plan), {"t": [3, 11]}, watermark=10)
+    >>> results.to_pylist(), late.num_rows
+    ([{'query': 'n', 'window_start': 0, 'window_end': 10, 'n': 1}], 0)
+    """
+    stream = Stream.__new__(Stream)
+    stream.options, stream.queries = plan.options, ()
+    stream._keeps_late, stream._late_rows = True, []
+    stream._pending, stream._types = None, dict(plan.columns)
+    stream._engine, stream._state = Engine(plan), state.copy()
+    results = stream.push(rows, watermark)
+    return stream._state, results, stream.late()
+
+
+def options_of(on: Any, by: Any, lateness: Any, delay: Any, in_order: bool, emit: str, partial: bool = False) -> Options:
+    """The options of a stream, checked as far as that needs no types."""
+    if not isinstance(on, str) or not on:
+        raise InvalidInput.option("on", on, "the name of a column that advances")
+    keys = () if by is None else (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else (None,)
+    if not all(isinstance(each, str) and each for each in keys) or len(set(keys)) < len(keys):
+        raise InvalidInput.option("by", by, "the name of a column, or a list of different names")
+    if emit not in ("final", "updates"):
+        raise InvalidInput.option("emit", emit, "'final' or 'updates'")
+    if not isinstance(in_order, bool):
+        raise InvalidInput.option("in_order", in_order, "True or False")
+    lateness, delay = _length(lateness, "allowed_lateness"), None if delay is None else _length(delay, "watermark")
+    if in_order and (delay is not None or _number(lateness) != 0):
+        raise InvalidInput.option("in_order", True, "alone: in an ordered stream there is no lateness and no watermark delay")
+    return Options(on, keys, in_order, lateness, delay, emit, partial)
+
+
+def _length(value: Any, what: str) -> Any:
+    if isinstance(value, bool):
+        raise InvalidInput.option(what, value, "a duration such as '10 seconds', or a number")
+    if isinstance(value, int | float | np.number):
+        return value.item() if isinstance(value, np.generic) else value
+    return duration(value)
+
+
+def _number(length: Any) -> Any:
+    return getattr(length, "microseconds", length)
+
+
+def _is_end(watermark: Any) -> bool:
+    return isinstance(watermark, float) and watermark == math.inf
+
+
+def _known(rows: Rows, name: str) -> str:
+    if name not in rows.names:
+        raise UnknownName.of("column", name, rows.names)
+    return name
+
+
+def bound(queries: Sequence[Query], rows: Rows) -> dict[str, ColumnType]:
+    """The types of all columns that could be asked for; a column may have nulls later even if it has none yet."""
+    wanted = dict.fromkeys(name for each in queries for _, template in each.aggregates for name in template.columns)
+    wanted |= dict.fromkeys(name for each in queries for name in each.window.columns)
+    types = {}
+    for name in rows.names:
+        if name in wanted:
+            types[name] = _type_of(rows, name)
+        else:
+            try:
+                types[name] = _type_of(rows, name)
+            except Exception:  # noqa: S112  # a column that nobody asks for may be anything
+                continue
+    for name in wanted:
+        _known(rows, name)
+    return types
+
+
+def _type_of(rows: Rows, name: str) -> ColumnType:
+    values = rows.column(name)
+    arrow = rows.arrow(name).type
+    if pa.types.is_dictionary(arrow):
+        arrow = arrow.value_type
+    if pa.types.is_null(arrow):
+        arrow = pa.float64()
+    return ColumnType(replace(values.column, nullable=True), arrow)
+
+
+def _key_type(rows: Rows, name: str) -> Any:
+    return rows.arrow(_known(rows, name)).type
+
+
+def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
+    """Data and validity of a column in the type that the plan was made for."""
+    data, valid = values.data, values.valid
+    field = kind.column.field
+    if valid is None:
+        valid = np.ones(len(data), np.bool_)
+    if field.is_object:
+        if not values.column.field.is_object and valid.any():
+            raise InvalidInput.changed(name, values.column, kind.column)
+        objects = np.empty(len(data), object)
+        objects[:] = data if values.column.field.is_object else [None] * len(data)
+        return objects, valid
+    if values.column.field.is_object:
+        raise InvalidInput.changed(name, values.column, kind.column)
+    if values.column.is_time != kind.column.is_time and valid.any():
+        raise InvalidInput.changed(name, values.column, kind.column)
+    if data.dtype != field.dtype:
+        if not np.can_cast(data.dtype, field.dtype, "safe") and valid.any():
+            fits = data.dtype.kind in "iu" and field.dtype.kind in "iuf"
+            cast = data.astype(field.dtype) if fits else None
+            if cast is None or not (cast.astype(data.dtype) == data)[valid].all():
+                raise InvalidInput.changed(name, values.column, kind.column)
+        data = data.astype(field.dtype)
+    return data, valid
+
+
+def _taken(data: Any, valid: Any, places: Any) -> tuple[Any, Any]:
+    return (data, valid) if places is None else (data[places], valid[places])
+
+
+def _keys_taken(column: Any, places: Any) -> Any:
+    if isinstance(column, list):
+        return [column[place] for place in places.tolist()]
+    return column.take(pa.array(places))

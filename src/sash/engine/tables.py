@@ -1,0 +1,304 @@
+"""Tables at the border: Arrow, pandas, Polars or a dict of columns in, the same kind out.
+
+Nothing is converted before it is asked for: a row pushed as a dict of lists never becomes a table.
+"""
+
+import reprlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra.fields import Field
+from sash.algebra.monoid import Column
+from sash.errors import InvalidInput, UnknownName
+from sash.swag.values import Values, read_one
+from sash.windows.measure import Measure, Positions
+
+__all__ = ["Kind", "Rows", "kind_of", "like", "read_positions", "read_rows", "to_arrow"]
+
+_FEW = 32  # values that keys look up as they stand, without Arrow
+_PLAIN: dict[type, tuple[Column, Any]] = {
+    int: (Column(Field("i8")), np.int64),
+    float: (Column(Field("f8")), np.float64),
+    str: (Column(Field("O")), None),
+}
+_COARSE = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s", "ps": "ns", "fs": "ns", "as": "ns"}
+
+
+class Kind(Enum):
+    """What a table came as, so that results can be the same."""
+
+    ARROW = "arrow"
+    PANDAS = "pandas"
+    POLARS = "polars"
+    DICT = "dict"
+
+
+def kind_of(rows: Any) -> Kind:
+    """What a table is; other Arrow tables than Polars', DuckDB's for one, are Arrow.
+
+    >>> kind_of({"x": [1]}), kind_of(pa.table({"x": [1]}))
+    (<Kind.DICT: 'dict'>, <Kind.ARROW: 'arrow'>)
+    """
+    if isinstance(rows, Mapping):
+        return Kind.DICT
+    package = type(rows).__module__.partition(".")[0]
+    if package == "pandas" and hasattr(rows, "columns"):
+        return Kind.PANDAS
+    if package == "polars":
+        if not hasattr(rows, "__arrow_c_stream__") or not hasattr(rows, "columns"):
+            raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "collect() it first, or give a DataFrame")
+        return Kind.POLARS
+    if isinstance(rows, pa.Array | pa.ChunkedArray):
+        raise InvalidInput.rows(f"a {type(rows).__name__}", "give it a name, in a dict")
+    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
+        return Kind.ARROW
+    fix = "convert them to one of these"
+    if isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
+        fix = "convert the list with pyarrow.Table.from_pylist"
+    elif package == "pandas":
+        fix = "give a DataFrame, or name the column in a dict"
+    elif package == "pyspark":
+        fix = "collect them with toArrow(), or use sash.aggregate on the DataFrame"
+    raise InvalidInput.rows(reprlib.repr(rows), fix)
+
+
+def like(table: Any, kind: Kind) -> Any:
+    """An Arrow table as the kind of table that the rows were; for a dict it stays an Arrow table.
+
+    >>> like(pa.table({"x": [1]}), Kind.PANDAS)
+       x
+    0  1
+    """
+    if kind is Kind.PANDAS:
+        return table.to_pandas()
+    if kind is Kind.POLARS:
+        return sys.modules["polars"].from_arrow(table)  # imported by whoever made the rows
+    return table
+
+
+def to_arrow(rows: Any) -> Any:
+    """Any table as a pyarrow.Table.
+
+    >>> to_arrow({"ts": [1, 2], "x": [0.5, None]}).column("x").to_pylist()
+    [0.5, None]
+    """
+    return read_rows(rows).table()
+
+
+def read_positions(column: Any, measure: Measure, name: str = "on") -> Positions:
+    """The positions in an Arrow column, and which rows have one (None: all); of no column, none.
+
+    >>> read_positions(pa.array([7, None]), Measure.of(pa.int64()))
+    (array([7, 0]), array([ True, False]))
+    """
+    if column is None:
+        return np.zeros(0, measure.dtype), None
+    return measure.positions(column, name)
+
+
+def read_rows(rows: Any) -> "Rows":
+    """The rows of a table or of a dict of columns, whose columns are read when asked for.
+
+    >>> rows = read_rows({"ts": [1, 2], "plug": ["a", "b"]})
+    >>> rows.count, rows.names, rows.column("ts").data
+    (2, ('ts', 'plug'), array([1, 2]))
+    >>> rows.column("load")
+    Traceback (most recent call last):
+    sash.errors.UnknownName: There is no column 'load'. The known ones: plug, ts.
+    """
+    kind = kind_of(rows)
+    if kind is Kind.DICT:
+        return _of_dict(rows)
+    if kind is Kind.PANDAS:
+        return _named([(str(name), series) for name, series in rows.items()], len(rows), None)
+    try:
+        table = rows if isinstance(rows, pa.Table) else pa.table(rows)
+    except (pa.ArrowException, TypeError) as error:
+        raise InvalidInput.rows(f"a {type(rows).__name__}", f"convert them to one of these ({error})") from error
+    return _named(list(zip(table.column_names, table.columns, strict=True)), table.num_rows, table)
+
+
+def _of_dict(rows: Mapping[Any, Any]) -> "Rows":
+    given: dict[str, Any] = {}
+    count = -1
+    for name, column in rows.items():
+        if not isinstance(name, str):
+            raise InvalidInput.rows(f"a dict with a column {name!r}", "name columns by strings")
+        if type(column) is not list:
+            column = _as_column(name, column)
+        given[name] = column
+        if len(column) != count:
+            if count >= 0:
+                raise InvalidInput.ragged({each: len(values) for each, values in given.items()})
+            count = len(column)
+    return Rows(max(count, 0), tuple(given), given)
+
+
+def _as_column(name: str, column: Any) -> Any:
+    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+        if getattr(column, "ndim", 1) == 1 and hasattr(column, "__len__"):
+            return column
+    elif isinstance(column, np.ndarray):
+        if column.ndim == 1:
+            return column
+    elif _is_pandas(column) and getattr(column, "ndim", 1) == 1:
+        return column
+    elif isinstance(column, Sequence) and not isinstance(column, str | bytes):
+        return list(column)
+    shape = getattr(column, "shape", None) or reprlib.repr(column)
+    raise InvalidInput.in_column(name, f"it is {shape}. Give one list or one-dimensional array per column")
+
+
+def _named(columns: list[tuple[str, Any]], count: int, table: Any) -> "Rows":
+    given = dict(columns)
+    names = tuple(name for name, _ in columns)
+    twice = frozenset(name for name in names if names.count(name) > 1) if len(given) < len(names) else frozenset()
+    return Rows(count, names, given, twice, {} if table is None else {None: table})
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows as columns, each converted once, when it is asked for."""
+
+    count: int
+    names: tuple[str, ...]
+    _given: Mapping[str, Any] = field(repr=False)
+    _twice: frozenset[str] = field(default=frozenset(), repr=False)
+    _arrow: dict[str | None, Any] = field(default_factory=dict, repr=False)  # under None, the whole table
+    _values: dict[str, Values] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def column(self, name: str) -> Values:
+        """A column as kernels read it."""
+        values = self._values.get(name)
+        if values is None:
+            values = self._values[name] = _values(name, self._raw(name))
+        return values
+
+    def arrow(self, name: str) -> Any:
+        """A column as an Arrow array."""
+        array = self._arrow.get(name)
+        if array is None:
+            array = self._arrow[name] = _array(name, self._raw(name))
+        return array
+
+    def key(self, name: str) -> Any:
+        """A column as `Keys` take it: a short list as it stands, anything else as an Arrow array.
+
+        >>> read_rows({"plug": ["a"]}).key("plug")
+        ['a']
+        """
+        raw = self._raw(name)
+        return raw if type(raw) is list and self.count <= _FEW else self.arrow(name)
+
+    def measure(self, name: str) -> Measure:
+        """What the column measures, as `on`.
+
+        >>> read_rows({"ts": [1]}).measure("ts")
+        Measure(kind=<MeasureKind.INTEGER: 'integer'>, logical=None)
+        """
+        return Measure.of(self.arrow(name).type, name)
+
+    def positions(self, name: str, measure: Measure) -> Positions:
+        """The position of each row, and which rows have one (None: all).
+
+        >>> read_rows({"ts": [1, 2]}).positions("ts", Measure.of(pa.float64()))
+        (array([1., 2.]), None)
+        """
+        raw = self._raw(name)
+        if type(raw) is list:
+            kinds = set(map(type, raw))
+            if kinds == {int} or kinds == {float}:
+                return measure.of_numbers(self.column(name).data, None, name)
+        return measure.positions(self.arrow(name), name)
+
+    def table(self) -> Any:
+        """All columns as an Arrow table.
+
+        >>> read_rows({"x": [1, 2]}).table().num_rows
+        2
+        """
+        if None not in self._arrow:
+            self._arrow[None] = pa.table([self.arrow(name) for name in self.names], names=list(self.names))
+        return self._arrow[None]
+
+    def _raw(self, name: str) -> Any:
+        raw = self._given.get(name)
+        if raw is None:
+            raise UnknownName.of("column", name, self.names)
+        if name in self._twice:
+            raise InvalidInput.twice(name)
+        return raw
+
+
+def _is_pandas(values: Any) -> bool:
+    return type(values).__module__.startswith("pandas.")
+
+
+def _values(name: str, raw: Any) -> Values:
+    if type(raw) is list:
+        kinds = set(map(type, raw))
+        plain = _PLAIN.get(kinds.pop()) if len(kinds) == 1 else None
+        if plain is not None:
+            column, dtype = plain
+            try:
+                data = raw.copy() if dtype is None else np.array(raw, dtype)
+            except OverflowError:
+                pass  # worded where other lists are read
+            else:
+                return Values(data, None, column, "list")
+    try:
+        return read_one(raw)
+    except InvalidInput as error:
+        raise InvalidInput.in_column(name, str(error)) from error
+
+
+def _array(name: str, raw: Any) -> Any:
+    """A column as an Arrow array."""
+    if isinstance(raw, pa.ChunkedArray | pa.Array):
+        return raw
+    try:
+        if isinstance(raw, np.ndarray):
+            return _of_numpy(name, raw)
+        if type(raw) is list:
+            return _unmixed(name, pa.array(raw), raw)
+        if _is_pandas(raw):
+            array = pa.Array.from_pandas(raw)
+            return _unmixed(name, array, raw.tolist()) if raw.dtype == object else array
+        return pa.chunked_array(raw) if hasattr(raw, "__arrow_c_stream__") else pa.array(raw)
+    except (pa.ArrowException, OverflowError, UnicodeError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        reason = " ".join(str(each) for each in error.args)
+        raise InvalidInput.in_column(name, f"{reason}. Give all its values one type") from error
+
+
+def _unmixed(name: str, array: Any, values: list[Any]) -> Any:
+    """The array that Arrow made of the values, unless it took unlike ones for one type."""
+    for belongs, other in ((pa.types.is_binary, str), (pa.types.is_temporal, int)):
+        if belongs(array.type) and any(isinstance(value, other) for value in values):
+            raise InvalidInput.in_column(name, f"{array.type} and {other.__name__} are mixed. Give all one type")
+    return array
+
+
+def _of_numpy(name: str, values: np.ndarray[Any, Any]) -> Any:
+    mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    data = np.asarray(values)
+    if data.dtype.kind == "O" and mask is None:
+        items = data.tolist()
+        return _unmixed(name, pa.array(items), items)
+    if data.dtype.kind in "Mm":
+        unit, _ = np.datetime_data(data.dtype)
+        fine = _COARSE.get(unit, unit)
+        data = data.astype(f"{data.dtype.kind}8[{fine}]" if fine != "generic" else data.dtype)
+    elif data.dtype.kind == "f" and data.dtype.itemsize > 8:
+        data = data.astype(np.float64)
+    return pa.array(data.astype(data.dtype.newbyteorder("="), copy=False), mask=mask)

@@ -1,0 +1,60 @@
+"""Rows that wait until no earlier row can come, in the order of their positions, ties by arrival."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.slicing.slices import Array
+
+__all__ = ["Batch"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows as the engine sees them: whose, where, which punctuations, and the columns that aggregates read."""
+
+    slots: Array
+    positions: Array
+    bits: Array  # empty where nothing is punctuated
+    columns: dict[str, tuple[Any, Array]]  # data (an array, or an array of objects) and validity
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def part(self, begin: int, end: int) -> "Batch":
+        """A stretch of rows."""
+        if begin == 0 and end >= len(self):
+            return self
+        columns = {name: (data[begin:end], valid[begin:end]) for name, (data, valid) in self.columns.items()}
+        return Batch(self.slots[begin:end], self.positions[begin:end], self.bits[begin:end], columns)
+
+    def taken(self, places: Array) -> "Batch":
+        """These rows, in this order."""
+        columns = {name: (data[places], valid[places]) for name, (data, valid) in self.columns.items()}
+        bits = self.bits[places] if len(self.bits) else self.bits
+        return Batch(self.slots[places], self.positions[places], bits, columns)
+
+    def with_newer(self, newer: "Batch") -> "Batch":
+        """These rows and those that came after them, sorted by position; of equals the older is first."""
+        if not len(newer):
+            return self
+        joined = newer
+        if len(self):
+            columns = {
+                name: tuple(np.concatenate([mine, other]) for mine, other in zip(own, newer.columns[name], strict=True))
+                for name, own in self.columns.items()
+            }
+            joined = Batch(
+                np.concatenate([self.slots, newer.slots]),
+                np.concatenate([self.positions, newer.positions]),
+                np.concatenate([self.bits, newer.bits]),
+                columns,  # type: ignore[arg-type]
+            )
+        if (joined.positions[1:] < joined.positions[:-1]).any():
+            return joined.taken(np.argsort(joined.positions, kind="stable"))
+        return joined
+
+    def until(self, position: Any) -> int:
+        """How many rows lie at or before a position, where rows are sorted."""
+        return int(np.searchsorted(self.positions, position, side="right"))

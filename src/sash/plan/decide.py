@@ -1,0 +1,112 @@
+"""The decisions, as pure functions: traits of the stream and its queries in, a choice and its reason out.
+
+The first three are the decision trees of general stream slicing (Traub et al., EDBT 2019, Figures 4 to 6).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from sash.windows.kinds import Context
+
+__all__ = [
+    "Decision",
+    "Removal",
+    "Traits",
+    "finishes",
+    "keeps_rows",
+    "needs_splits",
+    "removes_rows",
+    "takes_tree",
+]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A choice and the reason for it."""
+
+    choice: bool | str
+    because: str
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What the decisions ask of one query."""
+
+    context: Context
+    is_session: bool = False
+    by_count: bool = False
+    commutative: bool = True
+    invertible: bool = False
+
+
+class Removal(Enum):
+    """How a row leaves a slice when a late one shifts all after it."""
+
+    NEVER = "never"
+    SUBTRACT = "subtract"
+    RECOMPUTE = "recompute"
+
+
+def keeps_rows(in_order: bool, queries: Iterable[Traits]) -> Decision:
+    """Figure 4: must rows be kept, or are partials enough?"""
+    queries = tuple(queries)
+    if in_order:
+        if any(each.context is Context.FORWARD_AWARE for each in queries):
+            return Decision(True, "a window is forward-context-aware: it may start at any row that is already here")
+        return Decision(False, "rows come in order, and the edges before a row are known when it comes")
+    if not all(each.commutative for each in queries):
+        return Decision(True, "an aggregate does not commute: a row out of order changes the order of combining")
+    if any(each.context is not Context.FREE and not each.is_session for each in queries):
+        return Decision(True, "a row out of order may bring an edge between rows that are already here")
+    if any(each.by_count for each in queries):
+        return Decision(True, "a row out of order changes the rank of all rows after it")
+    return Decision(False, "every aggregate commutes and no row can move an edge, so partials are enough")
+
+
+def needs_splits(in_order: bool, queries: Iterable[Traits]) -> Decision:
+    """Figure 5: can a slice have to be cut in two?"""
+    queries = tuple(queries)
+    if any(each.context is Context.FORWARD_AWARE for each in queries):
+        return Decision(True, "a forward-context-aware window may start inside what would be one slice")
+    if in_order:
+        return Decision(False, "rows come in order, and edges come before the rows that they part")
+    if any(each.context is not Context.FREE and not each.is_session for each in queries):
+        return Decision(True, "a row out of order may bring an edge")
+    return Decision(False, "edges are known before rows; a session ends only where there are none")
+
+
+def removes_rows(in_order: bool, query: Traits) -> Decision:
+    """Figure 6: how does a row leave a slice?"""
+    if in_order or not query.by_count:
+        why = "rows come in order" if in_order else "positions of rows do not change"
+        return Decision(Removal.NEVER.value, f"{why}, so a row stays in its slice")
+    if query.invertible:
+        return Decision(Removal.SUBTRACT.value, "a late row shifts the last row of each slice on; it can be subtracted")
+    return Decision(Removal.RECOMPUTE.value, "a late row shifts the last row of each slice on; it cannot be subtracted")
+
+
+# Slices of a window from which a tree over them is worth its upkeep. Measured (`sash bench slicing --only finish`).
+TREE_FROM = 64
+# Windows that overlap so many times are slid over rather than folded one by one.
+SLIDE_FROM = 8
+
+
+def takes_tree(slices_per_window: float, is_compiled: bool) -> Decision:
+    """Lazy or eager: is there a tree over the slices?"""
+    if not is_compiled:
+        return Decision(False, "partials are Python objects: a tree would hold each value many times")
+    if slices_per_window >= TREE_FROM:
+        return Decision(
+            True, f"a window has about {slices_per_window:.0f} slices: by a tree it is a fold of a logarithm of that"
+        )
+    return Decision(False, f"a window has about {slices_per_window:.0f} slices: folding them is as fast as any tree")
+
+
+def finishes(windows: int, slices: int, covered: int) -> Decision:
+    """How windows that end together are folded without a tree: `slices` in all, of which `covered` are different."""
+    if windows > 1 and slices > SLIDE_FROM * covered:
+        return Decision(
+            "two_stacks_lite", "the windows overlap many times: each slice is inserted once and evicted once"
+        )
+    return Decision("fold", "the windows hardly overlap: each is the fold of its slices")

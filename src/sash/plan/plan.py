@@ -1,0 +1,317 @@
+"""The plan: what is kept, how rows become slices, and how each query is answered; frozen, and able to explain itself."""
+
+import hashlib
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra.monoid import Monoid
+from sash.errors import InvalidInput, InvalidQuery, UnknownName
+from sash.plan.decide import Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
+from sash.plan.query import Query
+from sash.plan.share import ColumnType, Reading, grouped, readings_of, view_of
+from sash.slicing.partials import View
+from sash.slicing.slice_manager import Cuts
+from sash.slicing.slicer import Edges, Progression, pairs
+from sash.windows.kinds import Context, Window, length_on
+from sash.windows.measure import Measure
+
+__all__ = ["Options", "Plan", "Planned", "make_plan"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a stream is told to behave, as far as its results depend on it."""
+
+    on: str
+    by: tuple[str, ...] = ()
+    in_order: bool = False
+    lateness: Any = 0  # as the user gave it
+    delay: Any = None  # of the watermark behind the largest position; None: it is told
+    emit: str = "final"
+    partial: bool = False  # at the end, count windows that are not full are sent too
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One query, in positions: what it reads of each group of partials."""
+
+    name: str
+    text: str
+    window: Window
+    views: tuple[View | None, ...]
+    readings: tuple[Reading, ...]
+    traits: Traits
+    removal: Decision
+    slices_per_window: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is decided before the first row is cut."""
+
+    options: Options
+    measure: Measure
+    lateness: Any  # in positions
+    delay: Any
+    key_types: tuple[Any, ...]
+    columns: Mapping[str, ColumnType]  # that aggregates read
+    groups: tuple[Monoid, ...]
+    group_columns: tuple[tuple[str, ...], ...]
+    queries: tuple[Planned, ...]
+    punctuations: tuple[str, ...]  # boolean columns; each has its bit
+    watched: tuple[str, ...]  # columns that users' windows want to see
+    edges: Edges
+    cuts: Cuts
+    rows: Decision  # Figure 4
+    splits: Decision  # Figure 5
+    tree: Decision
+    results: tuple[tuple[str, Any], ...] = field(default=())  # names and types of result columns
+
+    @property
+    def waits(self) -> bool:
+        """Whether rows wait until no earlier one can come, and are cut in order then."""
+        return bool(self.rows.choice) and not self.options.in_order
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether slices are only ever appended to."""
+        return self.waits or self.options.in_order
+
+    @property
+    def has_revisions(self) -> bool:
+        """Whether a window can be sent again."""
+        return self.lateness > 0 or self.options.emit == "updates"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for plans that read each other's state."""
+        o = self.options
+        parts = [repr((o.on, o.by, o.in_order, self.lateness, self.delay, o.emit, o.partial)), repr(self.measure)]
+        parts += [str(each) for each in self.key_types]
+        parts += [f"{name} {each.column} {each.arrow}" for name, each in self.columns.items()]
+        parts += [each.text for each in self.queries] + [each.key for each in self.groups]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def bytes_per_slice(self) -> int:
+        """How much one slice takes: what it covers, and its partials."""
+        fields = [each for group in self.groups for each in group.fields]
+        return 48 + sum(8 if each.is_object else each.dtype.itemsize * each.width for each in fields)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        o = self.options
+        by = ", ".join(o.by) or "no key"
+        order = "in order" if o.in_order else f"any order, lateness {o.lateness}"
+        lines = [("stream", f"on {o.on} ({self.measure.kind.value}), by {by}, {order}")]
+        kept = [f"{each.name} ({' '.join(part.code for part in each.fields)})" for each in self.groups]
+        lines.append(("fields", f"{'; '.join(kept)}: {self.bytes_per_slice()} bytes per slice, shared by all queries"))
+        lines.append(("slices", self._cutting()))
+        state = (
+            "wait in order until the watermark"
+            if self.waits
+            else "kept as slices of one row"
+            if self.rows.choice
+            else "not kept"
+        )
+        lines.append(("rows", f"{state}, because {self.rows.because}"))
+        lines.append(("splits", f"{'can be needed' if self.splits.choice else 'never'}: {self.splits.because}"))
+        lines.append(("store", f"{'eager' if self.tree.choice else 'lazy'}, because {self.tree.because}"))
+        for each in self.queries:
+            lines.append(("query", f"{each.text}"))
+            lines.append(
+                ("", f"{each.traits.context.value}; {self.finish(each)}; rows leave a slice: {each.removal.choice}")
+            )
+        lines.append(("state", self._size()))
+        return lines
+
+    def finish(self, planned: Planned) -> str:
+        """How the windows of a query are finished, in words."""
+        per_window = planned.slices_per_window
+        if self.tree.choice:
+            return f"finished by a tree over slices (FlatFAT): about {2 * math.log2(max(2.0, per_window)):.0f} combines per window"
+        return (
+            "finished by folding its slices"
+            + (f" (about {per_window:.0f} per window)" if per_window > 1 else "")
+            + ", or by two_stacks_lite over them where more than 8 windows overlap in one push"
+        )
+
+    def _cutting(self) -> str:
+        parts = []
+        if self.cuts.is_each_row:
+            parts.append("one per row")
+        elif len(self.edges.period):
+            per_unit = self.edges.per_unit()
+            parts.append(
+                f"{len(self.edges.period)} grid(s) of edges, one edge per {_unit(1 / per_unit, self.measure)} on average"
+            )
+        if len(self.edges.points):
+            parts.append(f"{len(self.edges.points)} fixed edges")
+        if len(self.cuts.every):
+            parts.append(f"by rank, every {', '.join(map(str, self.cuts.every.tolist()))} rows")
+        if self.cuts.gap >= 0:
+            parts.append(f"where rows are more than {_unit(self.cuts.gap, self.measure)} apart")
+        parts += [f"where {name} is true" for name in self.punctuations]
+        return "cut " + "; ".join(parts or ["nowhere"])
+
+    def _size(self) -> str:
+        most = max((each.slices_per_window for each in self.queries), default=1.0)
+        if not math.isfinite(most):
+            return "grows with the rows that windows need"
+        return f"about {math.ceil(most) + 1} slices per key, {(math.ceil(most) + 1) * self.bytes_per_slice():,} bytes"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<8}{text}" for name, text in self._lines())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self._lines()
+        )
+        return f"<table>{rows}</table>"
+
+
+def _unit(length: float, measure: Measure) -> str:
+    if measure.kind.value == "time":
+        return f"{length / 1e6:.4g} s"
+    return f"{length:.4g}"
+
+
+def make_plan(
+    queries: Sequence[Query],
+    options: Options,
+    types: Mapping[str, ColumnType],
+    measure: Measure,
+    key_types: Sequence[Any],
+) -> Plan:
+    """Decide everything that can be decided from queries and types; what makes no sense is refused in the user's words."""
+    lateness = length_on(measure, "allowed_lateness", options.lateness)
+    delay = None if options.delay is None else length_on(measure, "watermark", options.delay)
+    for each in queries:
+        for column in each.window.columns:
+            if column not in types:
+                raise UnknownName.of("column", column, types)
+        for result, _ in each.aggregates:
+            if result in options.by:
+                raise InvalidQuery.reserved(each.name, result, options.by)
+    groups, group_columns, readings = grouped(queries, types)
+    windows = [each.window.on(measure) for each in queries]
+    columns = {name: types[name] for names in group_columns for name in names}
+    watched = tuple(dict.fromkeys(name for window in windows if window.kind == "user_aware" for name in window.columns))
+    columns |= {name: types[name] for name in watched}
+    traits = [_traits(each, window) for each, window in zip(queries, windows, strict=True)]
+    rows = keeps_rows(options.in_order, traits)
+    edges = Edges.of(*_edges(windows), measure.dtype)
+    spans = [_slices_per_window(window, edges) for window in windows]
+    compiled = all(group.is_compiled for group in groups)
+    each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
+    planned = tuple(
+        Planned(
+            each.name,
+            str(each),
+            window,
+            tuple(view_of(group, readings[each.name], k) for k, group in enumerate(groups)),
+            readings_of(readings[each.name], groups),
+            trait,
+            removes_rows(options.in_order, trait),
+            span,
+        )
+        for each, window, trait, span in zip(queries, windows, traits, spans, strict=True)
+    )
+    punctuations = tuple(dict.fromkeys(w.columns[0] for w in windows if w.kind == "punctuated"))
+    for name in punctuations:
+        if not pa.types.is_boolean(types[name].arrow) and not pa.types.is_null(types[name].arrow):
+            raise InvalidInput.option(f"Column {name!r} of a punctuated window", types[name].arrow, "boolean")
+    if len(punctuations) > 62:
+        raise InvalidInput.option("The number of punctuation columns", len(punctuations), "at most 62")
+    longest = max((span for span in spans if math.isfinite(span)), default=1.0)
+    return Plan(
+        options,
+        measure,
+        lateness,
+        delay,
+        tuple(key_types),
+        columns,
+        groups,
+        group_columns,
+        planned,
+        punctuations,
+        watched,
+        edges,
+        _cuts(windows, each_row),
+        rows,
+        needs_splits(options.in_order, traits),
+        takes_tree(longest if not each_row else math.inf, compiled),
+        _result_columns(planned),
+    )
+
+
+def _traits(query: Query, window: Window) -> Traits:
+    return Traits(
+        window.context,
+        window.kind == "session",
+        window.by_count,
+        all(each.commutative for _, each in query.aggregates),
+        all(each.invertible for _, each in query.aggregates),
+    )
+
+
+def _result_columns(queries: Sequence[Planned]) -> tuple[tuple[str, Any], ...]:
+    """One column per name of a result; where two queries have the same name, a type that holds both."""
+    found: dict[str, Any] = {}
+    for each in queries:
+        for reading in each.readings:
+            known = found.get(reading.name, reading.arrow)
+            if known is not None and reading.arrow is not None and known != reading.arrow:
+                if not all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in (known, reading.arrow)):
+                    raise InvalidQuery.types(reading.name, known, reading.arrow)
+                known = (
+                    pa.float64() if pa.types.is_floating(known) or pa.types.is_floating(reading.arrow) else pa.int64()
+                )
+            found[reading.name] = known
+    return tuple(found.items())
+
+
+def _edges(windows: Sequence[Window]) -> tuple[list[Progression], list[Any]]:
+    progressions: list[Progression] = []
+    points: list[Any] = []
+    for window in windows:
+        w: Any = window
+        if window.kind == "grid":
+            progressions += pairs(w.size, w.every, w.offset)
+        elif window.kind == "cumulative":
+            progressions.append(Progression(w.every, w.offset))
+        elif window.kind == "landmark":
+            points += [w.start, w.end]
+    return progressions, points
+
+
+def _cuts(windows: Sequence[Window], each_row: bool) -> Cuts:
+    counted: list[Any] = [window for window in windows if window.kind == "rows"]
+    sessions: list[Any] = [window for window in windows if window.kind == "session"]
+    ranks = sorted({(w.every, phase % w.every) for w in counted for phase in (0, w.size)})
+    return Cuts(
+        np.array([every for every, _ in ranks], np.int64),
+        np.array([phase for _, phase in ranks], np.int64),
+        min((w.gap for w in sessions), default=-1),
+        each_row,
+        any(window.kind == "punctuated" for window in windows),
+    )
+
+
+def _slices_per_window(window: Window, edges: Edges) -> float:
+    """How many slices a window has, if every cell has rows."""
+    w: Any = window
+    if window.kind in ("grid", "cumulative"):
+        return max(1.0, edges.per_unit() * float(w.size))
+    if window.kind == "landmark":
+        return max(1.0, edges.per_unit() * float(w.end - w.start))
+    if window.kind == "rows":
+        return max(1.0, w.size / w.every)
+    return math.inf if window.kind in ("user_aware", "user_free") else float(getattr(w, "rows", 1))

@@ -1,0 +1,75 @@
+"""A query as the user writes it: a name, a window, and aggregates by the names of their results."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sash.algebra.aggregate import Template
+from sash.errors import InvalidAggregate, InvalidQuery, InvalidWindow
+from sash.windows.kinds import Window
+
+__all__ = ["RESERVED_NAMES", "Query", "named_queries", "query"]
+
+# Columns of every table of results.
+RESERVED_NAMES = ("query", "window_start", "window_end", "revision")
+
+
+@dataclass(frozen=True)
+class Query:
+    """A window and what is computed over it."""
+
+    name: str
+    window: Window
+    aggregates: tuple[tuple[str, Template], ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.window}: {', '.join(f'{name}={described(each)}' for name, each in self.aggregates)}"
+
+
+def described(template: Template) -> str:
+    """An aggregate as one would write it."""
+    given = [*map(repr, template.columns)]
+    given += [
+        f"{name}={value!r}" for name, value in getattr(template, "parameters", ()) if name != "population" or value
+    ]
+    return f"{template.name}({', '.join(given)})"
+
+
+def query(name: str, window: Window, /, **aggregates: Template) -> Query:
+    """A named query: aggregates over a window, each under the name of its result.
+
+    >>> import sash
+    >>> print(sash.query("hourly", sash.sliding("1 hour", every="1 minute"), peak=sash.max("load"), rows=sash.count()))
+    hourly: sliding 1h every 1m: peak=max('load'), rows=count()
+    """
+    if not isinstance(name, str) or not name:
+        raise InvalidQuery.name(name)
+    if name.startswith("_"):
+        raise InvalidQuery.private(name)
+    if not isinstance(window, Window):
+        raise InvalidWindow.not_a_window(window)
+    if not aggregates:
+        raise InvalidQuery.empty(name)
+    for result, template in aggregates.items():
+        if not isinstance(template, Template):
+            raise InvalidAggregate.not_an_aggregate(template)
+        if result in RESERVED_NAMES:
+            raise InvalidQuery.reserved(name, result, RESERVED_NAMES)
+        if len(template.columns) != template.arity:
+            raise InvalidQuery.no_column(name, result, template.name, template.arity)
+    return Query(name, window, tuple(aggregates.items()))
+
+
+def named_queries(queries: Any) -> tuple[Query, ...]:
+    """The queries of a stream, each under a name of its own."""
+    given = (
+        (queries,) if isinstance(queries, Query) else tuple(queries) if isinstance(queries, Iterable) else (queries,)
+    )
+    for each in given:
+        if not isinstance(each, Query):
+            raise InvalidQuery.not_a_query(each)
+    names = [each.name for each in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidQuery.twice(name)
+    return given

@@ -1,0 +1,108 @@
+"""What queries share: each piece of a partial is kept once, however many aggregates of however many queries read it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from sash.algebra.aggregate import Template, parts_of
+from sash.algebra.monoid import Column, Monoid, of_partials, places_of, unite
+from sash.errors import SashError, UnknownName
+from sash.plan.query import Query, described
+from sash.slicing.partials import View
+
+__all__ = ["ColumnType", "Found", "Reading", "grouped", "readings_of", "view_of"]
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """A column of the input: as kernels read it, and as Arrow has it."""
+
+    column: Column
+    arrow: Any
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One result of a query: its name and type, and which monoid's outputs it is among."""
+
+    name: str
+    template: Template
+    group: int
+    output: int
+    arrow: Any  # None: whatever the objects turn out to be
+
+
+Found = list[tuple[str, Template, Any, int, Any]]  # result, template, parts, group, arrow type
+
+
+def grouped(
+    queries: Sequence[Query], types: Mapping[str, ColumnType]
+) -> tuple[tuple[Monoid, ...], tuple[tuple[str, ...], ...], dict[str, Found]]:
+    """Aggregates that compile are kept together, and so are those of Python objects; parts that are alike are kept once."""
+    schema = {name: each.column for name, each in types.items()}
+    wanted: list[list[str]] = [[], []]
+    sorted_out: list[tuple[str, str, Template, int]] = []
+    for each in queries:
+        for result, template in each.aggregates:
+            for name in template.columns:
+                if name not in schema:
+                    raise UnknownName.of("column", name, schema)
+            try:
+                parts = template.parts(tuple(schema[name] for name in template.columns), False)
+            except SashError as error:
+                raise type(error)(f"Query {each.name!r}, {result}={described(template)}: {error}") from error
+            fields = [f for component in parts.components for f in component.fields]
+            fields += [schema[name].field for name in template.columns] + [parts.result]
+            group = 1 if any(f.is_object for f in fields) else 0
+            sorted_out.append((each.name, result, template, group))
+            wanted[group] += [name for name in template.columns if name not in wanted[group]]
+    used = [group for group in (0, 1) if any(each[3] == group for each in sorted_out)]
+    columns = tuple(tuple(wanted[group]) for group in used)
+    found: dict[str, Found] = {each.name: [] for each in queries}
+    united: list[dict[str, Any]] = [{} for _ in used]
+    for name, result, template, group in sorted_out:
+        k = used.index(group)
+        places = {column: place for place, column in enumerate(columns[k])}
+        parts = parts_of(template, schema, places)
+        found[name].append((result, template, parts, k, _arrow_type(template, parts.result, types)))
+        united[k][f"{name}.{result}"] = parts
+    # Kernels are kept by what they compute, not by what users call it.
+    groups = tuple(
+        replace(unite(parts, tuple(schema[column] for column in names)), name="slices", outputs=())
+        for parts, names in zip(united, columns, strict=True)
+    )
+    return groups, columns, found
+
+
+def view_of(group: Monoid, found: Found, place: int) -> View | None:
+    own = {result: parts for result, _, parts, k, _ in found if k == place}
+    if not own:
+        return None
+    monoid = replace(of_partials(unite(own, group.columns)), name="window")
+    return View(monoid, places_of(monoid, group))
+
+
+def readings_of(found: Found, groups: tuple[Monoid, ...]) -> tuple[Reading, ...]:
+    counts = [0] * len(groups)
+    readings = []
+    for result, template, _, group, arrow in found:
+        readings.append(Reading(result, template, group, counts[group], arrow))
+        counts[group] += 1
+    return tuple(readings)
+
+
+def _arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType]) -> Any:
+    """The type of a result column; None where only the objects themselves can tell."""
+    if template.selective and template.columns and not result.is_array:
+        return types[template.columns[-1]].arrow
+    if result.is_array:
+        return pa.list_(pa.from_numpy_dtype(result.dtype), result.width)
+    if not result.is_object:
+        return pa.from_numpy_dtype(result.dtype)
+    if template.name in ("collect", "collect_distinct"):
+        return pa.list_(types[template.columns[0]].arrow)
+    return pa.string() if template.name == "string_agg" else None
+
+

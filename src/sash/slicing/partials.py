@@ -1,0 +1,254 @@
+"""The partials of slices: rows folded in, slices joined, and windows finished from runs of slices.
+
+Lazy      a window is the fold of its slices, one after the other, or slid over them where windows overlap.
+Eager     a tree over the slices of each key (FlatFAT): a window is the fold of a logarithmic number of nodes.
+Picture     segment of a key, room 4      order   [ s0 | s1 | s2 | s3 )          leaves 4 5 6 7
+                                          inner   [  – | n1 | n2 | n3 )          n2 = s0⊕s1  n3 = s2⊕s3  n1 = n2⊕n3
+Keeps     T1  a node whose leaves are all in use and came before `dirty` when the tree was last brought up to date
+              is the fold of its leaves, oldest left; no other node is ever read
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import jitable, kernel
+from sash.algebra.fields import Field, Fields, allocate, load, store
+from sash.algebra.monoid import Monoid, combine, emit, identity, lift
+from sash.slicing.slices import NO_CUT, Array, Slices, grown
+from sash.slicing.window_manager import Ended
+from sash.swag.catalog import find
+from sash.swag.contract import Algorithm, evict, insert, query
+
+__all__ = ["Answer", "Partials", "View", "settle_trees"]
+
+Answer = tuple[Fields, Fields]  # results and presences
+
+
+@dataclass(frozen=True)
+class View:
+    """What one query reads: its own monoid, and where its fields are among those that are kept."""
+
+    monoid: Monoid
+    places: tuple[int, ...]
+
+    def of(self, fields: Fields) -> Fields:
+        return tuple(fields[place] for place in self.places)
+
+
+@kernel
+def _add(aggregate: Monoid, fields: Fields, inputs: Fields, ids: Any) -> None:
+    current = ids[0]
+    folded = load(fields, current)
+    for row in range(len(ids)):
+        if ids[row] != current:
+            store(fields, current, folded)
+            current = ids[row]
+            folded = load(fields, current)
+        folded = combine(aggregate, folded, lift(aggregate, load(inputs, row)))
+    store(fields, current, folded)
+
+
+@kernel
+def _merge(aggregate: Monoid, fields: Fields, pairs: Any) -> None:
+    for k in range(len(pairs)):
+        store(fields, pairs[k, 0], combine(aggregate, load(fields, pairs[k, 0]), load(fields, pairs[k, 1])))
+
+
+@kernel
+def _fold(
+    aggregate: Monoid, fields: Fields, order: Any, lows: Any, highs: Any, results: Fields, presences: Fields
+) -> None:
+    for place in range(len(lows)):
+        folded = load(fields, order[lows[place]])
+        for at in range(lows[place] + 1, highs[place]):
+            folded = combine(aggregate, folded, load(fields, order[at]))
+        emit(aggregate, results, presences, place, folded)
+
+
+@kernel
+def _slide(
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    state: Any,
+    fields: Fields,
+    order: Any,
+    lows: Any,
+    highs: Any,
+    results: Fields,
+    presences: Fields,
+) -> None:
+    oldest, newest = 0, 0
+    for place in range(len(lows)):
+        low, high = lows[place], highs[place]
+        if low < oldest or low > newest or high < newest:  # another key, or nothing in common
+            while oldest < newest:
+                evict(algorithm, aggregate, state)
+                oldest += 1
+            oldest, newest = low, low
+        while oldest < low:
+            evict(algorithm, aggregate, state)
+            oldest += 1
+        while newest < high:
+            insert(algorithm, aggregate, state, load(fields, order[newest]))
+            newest += 1
+        emit(aggregate, results, presences, place, query(algorithm, aggregate, state))
+
+
+@jitable
+def _node(fields: Any, inner: Any, order: Any, begin: int, room: int, node: int) -> Any:
+    return load(fields, order[begin + node - room]) if node >= room else load(inner, begin + node)
+
+
+@kernel
+def _grow_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any) -> None:
+    begins, counts, rooms, dirty, order = shape
+    for slot in range(len(begins)):
+        begin, count, room = begins[slot], counts[slot], rooms[slot]
+        first = room + dirty[slot] if dirty[slot] < count else 0
+        if first == 0:
+            continue
+        last = room + count - 1
+        span = 1
+        while first > 1:
+            first, last, span = first // 2, last // 2, span * 2
+            for node in range(first, last + 1):
+                if (node + 1) * span <= room + count:
+                    left = _node(fields, inner, order, begin, room, 2 * node)
+                    right = _node(fields, inner, order, begin, room, 2 * node + 1)
+                    store(inner, begin + node, combine(aggregate, left, right))
+
+
+@kernel
+def _read_trees(
+    aggregate: Monoid,
+    fields: Fields,
+    inner: Fields,
+    shape: Any,
+    slots: Any,
+    lows: Any,
+    highs: Any,
+    results: Fields,
+    presences: Fields,
+) -> None:
+    begins, _counts, rooms, _dirty, order = shape
+    for place in range(len(lows)):
+        begin, room = begins[slots[place]], rooms[slots[place]]
+        left, right = identity(aggregate), identity(aggregate)
+        low, high = lows[place] - begin + room, highs[place] - begin + room
+        while low < high:
+            if low & 1:
+                left = combine(aggregate, left, _node(fields, inner, order, begin, room, low))
+                low += 1
+            if high & 1:
+                high -= 1
+                right = combine(aggregate, _node(fields, inner, order, begin, room, high), right)
+            low, high = low // 2, high // 2
+        emit(aggregate, results, presences, place, combine(aggregate, left, right))
+
+
+class Partials:
+    """One partial per slice, of all aggregates that can be kept together; with a tree over them if it is eager."""
+
+    def __init__(self, monoid: Monoid, eager: bool) -> None:
+        self.monoid = monoid
+        self.fields = monoid.allocate(0)
+        self.inner = monoid.allocate(0) if eager else None
+
+    def copy(self) -> "Partials":
+        """The same partials, apart; a tree is made anew when it is asked for."""
+        twin = Partials(self.monoid, self.inner is not None)
+        twin.fields = tuple(each.copy() for each in self.fields)
+        return twin
+
+    def ensure(self, capacity: int) -> None:
+        """Room for this many slices."""
+        self.fields = _longer(self.fields, capacity)
+
+    def reset(self, numbers: Array) -> None:
+        """Let these slices hold no rows."""
+        if self.monoid.is_compiled:
+            for field, value in zip(self.fields, self.monoid.initial, strict=True):
+                field[numbers] = value
+        else:
+            for number in numbers.tolist():
+                store(self.fields, number, identity(self.monoid))
+
+    def add(self, ids: Array, inputs: Fields) -> None:
+        """Fold each row into its slice, in the order of rows."""
+        if not len(ids):
+            return
+        if self.monoid.is_compiled:
+            _add(self.monoid, self.fields, inputs, ids)
+            return
+        by_slice: dict[int, list[Any]] = {}
+        rows = zip(*(each.tolist() if isinstance(each, np.ndarray) else each for each in inputs), strict=True)
+        if not inputs:
+            rows = (() for _ in range(len(ids)))  # type: ignore[assignment]
+        for number, row in zip(ids.tolist(), rows, strict=True):
+            by_slice.setdefault(number, []).append(self.monoid.lift(row))
+        for number, lifted in by_slice.items():
+            folded = _balanced(self.monoid, lifted)
+            store(self.fields, number, combine(self.monoid, load(self.fields, number), folded))
+
+    def merge(self, pairs: Array) -> None:
+        """Join the second slice of each pair to the first, which is older."""
+        if len(pairs):
+            _merge(self.monoid, self.fields, pairs)
+
+    def finish(self, view: View, slices: Slices, ended: Ended, algorithm: str | None) -> Answer:
+        """The results of windows: by the tree if there is one, by an algorithm that slides, or one by one."""
+        outputs, compiled = view.monoid.outputs, view.monoid.is_compiled
+        results = tuple(each.result.empty(len(ended), compiled) for each in outputs)
+        presences = allocate(tuple(Field("u1") for each in outputs if each.presence), len(ended), compiled)
+        fields, order = view.of(self.fields), slices.order
+        if not len(ended):
+            return results, presences
+        if self.inner is not None:
+            shape = slices.begin, slices.count, slices.room, slices.dirty, slices.order
+            inner = view.of(self.inner)
+            _read_trees(view.monoid, fields, inner, shape, ended.slots, ended.lows, ended.highs, results, presences)
+        elif algorithm is None:
+            _fold(view.monoid, fields, order, ended.lows, ended.highs, results, presences)
+        else:
+            slides = find(algorithm)
+            longest = int((ended.highs - ended.lows).max())
+            state = slides.steps.start(view.monoid, longest, (longest,))
+            _slide(slides, view.monoid, state, fields, order, ended.lows, ended.highs, results, presences)
+        return results, presences
+
+    def bring_up_to_date(self, slices: Slices) -> None:
+        """Make the nodes anew that lie above what changed; after all partials have, `settle_trees`."""
+        if self.inner is None:
+            return
+        if len(self.inner) and len(self.inner[0]) < len(slices.order):
+            self.inner = _longer(self.inner, len(slices.order))
+        shape = slices.begin, slices.count, slices.room, slices.dirty, slices.order
+        _grow_trees(self.monoid, self.fields, self.inner, shape)
+
+    def taken(self, numbers: Array) -> Fields:
+        """The partials of these slices: to save them."""
+        if self.monoid.is_compiled:
+            return tuple(each[numbers] for each in self.fields)
+        return tuple([each[number] for number in numbers.tolist()] for each in self.fields)
+
+
+def settle_trees(slices: Slices) -> None:
+    """Every tree has been brought up to date."""
+    slices.dirty[:] = NO_CUT
+
+
+def _longer(fields: Fields, capacity: int) -> Fields:
+    return tuple(
+        grown(each, capacity) if isinstance(each, np.ndarray) else each + [None] * (capacity - len(each))
+        for each in fields
+    )
+
+
+def _balanced(monoid: Monoid, partials: list[Any]) -> Any:
+    """The fold of partials by halves: joining long lists to short ones is what makes objects slow."""
+    while len(partials) > 1:
+        joined = [combine(monoid, a, b) for a, b in zip(partials[::2], partials[1::2], strict=False)]
+        partials = joined + partials[len(partials) - len(partials) % 2 :]
+    return partials[0]

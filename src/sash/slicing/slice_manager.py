@@ -1,0 +1,546 @@
+"""Rows and edges in, slices out: which slice each row belongs to, made, joined and dropped on the way.
+
+Rows come in one of two ways. In the order of their positions (per key), they are only ever appended. In any
+order, a row is looked up among its key's slices; that is for aggregates that commute, so what a row does to
+its slice does not depend on when. Partials are not touched here: the answer is the number of the slice of
+every row, the slices that were made, and the pairs that were joined, for every aggregate to follow.
+
+Cell      the stretch between two neighbouring edges. A slice lies in one cell; where sessions are asked for, a
+          cell is cut again wherever its rows are more than the smallest gap apart.
+Tails     Where a punctuation may still come for the position of the newest row, the rows at that position are a slice
+          of their own, joined to the one before as soon as the position moves on.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import jitable, kernel
+from sash.slicing.slices import FREE, NEXT, NO_CUT, TOP, USED, Array, Slices
+
+__all__ = [
+    "Cuts",
+    "Placed",
+    "drop",
+    "needed_by_last_rows",
+    "needed_by_punctuations",
+    "needed_by_ranks",
+    "needed_by_sessions",
+    "next_cut",
+    "place",
+    "release",
+]
+
+# Why a kernel stopped before it was done; what is needed stands beside it.
+DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
+_STATUS, _NEEDED, _MADE, _MERGED, _MOVED = range(5)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Where slices end, besides at the edges of a batch."""
+
+    every: Array  # ranks at which count windows start or end: multiples of `every`, moved by `phase`
+    phase: Array
+    gap: Any  # the smallest gap of a session; negative: there are none
+    is_each_row: bool = False  # a window may start at any row: each is a slice of its own
+    has_tails: bool = False
+
+    @classmethod
+    def none(cls) -> "Cuts":
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), -1)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What became of a batch: the slice of each row, slices made, and pairs (into, from) that were joined."""
+
+    ids: Array
+    made: Array
+    merged: Array
+
+
+@jitable
+def next_cut(every: Any, phase: Any, rank: int) -> int:
+    """The first rank after this one at which a count window starts or ends."""
+    nearest = NO_CUT
+    for k in range(len(every)):
+        at = rank - (rank - phase[k]) % every[k] + every[k]
+        nearest = min(nearest, at)
+    return nearest
+
+
+@jitable
+def _cell(edges: Any, at: int, position: Any) -> int:
+    """The cell of a position: edges[cell] ≤ position < edges[cell + 1]; `at` is a guess."""
+    if edges[at] <= position:
+        if position < edges[at + 1]:
+            return at
+        if at + 2 < len(edges) and position < edges[at + 2]:
+            return at + 1
+    low, high = 0, len(edges) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if edges[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@jitable
+def _has_room(slices: Any, key: int, status: Any) -> bool:
+    """Whether one more slice fits, in the key's segment and among the numbers; a full segment is moved and doubled."""
+    begin, count, room, dirty, ends, order, cursor = (
+        slices[0],
+        slices[1],
+        slices[2],
+        slices[5],
+        slices[6],
+        slices[11],
+        slices[13],
+    )
+    if cursor[FREE] == 0 and cursor[NEXT] == len(ends):
+        status[_STATUS] = NO_SLICES
+        return False
+    if count[key] < room[key]:
+        return True
+    wanted = max(2, 2 * room[key])
+    if cursor[TOP] + wanted > len(order):
+        status[_STATUS] = NO_ARENA
+        status[_NEEDED] = wanted
+        return False
+    source, target = begin[key], cursor[TOP]
+    for k in range(count[key]):
+        order[target + k] = order[source + k]
+    begin[key] = target
+    room[key] = wanted
+    dirty[key] = 0
+    cursor[TOP] += wanted
+    return True
+
+
+@jitable
+def _insert(slices: Any, key: int, place: int, position: Any, end: Any, made: Any, status: Any) -> int:
+    """A new slice at a place in the key's order; what is newer moves on."""
+    begin, count, seen, dirty = slices[0], slices[1], slices[3], slices[5]
+    ends, firsts, lasts, ranks, opens = slices[6], slices[7], slices[8], slices[9], slices[10]
+    order, free, cursor = slices[11], slices[12], slices[13]
+    if cursor[FREE] > 0:
+        cursor[FREE] -= 1
+        number = free[cursor[FREE]]
+    else:
+        number = cursor[NEXT]
+        cursor[NEXT] += 1
+    cursor[USED] += 1
+    at = begin[key] + place
+    for k in range(begin[key] + count[key], at, -1):
+        order[k] = order[k - 1]
+    status[_MOVED] += count[key] - place
+    order[at] = number
+    count[key] += 1
+    dirty[key] = min(dirty[key], place)
+    ends[number] = end
+    firsts[number] = position
+    lasts[number] = position
+    ranks[number] = seen[key]
+    opens[number] = 0
+    made[status[_MADE]] = number
+    status[_MADE] += 1
+    return number
+
+
+@jitable
+def _remove(slices: Any, key: int, place: int) -> None:
+    """Take a slice out of the order; its number is not free yet, for rows of this batch may be in it."""
+    begin, count, dirty, order, cursor = slices[0], slices[1], slices[5], slices[11], slices[13]
+    for k in range(begin[key] + place, begin[key] + count[key] - 1):
+        order[k] = order[k + 1]
+    count[key] -= 1
+    dirty[key] = min(dirty[key], place)
+    cursor[USED] -= 1
+
+
+@jitable
+def _is_cut(rank: int, every: Any, phase: Any) -> bool:
+    for k in range(len(every)):
+        if (rank - phase[k]) % every[k] == 0:
+            return True
+    return False
+
+
+@kernel
+def _in_order(
+    slices: Any,
+    rows: Any,
+    edges: Any,
+    every: Any,
+    phase: Any,
+    gap: Any,
+    is_each_row: bool,
+    has_tails: bool,
+    fresh: Any,
+    ids: Any,
+    made: Any,
+    merged: Any,
+    status: Any,
+    row: int,
+) -> int:
+    begin, count, seen, cut, dirty = slices[0], slices[1], slices[3], slices[4], slices[5]
+    ends, firsts, lasts, ranks, opens, order = slices[6], slices[7], slices[8], slices[9], slices[10], slices[11]
+    keys, positions, bits = rows
+    cell = 0
+    while row < len(keys):
+        key, position = keys[row], positions[row]
+        newest = order[begin[key] + count[key] - 1] if count[key] > 0 else -1
+        begins = newest < 0 or is_each_row or position >= ends[newest] or seen[key] >= cut[key]
+        if not begins and gap >= 0:
+            begins = position - lasts[newest] > gap
+        if not begins and has_tails:
+            begins = position > lasts[newest] or (bits[row] != 0 and firsts[newest] < position)
+        if not begins and len(fresh) > 0:
+            begins = fresh[key] == 1
+        if begins:
+            if not _has_room(slices, key, status):
+                return row
+            if has_tails and not is_each_row and len(fresh) == 0 and count[key] > 1 and position > lasts[newest]:
+                # The tail is complete: it joins the slice before it unless an edge of any kind parts them.
+                before = order[begin[key] + count[key] - 2]
+                parted = ends[before] != ends[newest] or opens[newest] != 0 or _is_cut(ranks[newest], every, phase)
+                if not parted and gap >= 0:
+                    parted = firsts[newest] - lasts[before] > gap
+                if not parted:
+                    lasts[before] = lasts[newest]
+                    merged[status[_MERGED], 0] = before
+                    merged[status[_MERGED], 1] = newest
+                    status[_MERGED] += 1
+                    _remove(slices, key, count[key] - 1)
+            if seen[key] >= cut[key] or newest < 0:
+                cut[key] = next_cut(every, phase, seen[key])
+            cell = _cell(edges, cell, position)
+            newest = _insert(slices, key, count[key], position, edges[cell + 1], made, status)
+            if len(fresh) > 0:
+                fresh[key] = 0
+        if len(bits) > 0:
+            opens[newest] |= bits[row]
+        lasts[newest] = position
+        dirty[key] = min(dirty[key], count[key] - 1)
+        seen[key] += 1
+        ids[row] = newest
+        row += 1
+    return row
+
+
+@kernel
+def _in_any_order(
+    slices: Any, rows: Any, edges: Any, gap: Any, ids: Any, made: Any, merged: Any, status: Any, limit: int, row: int
+) -> int:
+    begin, count, dirty = slices[0], slices[1], slices[5]
+    ends, firsts, lasts, order = slices[6], slices[7], slices[8], slices[11]
+    keys, positions, _bits = rows
+    cell = 0
+    held, low, high = -1, positions[0], positions[0]  # the slice of the last row, and what surely belongs to it
+    held_key = -1
+    while row < len(keys):
+        key, position = keys[row], positions[row]
+        if key == held_key and low <= position < high and (gap < 0 or position - lasts[held] <= gap):
+            firsts[held] = min(firsts[held], position)
+            lasts[held] = max(lasts[held], position)
+            ids[row] = held
+            row += 1
+            continue
+        cell = _cell(edges, cell, position)
+        end = edges[cell + 1]
+        # The newest slice that does not begin after the row.
+        place = count[key] - 1
+        if place >= 0 and firsts[order[begin[key] + place]] > position:
+            below, above = -1, place
+            while above - below > 1:
+                middle = (below + above) // 2
+                if firsts[order[begin[key] + middle]] > position:
+                    above = middle
+                else:
+                    below = middle
+            place = below
+        older = order[begin[key] + place] if place >= 0 else -1
+        newer = order[begin[key] + place + 1] if place + 1 < count[key] else -1
+        joins_older = older >= 0 and ends[older] == end
+        joins_newer = newer >= 0 and ends[newer] == end
+        if gap >= 0:
+            joins_older = joins_older and position - lasts[older] <= gap
+            joins_newer = joins_newer and firsts[newer] - position <= gap
+        if joins_older:
+            number = older
+            lasts[number] = max(lasts[number], position)
+            dirty[key] = min(dirty[key], place)
+            if joins_newer:
+                lasts[number] = lasts[newer]
+                merged[status[_MERGED], 0] = number
+                merged[status[_MERGED], 1] = newer
+                status[_MERGED] += 1
+                status[_MOVED] += count[key] - place
+                _remove(slices, key, place + 1)
+        elif joins_newer:
+            number = newer
+            firsts[number] = position
+            dirty[key] = min(dirty[key], place + 1)
+        else:
+            if status[_MOVED] > limit and place + 1 < count[key]:
+                status[_STATUS] = TOO_MUCH_MOVED
+                return row
+            if not _has_room(slices, key, status):
+                return row
+            number = _insert(slices, key, place + 1, position, end, made, status)
+        ids[row] = number
+        held, held_key = number, key
+        if gap < 0:
+            low, high = edges[cell], end
+        else:  # a row before it, or between it and a newer one, may join two
+            low, high = firsts[number], (end if number == order[begin[key] + count[key] - 1] else lasts[number])
+        row += 1
+    return row
+
+
+def place(
+    slices: Slices,
+    keys: Array,
+    positions: Array,
+    bits: Array,
+    edges: Array,
+    cuts: Cuts,
+    in_order: bool,
+    fresh: Array | None = None,
+) -> Placed:
+    """Give every row its slice. In order means: for each key, positions ascend and are not before its newest row.
+
+    Where `fresh` says so of a key, its rows begin slices of their own, so that they can be taken out again. Rows that
+    come in no order at all are sorted on the way, so that no slice is moved too often.
+    """
+    rows = len(keys)
+    ids = np.empty(rows, np.int64)
+    made = np.empty(rows, np.int64)
+    merged = np.empty((rows if cuts.has_tails or (cuts.gap >= 0 and not in_order) else 0, 2), np.int64)
+    status = np.zeros(5, np.int64)
+    fresh = np.zeros(0, np.int64) if fresh is None else fresh
+    gap = positions.dtype.type(cuts.gap)
+    reached, order = 0, None
+    while reached < rows:
+        status[_STATUS] = DONE
+        batch = keys, positions, bits
+        if in_order:
+            reached = _in_order(
+                _arrays(slices),
+                batch,
+                edges,
+                cuts.every,
+                cuts.phase,
+                gap,
+                cuts.is_each_row,
+                cuts.has_tails,
+                fresh,
+                ids,
+                made,
+                merged,
+                status,
+                reached,
+            )
+        else:
+            limit = 16 * rows + 1024 if order is None else NO_CUT
+            reached = _in_any_order(_arrays(slices), batch, edges, gap, ids, made, merged, status, limit, reached)
+        if status[_STATUS] == NO_SLICES:
+            slices.grow_slices()
+        elif status[_STATUS] == NO_ARENA:
+            slices.grow_arena(int(status[_NEEDED]))
+        elif status[_STATUS] == TOO_MUCH_MOVED:
+            rest = np.argsort(positions[reached:], kind="stable") + reached
+            order = np.concatenate([np.arange(reached), rest])
+            keys, positions = keys[order], positions[order]
+    if order is not None:
+        ids[order] = ids.copy()
+    return Placed(ids, made[: int(status[_MADE])], merged[: int(status[_MERGED])])
+
+
+def _arrays(slices: Slices) -> tuple[Array, ...]:
+    s = slices
+    return (
+        s.begin,
+        s.count,
+        s.room,
+        s.seen,
+        s.cut,
+        s.dirty,
+        s.ends,
+        s.firsts,
+        s.lasts,
+        s.ranks,
+        s.opens,
+        s.order,
+        s.free,
+        s.cursor,
+    )
+
+
+# --- what nobody needs any more ------------------------------------------------------------------
+
+
+@kernel
+def _drop(
+    slices: Any,
+    keep_from: Any,
+    fine_from: Any,
+    first_needed: Any,
+    points: Any,
+    every: Any,
+    phase: Any,
+    gap: Any,
+    is_each_row: bool,
+    dropped: Any,
+    merged: Any,
+    counts: Any,
+) -> None:
+    begin, count, dirty = slices[0], slices[1], slices[5]
+    ends, firsts, lasts, ranks, opens = slices[6], slices[7], slices[8], slices[9], slices[10]
+    order, cursor = slices[11], slices[13]
+    gone, joined = 0, 0
+    for key in range(len(begin)):
+        if count[key] == 0:
+            continue
+        at, size = begin[key], count[key]
+        going = 0
+        while going < size and going < first_needed[key] and ends[order[at + going]] <= keep_from:
+            dropped[gone] = order[at + going]
+            gone += 1
+            going += 1
+        kept = 0
+        for k in range(going, size):
+            number = order[at + k]
+            if kept > 0 and ends[number] <= fine_from and not is_each_row and opens[number] == 0:
+                before = order[at + kept - 1]
+                parted = _is_cut(ranks[number], every, phase) or (gap >= 0 and firsts[number] - lasts[before] > gap)
+                for j in range(len(points)):
+                    parted = parted or (lasts[before] < points[j] and points[j] <= firsts[number])
+                if not parted:
+                    lasts[before] = lasts[number]
+                    ends[before] = ends[number]
+                    merged[joined, 0] = before
+                    merged[joined, 1] = number
+                    joined += 1
+                    continue
+            order[at + kept] = number
+            kept += 1
+        if kept < size:
+            count[key] = kept
+            dirty[key] = 0
+    cursor[USED] -= gone + joined
+    counts[0] = gone
+    counts[1] = joined
+
+
+def drop(
+    slices: Slices, keep_from: Any, fine_from: Any, first_needed: Array, points: Array, cuts: Cuts
+) -> tuple[Array, Array]:
+    """Drop what lies before `keep_from` and before each key's first needed place; what is kept but lies before
+    `fine_from` is joined wherever no window has an edge any more. Gives the dropped slices and the joined pairs.
+    """
+    dropped = np.empty(slices.used, np.int64)
+    merged = np.empty((slices.used, 2), np.int64)
+    counts = np.zeros(2, np.int64)
+    dtype = slices.ends.dtype.type
+    _drop(
+        _arrays(slices),
+        dtype(keep_from),
+        dtype(fine_from),
+        first_needed,
+        points,
+        cuts.every,
+        cuts.phase,
+        dtype(cuts.gap),
+        cuts.is_each_row,
+        dropped,
+        merged,
+        counts,
+    )
+    return dropped[: counts[0]], merged[: counts[1]]
+
+
+@kernel
+def _by_sessions(arrays: Any, gap: Any, final: Any, first: Any) -> None:
+    begins, counts, firsts, lasts, order = arrays
+    for slot in range(len(begins)):
+        begin, count = begins[slot], counts[slot]
+        place = 0
+        while place < count:
+            low = place
+            place += 1
+            while place < count and firsts[order[begin + place]] - lasts[order[begin + place - 1]] <= gap:
+                place += 1
+            if lasts[order[begin + place - 1]] + gap >= final:
+                first[slot] = min(first[slot], low)
+                break
+
+
+@kernel
+def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) -> None:
+    begins, counts, firsts, _lasts, order = arrays
+    for slot in range(len(begins)):
+        begin, count = begins[slot], counts[slot]
+        low = 0
+        for place in range(1, count):
+            if opens[order[begin + place]] & bit != 0:
+                if firsts[order[begin + place]] > final:
+                    break
+                low = place
+        first[slot] = min(first[slot], low)
+
+
+@kernel
+def _by_ranks(begins: Any, counts: Any, order: Any, ranks: Any, from_rank: Any, first: Any) -> None:
+    for slot in range(len(begins)):
+        place = 0
+        # A slice is needed if it, or part of it, comes from that rank on.
+        while place + 1 < counts[slot] and ranks[order[begins[slot] + place + 1]] <= from_rank[slot]:
+            place += 1
+        first[slot] = min(first[slot], place)
+
+
+@kernel
+def _by_last_rows(arrays: Any, rows: int, final: Any, first: Any) -> None:
+    begins, counts, firsts, _lasts, order = arrays
+    for slot in range(len(begins)):
+        settled = 0
+        while settled < counts[slot] and firsts[order[begins[slot] + settled]] <= final:
+            settled += 1
+        first[slot] = min(first[slot], max(0, settled - rows))
+
+
+def _view(slices: Slices) -> tuple[Array, ...]:
+    return slices.begin, slices.count, slices.firsts, slices.lasts, slices.order
+
+
+def needed_by_sessions(slices: Slices, gap: Any, final: Any, first: Array) -> None:
+    """Lower each key's first needed place to that of its oldest session that may still grow."""
+    dtype = slices.ends.dtype.type
+    _by_sessions(_view(slices), dtype(gap), dtype(final), first)
+
+
+def needed_by_punctuations(slices: Slices, bit: int, final: Any, first: Array) -> None:
+    """… to the window that the last final punctuation opened."""
+    _by_punctuations(_view(slices), slices.opens, bit, slices.ends.dtype.type(final), first)
+
+
+def needed_by_ranks(slices: Slices, from_rank: Array, first: Array) -> None:
+    """… to the slice that holds a rank."""
+    _by_ranks(slices.begin, slices.count, slices.order, slices.ranks, from_rank, first)
+
+
+def needed_by_last_rows(slices: Slices, rows: int, final: Any, first: Array) -> None:
+    """… to the last rows before the position that is final, where each row is a slice."""
+    _by_last_rows(_view(slices), rows, slices.ends.dtype.type(final), first)
+
+
+def release(slices: Slices, numbers: Array) -> None:
+    """Let slice numbers be used again, once every aggregate has followed."""
+    top = int(slices.cursor[FREE])
+    slices.free[top : top + len(numbers)] = numbers
+    slices.cursor[FREE] = top + len(numbers)

@@ -1,0 +1,159 @@
+"""The ordered slices of every key, without their partials.
+
+Idea      A slice is a number. What it covers stands in arrays under that number, and so do its partials
+          in every aggregate; neither ever moves. What moves is the order: each key has a segment of one
+          arena that lists its slices from the oldest to the newest.
+Picture     key k       begin ┐        ┌ begin + count        ┌ begin + room
+            arena  … [ 7 | 3 | 12 | 4 )  free                 ) …
+            slice 12     ends[12] firsts[12] lasts[12] ranks[12] opens[12]      fields[·][12]
+Keeps     S1  the segments of two keys do not overlap; count ≤ room, room is 0 or a power of two
+          S2  a slice is in one segment, or on the stack of free ones
+          S3  along a segment firsts ascend, firsts[i] ≤ lasts[i] < ends[i], and lasts[i] ≤ firsts[i + 1]
+          S4  `ends` is the first edge after the rows: rows with an edge between them are in two slices
+          S5  ranks[i] is how many rows the key had before the slice, where rows are placed in order
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FREE", "NEXT", "NO_CUT", "TOP", "USED", "Slices"]
+
+# Where the counters live in `cursor`.
+TOP, NEXT, FREE, USED = range(4)
+NO_CUT = np.iinfo(np.int64).max  # the rank of a cut that never comes
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class Slices:
+    """Slices by number, and the order of each key's; arrays are shared with kernels and changed in place."""
+
+    begin: Array
+    count: Array
+    room: Array
+    seen: Array  # rows of the key so far: the rank of the next one
+    cut: Array  # the rank at which the next slice must begin
+    dirty: Array  # the oldest place in the key's order that changed since its tree was brought up to date
+    ends: Array
+    firsts: Array
+    lasts: Array
+    ranks: Array
+    opens: Array  # a bit for each punctuation column that opens a window here
+    order: Array  # the arena
+    free: Array  # a stack of numbers that may be used again
+    cursor: Array
+
+    @classmethod
+    def empty(cls, dtype: Any) -> "Slices":
+        """No keys, no slices; positions are of this type."""
+
+        def none(kind: Any = np.int64) -> Array:
+            return np.zeros(0, kind)
+
+        return cls(
+            *(none() for _ in range(6)),
+            none(dtype),
+            none(dtype),
+            none(dtype),
+            *(none() for _ in range(4)),
+            np.zeros(4, np.int64),
+        )
+
+    @property
+    def used(self) -> int:
+        """How many slices there are."""
+        return int(self.cursor[USED])
+
+    @property
+    def keys(self) -> int:
+        """How many keys there is room for."""
+        return len(self.begin)
+
+    @property
+    def capacity(self) -> int:
+        """How many slices there is room for."""
+        return len(self.ends)
+
+    def copy(self) -> "Slices":
+        """The same slices in arrays of their own."""
+        return replace(self, **{each.name: getattr(self, each.name).copy() for each in fields(self)})
+
+    def ensure_keys(self, keys: int) -> None:
+        """Room for this many keys."""
+        if keys > len(self.begin):
+            size = max(keys, 2 * len(self.begin), 8)
+            for name in ("begin", "count", "room", "seen", "cut", "dirty"):
+                setattr(self, name, grown(getattr(self, name), size))
+
+    def grow_slices(self) -> None:
+        """Room for twice as many slices."""
+        size = max(2 * self.capacity, 16)
+        for name in ("ends", "firsts", "lasts", "ranks", "opens", "free"):
+            setattr(self, name, grown(getattr(self, name), size))
+
+    def grow_arena(self, least: int) -> None:
+        """Room at the end of the arena for a segment of this length; what moved segments left behind is used first."""
+        used = int(self.room.sum())
+        if used + least <= len(self.order) // 2:
+            self._pack()
+        else:
+            self.order = grown(self.order, max(2 * len(self.order), int(self.cursor[TOP]) + 2 * least, 16))
+
+    def _pack(self) -> None:
+        """Move all segments together."""
+        kept = np.flatnonzero(self.room)
+        kept = kept[np.argsort(self.begin[kept], kind="stable")]
+        room = self.room[kept]
+        begin = np.concatenate([[0], np.cumsum(room)[:-1]]) if len(kept) else room
+        source = np.repeat(self.begin[kept] - begin, room) + np.arange(int(room.sum()))
+        packed = np.zeros_like(self.order)
+        packed[: len(source)] = self.order[source]
+        self.order = packed
+        self.begin[kept] = begin
+        self.cursor[TOP] = len(source)
+        self.dirty[kept] = 0
+
+    def frozen(self) -> dict[str, Array]:
+        """What is to be saved: arrays, cut to what is used."""
+        cuts = {"order": int(self.cursor[TOP]), "free": int(self.cursor[FREE])}
+        cuts |= dict.fromkeys(("ends", "firsts", "lasts", "ranks", "opens"), int(self.cursor[NEXT]))
+        return {each.name: getattr(self, each.name)[: cuts.get(each.name)] for each in fields(self)}
+
+    @classmethod
+    def thawed(cls, frozen: dict[str, Array]) -> "Slices":
+        """What `frozen` gave, ready to go on."""
+        slices = cls(**{name: array.copy() for name, array in frozen.items()})
+        slices.free = grown(slices.free, slices.capacity)
+        return slices
+
+    def of_key(self, key: int) -> Array:
+        """The numbers of a key's slices, oldest first."""
+        begin = int(self.begin[key])
+        return self.order[begin : begin + int(self.count[key])]
+
+    def check(self) -> None:
+        """Assert the S-lines."""
+        owners = np.flatnonzero(self.room)
+        segments = sorted((int(self.begin[k]), int(self.begin[k] + self.room[k])) for k in owners)
+        assert all(a[1] <= b[0] for a, b in zip(segments, segments[1:], strict=False)), "S1"
+        assert (self.count <= self.room).all() and all(int(r) & (int(r) - 1) == 0 for r in self.room), "S1"
+        listed = [int(i) for k in range(self.keys) for i in self.of_key(k)]
+        stack = self.free[: int(self.cursor[FREE])].tolist()
+        assert sorted(listed + stack) == list(range(int(self.cursor[NEXT]))), "S2"
+        assert len(listed) == self.used, "S2"
+        for key in range(self.keys):
+            own = self.of_key(key)
+            first, last, end = self.firsts[own], self.lasts[own], self.ends[own]
+            assert (first <= last).all() and (last < end).all() and (last[:-1] <= first[1:]).all(), "S3"
+
+
+def grown(array: Array, size: int) -> Array:
+    """The same values with room for `size`."""
+    if len(array) >= size:
+        return array
+    larger = np.zeros((size, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger

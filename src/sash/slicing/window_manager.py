@@ -1,0 +1,387 @@
+"""What fires: from slices and two watermarks to windows, each a run of one key's slices.
+
+Each kind of window is one kernel. It walks the slices of each key once and writes the windows that end after one
+watermark and not after another and hold a row; where nothing lies between two slices it jumps, so what it costs is
+slices and results, never the distance between rows. A window that a slice straddles (it was cut before the query came)
+is passed over, since the slice cannot be cut any more.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import jitable, kernel
+from sash.slicing.slices import Array, Slices
+
+__all__ = ["Ended", "bands", "cumulatives", "grids", "landmarks", "last_rows", "punctuations", "ranks", "sessions"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Windows that ended: whose, from where to where, and which places of the arena they cover."""
+
+    slots: Array
+    starts: Array
+    ends: Array
+    lows: Array
+    highs: Array
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    @classmethod
+    def none(cls, dtype: Any) -> "Ended":
+        ints = np.zeros(0, np.int64)
+        return cls(ints, np.zeros(0, dtype), np.zeros(0, dtype), ints, ints)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Ended"], dtype: Any) -> "Ended":
+        """All of them, one after the other."""
+        parts = [part for part in parts if len(part)]
+        if len(parts) < 2:
+            return parts[0] if parts else cls.none(dtype)
+        names = ("slots", "starts", "ends", "lows", "highs")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+@jitable
+def _first_at(values: Any, order: Any, begin: int, count: int, position: Any) -> int:
+    """The first place whose slice's value is not before a position."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if values[order[begin + middle]] < position:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jitable
+def _write(out: Any, at: int, slot: int, start: Any, end: Any, low: int, high: int) -> int:
+    """Note a window if there is room for it; count it in any case."""
+    if at < len(out[0]):
+        out[0][at] = slot
+        out[1][at] = start
+        out[2][at] = end
+        out[3][at] = low
+        out[4][at] = high
+    return at + 1
+
+
+@jitable
+def _is_whole(lasts: Any, order: Any, begin: int, low: int, high: int, start: Any, end: Any) -> bool:
+    """Whether no slice straddles an edge of the window."""
+    if lasts[order[begin + high - 1]] >= end:
+        return False
+    return low == 0 or lasts[order[begin + low - 1]] < start
+
+
+@jitable
+def _advanced(values: Any, order: Any, begin: int, count: int, place: int, position: Any) -> int:
+    """The first place from `place` on whose slice's value is not before a position: near, most of the time."""
+    tried = 0
+    while place < count and values[order[begin + place]] < position:
+        place += 1
+        tried += 1
+        if tried == 8:
+            low, high = place, count
+            while low < high:
+                middle = (low + high) // 2
+                if values[order[begin + middle]] < position:
+                    low = middle + 1
+                else:
+                    high = middle
+            return low
+    return place
+
+
+@kernel
+def _grids(arrays: Any, slots: Any, size: Any, every: Any, offset: Any, after: Any, until: Any, out: Any) -> int:
+    begins, counts, firsts, lasts, order = arrays
+    written = 0
+    for slot in slots:
+        begin, count = begins[slot], counts[slot]
+        if count == 0:
+            continue
+        # The first window that ends after `after` and after the oldest row.
+        oldest = firsts[order[begin]]
+        k = (max(after, oldest) - size - offset) // every - 1
+        while offset + k * every + size <= after or offset + k * every + size <= oldest:
+            k += 1
+        low = _first_at(firsts, order, begin, count, offset + k * every)
+        high = low
+        while low < count:
+            start = offset + k * every
+            end = start + size
+            if end > until:
+                break
+            low = _advanced(firsts, order, begin, count, low, start)
+            if low == count:
+                break
+            nearest = firsts[order[begin + low]]
+            if nearest >= end:  # nothing here: on to the first window that holds the next slice
+                ahead = (nearest - size - offset) // every
+                k = max(k + 1, ahead)
+                continue
+            high = _advanced(firsts, order, begin, count, max(high, low), end)
+            if _is_whole(lasts, order, begin, low, high, start, end):
+                written = _write(out, written, slot, start, end, begin + low, begin + high)
+            k += 1
+    return written
+
+
+@kernel
+def _cumulatives(arrays: Any, slots: Any, steps: int, every: Any, offset: Any, after: Any, until: Any, out: Any) -> int:
+    begins, counts, firsts, lasts, order = arrays
+    written = 0
+    for slot in slots:
+        begin, count = begins[slot], counts[slot]
+        if count == 0:
+            continue
+        oldest = firsts[order[begin]]
+        k = np.int64((max(after, oldest) - offset) // every) - 1
+        while offset + k * every <= after or offset + k * every <= oldest:
+            k += 1
+        low, high = 0, 0
+        while True:
+            start = offset + ((k - 1) // steps) * steps * every
+            end = offset + k * every
+            if end > until:
+                break
+            low = _advanced(firsts, order, begin, count, low, start)
+            if low == count:
+                break
+            nearest = firsts[order[begin + low]]
+            if nearest >= end:
+                k = max(k + 1, np.int64((nearest - offset) // every))
+                continue
+            high = _advanced(firsts, order, begin, count, max(high, low), end)
+            if _is_whole(lasts, order, begin, low, high, start, end):
+                written = _write(out, written, slot, start, end, begin + low, begin + high)
+            k += 1
+    return written
+
+
+@kernel
+def _sessions(arrays: Any, slots: Any, gap: Any, after: Any, until: Any, out: Any, due: Any) -> int:
+    begins, counts, firsts, lasts, order = arrays
+    written = 0
+    for slot in slots:
+        begin, count = begins[slot], counts[slot]
+        place = _first_at(lasts, order, begin, count, after - gap)
+        while place > 0 and place < count:
+            if firsts[order[begin + place]] - lasts[order[begin + place - 1]] > gap:
+                break
+            place -= 1
+        while place < count:
+            low = place
+            place += 1
+            while place < count and firsts[order[begin + place]] - lasts[order[begin + place - 1]] <= gap:
+                place += 1
+            last = lasts[order[begin + place - 1]]
+            if last + gap >= until:
+                due[0] = min(due[0], last + gap)
+            elif last + gap >= after:
+                written = _write(out, written, slot, firsts[order[begin + low]], last + gap, begin + low, begin + place)
+    return written
+
+
+@kernel
+def _bands(arrays: Any, slots: Any, starts: Any, ends: Any, out: Any) -> int:
+    begins, counts, firsts, lasts, order = arrays
+    written = 0
+    for k in range(len(slots)):
+        slot = slots[k]
+        begin, count = begins[slot], counts[slot]
+        low = _first_at(firsts, order, begin, count, starts[k])
+        high = _first_at(firsts, order, begin, count, ends[k])
+        if low < high and _is_whole(lasts, order, begin, low, high, starts[k], ends[k]):
+            written = _write(out, written, slot, starts[k], ends[k], begin + low, begin + high)
+    return written
+
+
+@kernel
+def _punctuations(arrays: Any, opens: Any, slots: Any, bit: int, after: Any, until: Any, highest: Any, out: Any) -> int:
+    begins, counts, firsts, _lasts, order = arrays
+    written = 0
+    for slot in slots:
+        begin, count = begins[slot], counts[slot]
+        if count == 0:
+            continue
+        # From the last window that began no later than `after` on: windows are told by the punctuation that ends them.
+        low = _first_at(firsts, order, begin, count, after)
+        if low == count or firsts[order[begin + low]] > after or opens[order[begin + low]] & bit == 0:
+            low = max(0, low - 1)
+            while low > 0 and opens[order[begin + low]] & bit == 0:
+                low -= 1
+        place = low + 1
+        while place < count:
+            if opens[order[begin + place]] & bit != 0:
+                end = firsts[order[begin + place]]
+                if end > until:
+                    break
+                if end > after:
+                    written = _write(out, written, slot, firsts[order[begin + low]], end, begin + low, begin + place)
+                low = place
+            place += 1
+        if until >= highest and after < highest:
+            written = _write(out, written, slot, firsts[order[begin + low]], highest, begin + low, begin + count)
+    return written
+
+
+@kernel
+def _ranks(
+    arrays: Any,
+    ranks: Any,
+    seen: Any,
+    slots: Any,
+    size: int,
+    every: int,
+    fired: Any,
+    until: Any,
+    partial: bool,
+    out: Any,
+) -> int:
+    begins, counts, _firsts, lasts, order = arrays
+    written = 0
+    for slot in slots:
+        begin, count = begins[slot], counts[slot]
+        k = fired[slot]
+        while True:
+            start = k * every
+            end = start + size
+            if not (end <= seen[slot] or (partial and start < seen[slot])):
+                break
+            low = _first_at(ranks, order, begin, count, start)
+            high = _first_at(ranks, order, begin, count, end)
+            if low >= high or lasts[order[begin + high - 1]] >= until:
+                break
+            # A slice that was made before the query was there may lie across an edge.
+            is_cut = high == count or ranks[order[begin + high]] == end or end > seen[slot]
+            if is_cut and (high < count or end >= seen[slot]) and ranks[order[begin + low]] == start:
+                written = _write(out, written, slot, start, end, begin + low, begin + high)
+            k += 1
+    return written
+
+
+@kernel
+def _last_rows(arrays: Any, slots: Any, rows: int, every: Any, offset: Any, after: Any, until: Any, out: Any) -> int:
+    begins, counts, firsts, _lasts, order = arrays
+    written = 0
+    for slot in slots:
+        begin, count = begins[slot], counts[slot]
+        if count == 0:
+            continue
+        from_ = max(after, firsts[order[begin]])
+        k = (from_ - offset) // every - 1
+        while offset + k * every <= after or offset + k * every <= firsts[order[begin]]:
+            k += 1
+        high = 0
+        while offset + k * every <= until:
+            end = offset + k * every
+            high = _advanced(firsts, order, begin, count, high, end)
+            low = max(oldest, high - rows)
+            written = _write(out, written, slot, firsts[order[begin + low]], end, begin + low, begin + high)
+            k += 1
+    return written
+
+
+# --- who calls them ------------------------------------------------------------------------------
+
+
+def _collected(run: Callable[[Any], int], guess: int, dtype: Any) -> Ended:
+    """What a kernel writes, with as much room as it turns out to need."""
+    room = max(guess, 16)
+    while True:
+        out = (
+            np.empty(room, np.int64),
+            np.empty(room, dtype),
+            np.empty(room, dtype),
+            np.empty(room, np.int64),
+            np.empty(room, np.int64),
+        )
+        written = int(run(out))
+        if written <= room:
+            return Ended(*(each[:written] for each in out))
+        room = written
+
+
+def _view(slices: Slices) -> tuple[Array, ...]:
+    return slices.begin, slices.count, slices.firsts, slices.lasts, slices.order
+
+
+def grids(slices: Slices, slots: Array, size: Any, every: Any, offset: Any, after: Any, until: Any) -> Ended:
+    """Windows [offset + k · every, … + size) with after < end ≤ until."""
+    dtype = slices.firsts.dtype
+    size, every, offset, after, until = (dtype.type(each) for each in (size, every, offset, after, until))
+    return _collected(
+        lambda out: _grids(_view(slices), slots, size, every, offset, after, until, out), len(slots), dtype
+    )
+
+
+def cumulatives(slices: Slices, slots: Array, size: Any, every: Any, offset: Any, after: Any, until: Any) -> Ended:
+    """Windows that start every `size` and grow by `every`, with after < end ≤ until."""
+    dtype = slices.firsts.dtype
+    steps = round(size / every)
+    every, offset, after, until = (dtype.type(each) for each in (every, offset, after, until))
+    return _collected(
+        lambda out: _cumulatives(_view(slices), slots, steps, every, offset, after, until, out), len(slots), dtype
+    )
+
+
+def sessions(slices: Slices, slots: Array, gap: Any, after: Any, until: Any, highest: Any) -> tuple[Ended, Any]:
+    """Sessions with after ≤ last + gap < until, and when the next of the others is due at the earliest."""
+    dtype = slices.firsts.dtype
+    due = np.full(1, highest, dtype)
+    gap, after, until = (dtype.type(each) for each in (gap, after, until))
+    ended = _collected(lambda out: _sessions(_view(slices), slots, gap, after, until, out, due), len(slots), dtype)
+    return ended, due[0]
+
+
+def bands(slices: Slices, slots: Array, starts: Array, ends: Array) -> Ended:
+    """The given windows, as far as they hold a row."""
+    return _collected(lambda out: _bands(_view(slices), slots, starts, ends, out), len(slots), slices.firsts.dtype)
+
+
+def landmarks(slices: Slices, slots: Array, start: Any, end: Any) -> Ended:
+    """One window, for every key."""
+    dtype = slices.firsts.dtype
+    return bands(slices, slots, np.full(len(slots), start, dtype), np.full(len(slots), end, dtype))
+
+
+def punctuations(slices: Slices, slots: Array, bit: int, after: Any, until: Any, highest: Any) -> Ended:
+    """Windows between punctuations with after < end ≤ until; at the end of the stream also the last, open one."""
+    dtype = slices.firsts.dtype
+    after, until, highest = (dtype.type(each) for each in (after, until, highest))
+    return _collected(
+        lambda out: _punctuations(_view(slices), slices.opens, slots, bit, after, until, highest, out),
+        len(slots),
+        dtype,
+    )
+
+
+def ranks(slices: Slices, slots: Array, size: int, every: int, fired: Array, until: Any, partial: bool) -> Ended:
+    """Windows of ranks from the first that was not fired, as far as all their rows lie before `until`."""
+    dtype = slices.firsts.dtype
+    until = dtype.type(until)
+    view = _view(slices)
+    ended = _collected(
+        lambda out: _ranks(view, slices.ranks, slices.seen, slots, size, every, fired, until, partial, out),
+        len(slots),
+        np.int64,
+    )
+    return ended
+
+
+def last_rows(
+    slices: Slices, slots: Array, rows: int, every: Any, offset: Any, since: Any, after: Any, until: Any
+) -> Ended:
+    """The last rows before each multiple of `every` after `after`, up to and with `until`, of rows after `since`."""
+    dtype = slices.firsts.dtype
+    every, offset, since, after, until = (dtype.type(each) for each in (every, offset, since, after, until))
+    return _collected(
+        lambda out: _last_rows(_view(slices), slots, rows, every, offset, since, after, until, out), len(slots), dtype
+    )

@@ -1,0 +1,1 @@
+"""OVER WHAT: windows as frozen descriptions."""

@@ -1,0 +1,272 @@
+"""How a row gets its position: the column `on` as numbers that advance.
+
+Picture   on         2024-01-01 00:00:00.000001   7        0.5
+          measure    TIME                         INTEGER  FLOAT
+          position   microseconds since 1970      7        0.5       int64, int64, float64
+Keeps     lowest < every position of a row < highest; a row that would break this has no position.
+"""
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.errors import InvalidInput
+
+__all__ = ["Measure", "MeasureKind", "Positions"]
+
+Positions = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
+
+# Integers beyond belong to no row, so that sums of a position and lengths within 2⁶¹ never wrap.
+_LEAST, _GREATEST = -(2**62), 2**62
+_WHOLE_FLOATS = 2**53  # beyond, neighbouring integers are one float
+
+_PER_DAY = 86_400_000_000
+_EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
+_PER_TICK = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
+_TICKS_PER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
+
+
+class MeasureKind(Enum):
+    """What positions count."""
+
+    TIME = "time"
+    INTEGER = "integer"
+    FLOAT = "float"
+
+
+_EXPECTED = {
+    MeasureKind.TIME: "a datetime, a date, whole microseconds, or math.inf for the end, as `on` is a time",
+    MeasureKind.INTEGER: "an integer, or math.inf for the end, as `on` is an integer",
+    MeasureKind.FLOAT: "a number, as `on` is a float",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What `on` is, and how its values become positions and positions its values.
+
+    >>> time = Measure.of(pa.timestamp("ns", "Europe/Berlin"))
+    >>> time.position(dt.datetime(1970, 1, 1, 0, 0, 1))
+    1000000
+    >>> time.to_arrow(np.array([1_000_000])).type
+    TimestampType(timestamp[us, tz=Europe/Berlin])
+    """
+
+    kind: MeasureKind
+    logical: Any = None  # of a time: the Arrow type that positions are given back as
+
+    @classmethod
+    def of(cls, kind: Any, name: str = "on") -> "Measure":
+        """The measure of a column of an Arrow type; other types are refused under the name of the column.
+
+        >>> Measure.of(pa.int32())
+        Measure(kind=<MeasureKind.INTEGER: 'integer'>, logical=None)
+        """
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            return cls(MeasureKind.TIME, pa.timestamp("us", getattr(kind, "tz", None)))
+        if pa.types.is_integer(kind):
+            return cls(MeasureKind.INTEGER)
+        if pa.types.is_floating(kind) or pa.types.is_null(kind):
+            return cls(MeasureKind.FLOAT)
+        raise InvalidInput.on_type(name, kind)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of positions."""
+        return np.dtype(np.float64 if self.kind is MeasureKind.FLOAT else np.int64)
+
+    @property
+    def lowest(self) -> Any:
+        """Before every row."""
+        return -math.inf if self.kind is MeasureKind.FLOAT else _LEAST - 1
+
+    @property
+    def highest(self) -> Any:
+        """After every row: as a watermark, the end of the stream."""
+        return math.inf if self.kind is MeasureKind.FLOAT else _GREATEST + 1
+
+    def position(self, value: Any, what: str = "watermark") -> Any:
+        """A user's value as a position; `what` names it where it is refused.
+
+        >>> Measure(MeasureKind.INTEGER).position("soon")
+        Traceback (most recent call last):
+        sash.errors.InvalidInput: watermark must be an integer, or math.inf for the end, as `on` is ... but is 'soon'.
+        """
+        if isinstance(value, np.integer | np.floating) and value.dtype.kind != "m":
+            value = value.item()
+        elif isinstance(value, pa.Scalar) and value.is_valid:
+            value = _scalar(value)
+        found: Any = None
+        if isinstance(value, bool):
+            pass
+        elif isinstance(value, int):
+            found = value
+        elif isinstance(value, float):
+            found = self._of_float(value)
+        elif self.kind is MeasureKind.TIME:
+            found = _of_time(value)
+        if found is None:
+            raise InvalidInput.option(what, value, _EXPECTED[self.kind])
+        if self.kind is MeasureKind.FLOAT:
+            if abs(found) >= 2**1023:  # no float, or soon none
+                return self.highest if found > 0 else self.lowest
+            return float(found) + 0.0
+        return min(max(found, self.lowest), self.highest)
+
+    def _of_float(self, value: float) -> Any:
+        if math.isinf(value):
+            return self.highest if value > 0 else self.lowest
+        if self.kind is MeasureKind.FLOAT:
+            return None if math.isnan(value) else value
+        return int(value) if self.kind is MeasureKind.INTEGER and value.is_integer() else None
+
+    def positions(self, column: Any, name: str = "on") -> Positions:
+        """The positions of an Arrow column, and which rows have one (None: all).
+
+        Null, NaN and infinity are no position, nor is an integer too large to compute with.
+
+        >>> Measure(MeasureKind.INTEGER).positions(pa.array([3, None]))
+        (array([3, 0]), array([ True, False]))
+        """
+        array = column
+        if isinstance(array, pa.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        given = Measure.of(array.type, name)
+        if array.null_count == len(array):
+            return np.zeros(len(array), self.dtype), np.zeros(len(array), np.bool_)
+        if not (given.kind is self.kind or self._takes(given.kind)):
+            raise InvalidInput.on_changed(name, array.type, self.kind.value)
+        valid = None
+        if array.null_count:
+            valid = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+            array = array.fill_null(_zero(array.type))
+        data, valid = _numbers(array, valid)
+        return self.of_numbers(data, valid, name)
+
+    def of_numbers(
+        self, data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None = None, name: str = "on"
+    ) -> Positions:
+        """The positions of plain numbers that may hold what is none; on a time, integers are microseconds.
+
+        >>> Measure(MeasureKind.FLOAT).of_numbers(np.array([1, 2]))
+        (array([1., 2.]), None)
+        """
+        if data.dtype.kind == "f":
+            if self.kind is MeasureKind.TIME:
+                raise InvalidInput.on_changed(name, data.dtype, self.kind.value)
+            data = data.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+            valid = _narrowed(valid, np.isfinite(data))
+            if self.kind is MeasureKind.FLOAT:
+                return _blanked(data, valid), valid
+            whole = (np.trunc(data) == data) & (np.abs(data) <= _WHOLE_FLOATS)
+            if not (whole if valid is None else whole | ~valid).all():
+                raise InvalidInput.on_changed(name, data.dtype, self.kind.value)
+            return _blanked(data, valid).astype(np.int64), valid
+        if data.dtype == np.uint64 and len(data):
+            largest = (data if valid is None else np.where(valid, data, 0)).max()
+            if largest > np.uint64(2**63 - 1):
+                raise InvalidInput.option(f"Column {name!r}", int(largest), "of integers that fit int64")
+        if self.kind is MeasureKind.FLOAT:
+            data = data.astype(np.float64)
+            return _blanked(data, valid), valid
+        data = data.astype(np.int64, copy=False)
+        if _exceeds(data):
+            valid = _narrowed(valid, (data >= _LEAST) & (data <= _GREATEST))
+        return _blanked(data, valid), valid
+
+    def _takes(self, given: MeasureKind) -> bool:
+        # Integers are read on every measure; whole floats pass for integers, as pandas makes integers with nulls.
+        return given is MeasureKind.INTEGER or (given is MeasureKind.FLOAT and self.kind is MeasureKind.INTEGER)
+
+    def to_arrow(self, positions: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None = None) -> Any:
+        """Positions as a column of what `on` is.
+
+        >>> Measure(MeasureKind.INTEGER).to_arrow(np.array([7, 8]), np.array([True, False])).to_pylist()
+        [7, None]
+        """
+        array = pa.array(positions, mask=None if valid is None else ~valid)
+        return array if self.logical is None else array.cast(self.logical)
+
+
+def _exceeds(data: np.ndarray[Any, Any]) -> bool:
+    if len(data) <= 8:  # NumPy's fixed cost is more than that of a few comparisons
+        return any(value < _LEAST or value > _GREATEST for value in data.tolist())
+    return bool(data.min() < _LEAST or data.max() > _GREATEST)
+
+
+def _narrowed(valid: np.ndarray[Any, Any] | None, usable: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    if usable.all():
+        return valid
+    return usable if valid is None else valid & usable
+
+
+def _blanked(data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
+    """Zero where there is no position, so that no kernel computes with what is not one."""
+    return data if valid is None else np.where(valid, data, data.dtype.type(0))
+
+
+def _zero(kind: Any) -> Any:
+    return pa.scalar(0, pa.int32() if pa.types.is_date32(kind) else pa.int64()).cast(kind)
+
+
+def _numbers(array: Any, valid: np.ndarray[Any, Any] | None) -> Positions:
+    """The numbers behind an array without nulls, times in microseconds."""
+    kind = array.type
+    if pa.types.is_date32(kind):
+        days = array.view(pa.int32()).to_numpy().astype(np.int64)
+        return _scaled(days, _PER_DAY, valid)
+    if pa.types.is_date64(kind):
+        return _scaled(array.view(pa.int64()).to_numpy(), 1_000, valid)
+    if pa.types.is_timestamp(kind):
+        ticks = array.view(pa.int64()).to_numpy()
+        return (ticks // 1000, valid) if kind.unit == "ns" else _scaled(ticks, _PER_TICK[kind.unit], valid)
+    return array.to_numpy(), valid
+
+
+def _scaled(ticks: np.ndarray[Any, Any], factor: int, valid: np.ndarray[Any, Any] | None) -> Positions:
+    if factor == 1 or not len(ticks):
+        return ticks, valid
+    bound = _GREATEST // factor
+    if ticks.min() < -bound or ticks.max() > bound:
+        valid = _narrowed(valid, (ticks >= -bound) & (ticks <= bound))
+        ticks = np.where((ticks >= -bound) & (ticks <= bound), ticks, 0)
+    return ticks * factor, valid
+
+
+def _scalar(value: Any) -> Any:
+    """An Arrow scalar as a Python value; nanoseconds are floored, which as_py would refuse without pandas."""
+    if pa.types.is_timestamp(value.type) and value.type.unit == "ns":
+        return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=value.value // 1000)
+    return value.as_py()
+
+
+def _of_time(value: Any) -> int | None:
+    """Microseconds since 1970, of a time in its zone or without one (then UTC); None if it is none."""
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else _of_numpy(value)
+    if not isinstance(value, dt.date) or value != value:  # pandas' NaT is a datetime unlike itself
+        return None
+    position = (value.toordinal() - _EPOCH_DAY) * _PER_DAY
+    if isinstance(value, dt.datetime):
+        offset = value.utcoffset() or dt.timedelta()
+        seconds = (value.hour * 60 + value.minute) * 60 + value.second
+        position += seconds * 1_000_000 + value.microsecond - offset // dt.timedelta(microseconds=1)
+    return position
+
+
+def _of_numpy(value: np.datetime64) -> int:
+    # In Python's integers: NumPy's own cast wraps around in silence.
+    unit, count = np.datetime_data(value.dtype)
+    if unit in ("Y", "M", "W", "D"):
+        return int(value.astype("datetime64[D]").astype(np.int64)) * _PER_DAY
+    ticks = int(value.astype(np.int64)) * count
+    return ticks * _PER_TICK[unit] if unit in _PER_TICK else ticks // _TICKS_PER[unit]

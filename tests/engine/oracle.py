@@ -1,0 +1,518 @@
+"""What windows mean, told so simply that it cannot be wrong.
+
+Keeps      every accepted row for ever, and everything that was sent.
+Answers    after each push, all windows of all queries and keys are made anew from all rows; the ones that
+           are due and differ from what was sent are sent.
+Knows      no slices, no partials, no NumPy: a window is a list of rows, an aggregate a function of a list.
+
+Positions are plain numbers here: times are microseconds since 1970, durations are microseconds.
+"""
+
+import math
+import re
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+__all__ = ["Call", "Oracle", "Query", "Row", "Sent", "Window", "alike", "number", "parse", "rolling"]
+
+Number: TypeAlias = int | float
+Key: TypeAlias = tuple[Any, ...]
+
+UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+DURATION = re.compile(r"(-?\d+)(us|ms|s|m|h|d)")
+
+
+# --- descriptions: text → plain data ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Window:
+    """`sliding 10 every 4 offset 1` as a kind and its words; values as written: numbers, durations, times."""
+
+    kind: str
+    words: tuple[tuple[str, Any], ...]
+
+    def __getitem__(self, word: str) -> Any:
+        return dict(self.words).get(word)
+
+    def of(self, word: str, default: Number = 0) -> Number:
+        return number(self[word]) if self[word] is not None else default
+
+    @property
+    def by_count(self) -> bool:
+        return self["rows"] is not None and not isinstance(self["every"], str)
+
+    @property
+    def is_multi_measure(self) -> bool:
+        return self["rows"] is not None and isinstance(self["every"], str)
+
+    @property
+    def by_overlap(self) -> bool:
+        """Late rows move its edges, so that only overlap tells which windows are the same."""
+        return self.kind in ("session", "punctuated")
+
+
+@dataclass(frozen=True)
+class Call:
+    """`quantile(x, 0.9)`: a function, the columns or parameters that it is given, the name of its result."""
+
+    function: str
+    arguments: tuple[Any, ...]
+    name: str
+
+
+@dataclass(frozen=True)
+class Query:
+    window: Window
+    calls: tuple[Call, ...]
+    text: str
+
+
+def number(value: Any) -> Number:
+    """A position, a time or a duration as a number.
+
+    >>> number("2s"), number(datetime(1970, 1, 1, 0, 0, 1)), number(2.5)
+    (2000000, 1000000, 2.5)
+    """
+    if isinstance(value, str):
+        written = DURATION.fullmatch(value)
+        assert written, f"{value!r} is no duration such as 10s"
+        return int(written[1]) * UNITS[written[2]]
+    if isinstance(value, datetime):
+        since = value.replace(tzinfo=value.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    assert isinstance(value, int | float), value
+    return value
+
+
+def parse(text: str) -> Query:
+    """A query as the transcripts write it.
+
+    >>> parse("sum(x), count() over sliding 10 every 4").window
+    Window(kind='sliding', words=(('size', 10), ('every', 4)))
+    >>> [call.name for call in parse("sum(x), count(), quantile(x, 0.9) over session gap 5s").calls]
+    ['sum_x', 'count', 'quantile_x']
+    """
+    aggregates, _, window = text.partition(" over ")
+    return Query(_window(window.split()), calls(aggregates), text)
+
+
+def calls(text: str) -> tuple[Call, ...]:
+    found = []
+    for function, inside in re.findall(r"(\w+)\(([^)]*)\)", text):
+        arguments = tuple(_word(word.strip()) for word in inside.split(",") if word.strip())
+        columns = [word for word in arguments if isinstance(word, str) and word.isidentifier()]
+        found.append(Call(function, arguments, "_".join([function, *columns])))
+    return tuple(found)
+
+
+def _window(words: Sequence[str]) -> Window:
+    kind, *rest = words
+    unnamed = {"punctuated": "column"}.get(kind, "size")
+    if len(rest) % 2:
+        rest = [unnamed, *rest]
+    pairs = zip(rest[::2], rest[1::2], strict=True)
+    return Window(kind, tuple((name, value if name == "column" else _word(value)) for name, value in pairs))
+
+
+def _word(text: str) -> Any:
+    for read in (int, float, datetime.fromisoformat):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+# --- aggregates: a list of values, oldest first → a value ------------------------------------------
+
+
+def by_size(value: Any) -> Any:
+    """NaN is the largest number, and equal to itself."""
+    return (value != value, 0 if value != value else value)
+
+
+def _total(values: list[Any]) -> Any:
+    return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+
+
+def _finite(values: list[Any]) -> bool:
+    return all(math.isfinite(value) for value in values)
+
+
+def _sum(values: list[Any]) -> Any:
+    return _total(values) if _finite(values) else sum(values)
+
+
+def _variance(values: list[Any]) -> Any:
+    if len(values) < 2:
+        return None
+    return float(statistics.variance(values)) if _finite(values) else math.nan
+
+
+def _stddev(values: list[Any]) -> Any:
+    spread = _variance(values)
+    return None if spread is None else math.sqrt(spread)
+
+
+def _quantile(values: list[Any], q: float) -> float:
+    ranked = sorted(values, key=by_size)
+    place = q * (len(ranked) - 1)
+    below = math.floor(place)
+    low, high, share = ranked[below], ranked[min(below + 1, len(ranked) - 1)], place - below
+    return float(low) if share == 0 or low == high else (1 - share) * low + share * high
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    return [math.nan if is_nan else value for is_nan, value in sorted({by_size(value) for value in values})]
+
+
+def _geometric_mean(values: list[Any]) -> float:
+    if any(value != value or value < 0 for value in values):
+        return math.nan
+    return 0.0 if 0 in values else math.exp(math.fsum(math.log(value) for value in values) / len(values))
+
+
+def turns(values: Iterable[int]) -> int:
+    """Affine maps modulo 97, one after the other: exact, associative, and not commutative."""
+    a, b = 1, 0
+    for x in values:
+        c, d = x * x % 97 + 1, (x + 50) % 97
+        a, b = a * c % 97, (b * c + d) % 97
+    return a * 100 + b
+
+
+OF_VALUES: dict[str, Callable[..., Any]] = {
+    "sum": _sum,
+    "mean": lambda values: _sum(values) / len(values),
+    "min": lambda values: min(values, key=by_size),
+    "max": lambda values: max(values, key=by_size),
+    "range": lambda values: max(values, key=by_size) - min(values, key=by_size),
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "variance": _variance,
+    "stddev": _stddev,
+    "product": math.prod,
+    "median": lambda values: _quantile(values, 0.5),
+    "quantile": _quantile,
+    "string_agg": lambda values, separator: separator.join(values),
+    "max_count": lambda values: [by_size(value) for value in values].count(max(by_size(value) for value in values)),
+    "min_count": lambda values: [by_size(value) for value in values].count(min(by_size(value) for value in values)),
+    "geometric_mean": _geometric_mean,
+    "turns": turns,
+}
+OF_ANY_NUMBER_OF_VALUES: dict[str, Callable[..., Any]] = {
+    "count": len,
+    "collect": list,
+    "collect_distinct": _distinct,
+    "count_distinct": lambda values: len(_distinct(values)),
+}
+
+
+def evaluate(call: Call, rows: "Sequence[Row]") -> Any:
+    """The aggregate of these rows, which are in the order (position, arrival)."""
+    if call.function == "count" and not call.arguments:
+        return len(rows)
+    column, *more = call.arguments
+    if call.function in ("argmax", "argmin"):
+        known = [row.columns for row in rows if row.columns[column] is not None]
+        choose = max if call.function == "argmax" else min  # the first on ties, both
+        return choose(known, key=lambda each: by_size(each[column]))[more[0]] if known else None
+    values = [row.columns[column] for row in rows if row.columns[column] is not None]
+    if call.function in OF_ANY_NUMBER_OF_VALUES:
+        return OF_ANY_NUMBER_OF_VALUES[call.function](values)
+    return OF_VALUES[call.function](values, *more) if values else None
+
+
+# --- rows and windows ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    position: Number
+    arrival: int
+    key: Key
+    columns: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """One window of one key, with its rows; `end` is None where it never closes."""
+
+    start: Number
+    end: Number | None
+    rows: tuple[Row, ...]
+    due: bool
+    early: bool = True  # sent before it is due under emit="updates"
+
+
+@dataclass(frozen=True)
+class Sent:
+    query: str
+    key: Key
+    start: Number
+    end: Number | None
+    values: tuple[Any, ...]
+    revision: int
+
+
+@dataclass(frozen=True)
+class Now:
+    """How far the stream is when windows are made."""
+
+    watermark: Number
+    told: Number  # the largest watermark that is not infinite
+    largest: Number  # of all accepted positions, of all keys
+    in_order: bool = False
+    partial: bool = False
+
+
+def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
+    """All windows of one key that hold a row; `rows` are ordered by (position, arrival)."""
+    if window.is_multi_measure:
+        return _by_count_told_by_time(window, rows, now)
+    if window.by_count:
+        return _by_count(window, rows, now)
+    if window.kind == "session":
+        return _sessions(rows, window.of("gap"), now)
+    edges: Sequence[tuple[Number, Number | None]]
+    edges = _punctuated(window, rows) if window.kind == "punctuated" else _fixed(window, rows)
+    return [
+        Extent(
+            start,
+            end,
+            tuple(row for row in rows if start <= row.position and (end is None or row.position < end)),
+            due=now.watermark >= (math.inf if end is None else end),
+        )
+        for start, end in edges
+    ]
+
+
+def _fixed(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number]]:
+    """Edges that no row moves, of the windows that hold one of these rows."""
+    size, offset = window.of("size"), window.of("offset")
+    found: set[tuple[Number, Number]] = set()
+    for p in {row.position for row in rows}:
+        if window.kind == "landmark":
+            candidates = [(window.of("start"), window.of("end"))]
+        elif window.kind == "cumulative":
+            start = (p - offset) // size * size + offset
+            every = window.of("every")
+            candidates = [(start, start + step * every) for step in range(1, int(size // every) + 1)]
+        else:
+            every = window.of("every", size)
+            latest = (p - offset) // every * every + offset
+            candidates = [
+                (latest - step * every, latest - step * every + size) for step in range(int(size // every) + 1)
+            ]
+        found.update((start, end) for start, end in candidates if start <= p < end)
+    return sorted(found)
+
+
+def _punctuated(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number | None]]:
+    edges = {row.position for row in rows if row.columns[window["column"]] is True}
+    starts = sorted(edges | {rows[0].position})
+    return list(zip(starts, [*starts[1:], None], strict=True))
+
+
+def _sessions(rows: Sequence[Row], gap: Number, now: Now) -> list[Extent]:
+    groups: list[list[Row]] = []
+    for row in rows:
+        if groups and row.position <= groups[-1][-1].position + gap:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [
+        Extent(group[0].position, group[-1].position + gap, tuple(group), now.watermark > group[-1].position + gap)
+        for group in groups
+    ]
+
+
+def _by_count(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
+    size = window["rows"]
+    every = window["every"] or size
+    found = []
+    for start in range(0, len(rows), every):
+        held = tuple(rows[start : start + size])
+        complete = len(held) == size
+        if complete or now.partial:
+            due = now.in_order or held[-1].position < now.watermark
+            found.append(Extent(start, start + size, held, due))
+    return found
+
+
+def _by_count_told_by_time(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
+    size, every, offset = window["rows"], window.of("every"), window.of("offset")
+
+    def multiple_after(position: Number) -> Number:
+        return ((position - offset) // every + 1) * every + offset
+
+    last = now.watermark
+    if now.watermark == math.inf:
+        last = max(now.told, multiple_after(now.largest))
+    found = []
+    told = multiple_after(rows[0].position)
+    while told <= last:
+        held = [row for row in rows if row.position < told][-size:]
+        found.append(Extent(held[0].position, told, tuple(held), due=True))
+        told += every
+    return found
+
+
+# --- the stream ------------------------------------------------------------------------------------
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Equal, NaN to NaN, and floats that were rounded on the way nearly."""
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(alike(one, other) for one, other in zip(a, b, strict=True))
+    if isinstance(a, float | int) and isinstance(b, float | int) and a == a and b == b:
+        return a == b or math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+    return (a is None) == (b is None) and bool(a == b or (a != a and b != b))
+
+
+def key_of(columns: Mapping[str, Any], by: Sequence[str]) -> Key:
+    """NaN is one key, as null is; -0.0 is 0.0."""
+    return tuple("NaN" if columns[name] != columns[name] else columns[name] for name in by)
+
+
+@dataclass
+class Live:
+    """A query while the stream runs: what it has told of each key, without what newer windows replaced."""
+
+    query: Query
+    since: Number = -math.inf  # it reports windows that end after this
+    sent: dict[Key, list[Sent]] = field(default_factory=dict)
+
+
+@dataclass
+class Oracle:
+    queries: Mapping[str, Query]
+    on: str
+    by: Sequence[str] = ()
+    lateness: Number = 0
+    delay: Number | None = None
+    in_order: bool = False
+    updates: bool = False
+    partial: bool = False
+    watermark: Number = -math.inf
+    rows: list[Row] = field(default_factory=list)
+    late: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.live = {name: Live(query) for name, query in self.queries.items()}
+        self.told: Number = -math.inf
+        self.largest: Number = -math.inf  # accepted or not
+
+    def add(self, name: str, query: Query) -> None:
+        self.live[name] = Live(query, since=self.watermark)
+
+    def remove(self, name: str) -> None:
+        del self.live[name]
+
+    def push(self, rows: Iterable[Mapping[str, Any]], watermark: Number | None = None) -> list[Sent]:
+        """Rows are judged by the watermark before them, then it moves, then windows are sent."""
+        oldest = self.watermark - self.lateness
+        for columns in rows:
+            if columns[self.on] is None or columns[self.on] != columns[self.on]:
+                self.late.append(columns)
+                continue
+            position = number(columns[self.on])
+            if self.in_order:
+                oldest = max(oldest, self.largest - self.lateness)
+            self.largest = max(self.largest, position)
+            if position < oldest:
+                self.late.append(columns)
+            else:
+                self.rows.append(Row(position, len(self.rows), key_of(columns, self.by), columns))
+        moved = [self.watermark]
+        if watermark is not None:
+            moved.append(watermark)
+        if self.in_order:
+            moved.append(self.largest)
+        if self.delay is not None:
+            moved.append(self.largest - self.delay)
+        self.watermark = max(moved)
+        if self.watermark < math.inf:
+            self.told = self.watermark
+        return [sent for name in self.live for sent in self._send(name)]
+
+    def _send(self, name: str) -> list[Sent]:
+        live = self.live[name]
+        rows_of: dict[Key, list[Row]] = {}
+        for row in sorted(self.rows, key=lambda row: (row.position, row.arrival)):
+            rows_of.setdefault(row.key, []).append(row)
+        largest = max((row.position for row in self.rows), default=-math.inf)
+        now = Now(self.watermark, self.told, largest, self.in_order, self.partial)
+        news = []
+        for key, rows in rows_of.items():
+            before = live.sent.setdefault(key, [])
+            replaced, sent = [], []
+            for extent in extents(live.query.window, rows, now):
+                if not (extent.due or self.updates) or not self._concerns(live, extent):
+                    continue
+                values = tuple(evaluate(call, extent.rows) for call in live.query.calls)
+                same = [old for old in before if self._is_same(live.query.window, old, extent)]
+                if any(
+                    (old.start, old.end) == (extent.start, extent.end) and alike(old.values, values) for old in same
+                ):
+                    continue
+                revision = 1 + max((old.revision for old in same), default=-1)
+                sent.append(Sent(name, key, extent.start, extent.end, values, revision))
+                replaced += same
+            live.sent[key] = [old for old in before if old not in replaced] + sent
+            news += sent
+        return news
+
+    @staticmethod
+    def _concerns(live: Live, extent: Extent) -> bool:
+        if live.query.window.by_count:
+            return extent.rows[-1].position >= live.since
+        return extent.end is None or extent.end > live.since
+
+    @staticmethod
+    def _is_same(window: Window, old: Sent, new: Extent) -> bool:
+        if window.is_multi_measure:
+            return old.end == new.end
+        if window.by_overlap:
+            return (old.end is None or new.start < old.end) and (new.end is None or old.start < new.end)
+        return (old.start, old.end) == (new.start, new.end)
+
+
+def rolling(
+    rows: Sequence[Mapping[str, Any]],
+    of: Sequence[Call],
+    *,
+    on: str,
+    by: Sequence[str] = (),
+    count: int | None = None,
+    width: Number | None = None,
+    closed: str = "both",
+    min_samples: int = 1,
+) -> list[tuple[Any, ...]]:
+    """For each row, in the order given: its frame's aggregates."""
+    ordered = sorted(
+        (Row(number(columns[on]), arrival, key_of(columns, by), columns) for arrival, columns in enumerate(rows)),
+        key=lambda row: (row.position, row.arrival),
+    )
+    answers = {}
+    for row in ordered:
+        peers = [each for each in ordered if each.key == row.key]
+        if count is not None:
+            upto = peers.index(row) + 1
+            frame = peers[max(0, upto - count) : upto]
+        else:
+            assert width is not None
+            oldest = row.position - width
+            frame = [
+                each
+                for each in peers
+                if each.position <= row.position
+                and (each.position > oldest or (closed == "both" and each.position == oldest))
+            ]
+        enough = len(frame) >= min_samples
+        answers[row.arrival] = tuple(evaluate(call, frame) if enough else None for call in of)
+    return [answers[arrival] for arrival in range(len(rows))]
