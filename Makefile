@@ -39,6 +39,7 @@ interpreted: $(STAMP)  ## the algebra and the algorithms with the compiler off: 
 
 bench: $(STAMP)  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms
+	$(BIN)/sash bench slicing
 
 fuzz: $(STAMP)  ## a compiled differential fuzzer: a billion answers checked in a few minutes
 	$(BIN)/python -m tests.fuzz

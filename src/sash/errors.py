@@ -420,10 +420,6 @@ class InvalidQuery(SashError, ValueError):
         return cls("There is no query: give at least one.")
 
     @classmethod
-    def last(cls, name: str) -> "InvalidQuery":
-        return cls(f"{name!r} is the only query of the stream: add another one before it is removed.")
-
-    @classmethod
     def types(cls, result: str, one: object, other: object) -> "InvalidQuery":
         return cls(
             f"Two queries name a result {result!r}, one of type {one}, one of {other}: give one of them another name."

@@ -452,7 +452,8 @@ class Oracle:
             before = live.sent.setdefault(key, [])
             replaced, sent = [], []
             for extent in extents(live.query.window, rows, now):
-                if not (extent.due or self.updates) or not self._concerns(live, extent):
+                early = self.updates and extent.end is not None  # what has no end yet is not shown
+                if not (extent.due or early) or not self._concerns(live, extent):
                     continue
                 values = tuple(evaluate(call, extent.rows) for call in live.query.calls)
                 same = [old for old in before if self._is_same(live.query.window, old, extent)]
@@ -480,6 +481,12 @@ class Oracle:
         if window.by_overlap:
             return (old.end is None or new.start < old.end) and (new.end is None or old.start < new.end)
         return (old.start, old.end) == (new.start, new.end)
+
+
+def _samples(call: Call, frame: Sequence[Row]) -> int:
+    """Rows in which none of the aggregate's values is null."""
+    names = [each for each in call.arguments if isinstance(each, str)]
+    return len([row for row in frame if all(row.columns.get(name, 0) is not None for name in names)])
 
 
 def rolling(
@@ -513,6 +520,7 @@ def rolling(
                 if each.position <= row.position
                 and (each.position > oldest or (closed == "both" and each.position == oldest))
             ]
-        enough = len(frame) >= min_samples
-        answers[row.arrival] = tuple(evaluate(call, frame) if enough else None for call in of)
+        answers[row.arrival] = tuple(
+            evaluate(call, frame) if _samples(call, frame) >= min_samples else None for call in of
+        )
     return [answers[arrival] for arrival in range(len(rows))]

@@ -1,25 +1,26 @@
 """Pictures of a report: one PNG per question, axes that fit the numbers, labels beside the lines."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from sash.report import Record, Report
 
-__all__ = ["draw"]
+__all__ = ["GREY", "Points", "algorithm_figures", "draw", "figure_with", "lines", "points_of"]
 
 Points = dict[str, list[tuple[float, float]]]
 GREY = "#888888"
+OURS = ("auto", "sash")  # drawn heavy and black
 
 
-def draw(report: Report, folder: Path) -> list[Path]:
-    """Write a PNG for everything in the report that can be drawn, and say which."""
+def draw(figures: Iterable[tuple[str, Any]], folder: Path) -> list[Path]:
+    """Write a PNG for each of the figures, which are made one by one, and say which."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     folder.mkdir(parents=True, exist_ok=True)
-    return [_saved(figure, folder / f"{name}.png") for name, figure in _figures(report)]
+    return [_saved(figure, folder / f"{name}.png") for name, figure in figures]
 
 
 def _saved(figure: Any, path: Path) -> Path:
@@ -30,43 +31,45 @@ def _saved(figure: Any, path: Path) -> Path:
     return path
 
 
-def _figures(report: Report) -> Iterator[tuple[str, Any]]:
+def algorithm_figures(report: Report) -> Iterator[tuple[str, Any]]:
+    """Everything that can be drawn of a bench of algorithms, under its name."""
     throughput = report.select("throughput")
     for aggregate in dict.fromkeys(record.aggregate for record in throughput):
         records = [record for record in throughput if record.aggregate == aggregate]
-        points = _points(records, "window")
+        points = points_of(records, "window")
         copy = next((record.value for record in records if record.subject == "copy" and record.value), None)
         points.pop("copy", None)
         if points:
             title = f"Throughput of {aggregate} by window: one thread each, auto on all cores"
             yield (
                 f"throughput_{aggregate}",
-                _lines(points, title, "window [rows]", "million rows/s", level=("copy", copy)),
+                lines(points, title, "window [rows]", "million rows/s", level=("copy", copy)),
             )
-    memory = _points(report.select("memory", metric="state"), "window")
+    memory = points_of(report.select("memory", metric="state"), "window")
     if memory:
         per_row = {name: [(window, size / window) for window, size in line] for name, line in memory.items()}
         yield (
             "memory",
-            _lines(per_row, "Memory of a window: bytes of the state per row", "window [rows]", "bytes per row"),
+            lines(per_row, "Memory of a window: bytes of the state per row", "window [rows]", "bytes per row"),
         )
-    ranges = _points(report.select("ranges"), "ranges")
+    ranges = points_of(report.select("ranges"), "ranges")
     if ranges:
-        yield "ranges", _lines(ranges, "All ranges from 1 to n, at every row", "n [ranges]", "million answers/s")
-    slides = _points(report.select("slides"), "slide")
+        yield "ranges", lines(ranges, "All ranges from 1 to n, at every row", "n [ranges]", "million answers/s")
+    slides = points_of(report.select("slides"), "slide")
     if slides:
         title = "Throughput by slide: an answer at every k-th row"
-        yield "slides", _lines(slides, title, "slide [rows]", "million rows/s", base=None)
+        yield "slides", lines(slides, title, "slide [rows]", "million rows/s", base=None)
     for name, make in _OTHERS.items():
         if any(record.value is not None for record in report.select(name)):
             yield name, make(report)
 
 
-def _points(records: list[Record], across: str) -> Points:
+def points_of(records: list[Record], across: str) -> Points:
+    """A line per subject: values over a parameter that is a number."""
     points: Points = {}
     for record in records:
         place = record.get(across)
-        if record.value is not None and isinstance(place, int):
+        if record.value is not None and isinstance(place, int | float):
             points.setdefault(record.subject, []).append((place, record.value))
     return points
 
@@ -75,10 +78,11 @@ def _colours(names: list[str]) -> dict[str, Any]:
     import matplotlib as mpl
 
     palette = mpl.colormaps["tab10"]
-    return {name: "black" if name == "auto" else palette(k % 10) for k, name in enumerate(sorted(names))}
+    return {name: "black" if name in OURS else palette(k % 10) for k, name in enumerate(sorted(names))}
 
 
-def _figure(title: str, xlabel: str, ylabel: str, size: tuple[float, float] = (9.5, 6.0)) -> tuple[Any, Any]:
+def figure_with(title: str, xlabel: str, ylabel: str, size: tuple[float, float] = (9.5, 6.0)) -> tuple[Any, Any]:
+    """A figure with one pair of axes in the style of all."""
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(figsize=size)
@@ -91,7 +95,7 @@ def _figure(title: str, xlabel: str, ylabel: str, size: tuple[float, float] = (9
     return figure, axes
 
 
-def _lines(
+def lines(
     points: Points,
     title: str,
     xlabel: str,
@@ -100,7 +104,7 @@ def _lines(
     base: int | None = 2,
 ) -> Any:
     """Log-log lines, each named where it ends; names that would touch are moved apart."""
-    figure, axes = _figure(title, xlabel, ylabel)
+    figure, axes = figure_with(title, xlabel, ylabel)
     if base:
         axes.set_xscale("log", base=base)
     axes.set_yscale("log")
@@ -108,7 +112,7 @@ def _lines(
     ends = []
     for name, line in points.items():
         xs, ys = zip(*sorted(line), strict=True)
-        heavy = name == "auto"
+        heavy = name in OURS
         style = "-" if heavy or sorted(points).index(name) < 10 else (0, (4, 1.5))  # ten colours, then dashes
         axes.plot(
             xs, ys, color=colours[name], linewidth=2.6 if heavy else 1.5, linestyle=style, marker="o", markersize=3
@@ -204,7 +208,7 @@ def _peers(report: Report) -> Any:
     records = [record for record in report.select("peers") if record.ratio is not None]
     groups = list(dict.fromkeys((record.aggregate, int(record.get("window") or 0)) for record in records))
     subjects = [name for name in dict.fromkeys(record.subject for record in records) if name != "copy"]
-    figure, axes = _figure(
+    figure, axes = figure_with(
         "Rolling, beside other libraries",
         "speed, where a copy of the same bytes is 1",
         "",
@@ -234,7 +238,7 @@ def _break_even(report: Report) -> Any:
     found = [(r.value, f"{r.subject} ({r.aggregate})") for r in report.select("break_even") if r.value is not None]
     found.sort(reverse=True)
     size = (8.0, 0.3 * len(found) + 1.4)
-    figure, axes = _figure("From this window on, faster than recalculation", "window [rows]", "", size)
+    figure, axes = figure_with("From this window on, faster than recalculation", "window [rows]", "", size)
     axes.set_xscale("log", base=2)
     axes.plot([value for value, _ in found], range(len(found)), "o", color="#4c78a8", markersize=7)
     axes.set_yticks(range(len(found)), [name for _, name in found])

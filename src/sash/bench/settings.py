@@ -6,7 +6,7 @@ from typing import Any
 
 from sash.report import Record
 
-__all__ = ["FULL", "QUICK", "Settings", "Task"]
+__all__ = ["FULL", "QUICK", "Budget", "Settings", "Task"]
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,17 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Sizes and budgets of a run."""
+class Budget:
+    """What every run has: a name, and an end."""
 
     name: str
     seconds: float  # after which no further task is begun
+
+
+@dataclass(frozen=True)
+class Settings(Budget):
+    """Sizes and budgets of a run."""
+
     subjects: tuple[str, ...] | None  # algorithms where each costs a compilation of its own; None: all
     aggregates: tuple[str, ...]
     windows: tuple[int, ...]  # of max and sum

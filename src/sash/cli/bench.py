@@ -1,24 +1,36 @@
-"""`sash bench algorithms`: run the experiments, print the tables, keep report and pictures."""
+"""`sash bench …`: run the experiments, print the tables, keep report and pictures."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sash.cli.show import progress, show
 from sash.report import Report
 
-__all__ = ["bench_algorithms"]
+__all__ = ["bench_algorithms", "bench_slicing"]
 
 
 def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> Report:
-    """Measure, print, write."""
-    from sash.bench.algorithms import plan, run
-    from sash.bench.settings import FULL, QUICK
+    """The algorithms that slide one window."""
+    from sash.bench.algorithms import BENCH
 
-    settings = QUICK if quick else FULL
-    tasks = plan(only, settings)
+    return _bench(BENCH, quick, only, out)
+
+
+def bench_slicing(quick: bool, only: tuple[str, ...], out: Path) -> Report:
+    """Streams of many windows."""
+    from sash.bench.slicing import BENCH
+
+    return _bench(BENCH, quick, only, out)
+
+
+def _bench(bench: Any, quick: bool, only: tuple[str, ...], out: Path) -> Report:
+    """Measure, print, write."""
+    settings = bench.quick if quick else bench.full
+    tasks = bench.plan(only, settings)
     with progress("sash bench", len(tasks)) as begin:
-        report = run(tasks, settings, lambda experiment, label: begin(f"{experiment}, {label}"))
+        report: Report = bench.run(tasks, settings, lambda experiment, label: begin(f"{experiment}, {label}"))
     click.echo(f"{report.machine}\n")
     for note in report.notes:
         click.echo(note)
@@ -30,15 +42,15 @@ def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> Report:
     out.mkdir(parents=True, exist_ok=True)
     (out / "report.json").write_text(report.to_json(), encoding="utf-8")
     click.echo(f"Report: {out / 'report.json'}")
-    _draw(report, out)
+    _draw(bench, report, out)
     return report
 
 
-def _draw(report: Report, out: Path) -> None:
+def _draw(bench: Any, report: Report, out: Path) -> None:
     try:
         from sash.bench.plots import draw
 
-        paths = draw(report, out)
+        paths = draw(bench.figures(report), out)
     except ImportError:
         click.echo("No pictures: matplotlib is not installed. Get it with: pip install 'sash[report]'")
         return

@@ -17,6 +17,7 @@ Examples:
   sash explain max --size 1000             which algorithm is taken, and why
   sash bench algorithms --quick            the papers' experiments, in half a minute
   sash bench algorithms --only latency     one of them, in full
+  sash bench slicing --quick               streams of many windows, beside other techniques
 """
 DEMO_EXAMPLES = """\b
 Examples:
@@ -32,6 +33,11 @@ BENCH_EXAMPLES = """\b
 Examples:
   sash bench algorithms --quick
   sash bench algorithms --only latency --only ranges --out build/latency
+"""
+SLICING_EXAMPLES = """\b
+Examples:
+  sash bench slicing --quick
+  sash bench slicing --only concurrent --only one_row --out build/streams
 """
 
 
@@ -124,5 +130,26 @@ def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> None:
     The experiments: peers, parallel, warm_start, ranges, latency, memory, break_even, throughput, slides.
     """
     from sash.cli.bench import bench_algorithms as run
+
+    run(quick, only, out)
+
+
+@bench.command("slicing", epilog=SLICING_EXAMPLES)
+@click.option("--quick", is_flag=True, help="Small sizes: shows that everything works, in half a minute.")
+@click.option("--only", multiple=True, metavar="NAME", help="One experiment; repeat for several.")
+@click.option(
+    "--out",
+    default=Path("build/bench/slicing"),
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where report.json and the pictures go.",
+)
+def bench_slicing(quick: bool, only: tuple[str, ...], out: Path) -> None:
+    """Run the experiments of general stream slicing, beside buffers, trees and buckets.
+
+    The experiments: concurrent, constrained, one_row, keys, flat, memory, finish, output_latency, disorder, measures,
+    aggregates, median, splits.
+    """
+    from sash.cli.bench import bench_slicing as run
 
     run(quick, only, out)

@@ -29,6 +29,7 @@ class Moment:
     after: Any
     until: Any
     is_end: bool = False
+    again: bool = False  # windows that were due before are asked for once more
 
 
 def due(plan: Plan, state: State, query: Planned, moment: Moment) -> Ended:
@@ -81,7 +82,10 @@ def _session(plan: Plan, state: State, window: Any, name: str, moment: Moment) -
 
 def _punctuated(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
     bit = 1 << plan.punctuations.index(window.column)
-    return manager.punctuations(state.slices, moment.slots, bit, moment.after, moment.until, plan.measure.highest)
+    # A punctuation at the watermark closes a window without moving it: what was sent tells, not the watermark.
+    closed = state.closed[name][moment.slots]
+    afters = np.full(len(moment.slots), moment.after, closed.dtype) if moment.again else closed
+    return manager.punctuations(state.slices, moment.slots, bit, afters, moment.until, plan.measure.highest)
 
 
 def _rows(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:

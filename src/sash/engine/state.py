@@ -28,15 +28,18 @@ class State:
     names: tuple[tuple[str, ...], ...]  # of the columns that each group of partials reads
     waiting: Batch
     watermark: Any  # a position; the lowest: none was given yet
+    lowest: Any  # before every position
     newest: Any  # the largest position seen
     unordered_until: Any  # up to here rows were cut as they came, by queries that do not need their order
     late: int = 0  # rows that came too late, or had no position
     rows: int = 0  # rows that were accepted
     swept: int = 0  # slices that were left when they were last swept
     fired: dict[str, Array] = field(default_factory=dict)  # of count windows, per key: the first that was not sent
+    closed: dict[str, Array] = field(default_factory=dict)  # of punctuated windows, per key: the last end that was sent
     contexts: dict[str, dict[int, OpenWindows]] = field(default_factory=dict)
     sent: dict[str, Sent] = field(default_factory=dict)
     due: dict[str, Any] = field(default_factory=dict)  # of sessions: no watermark before it makes one fire
+    added: dict[str, Any] = field(default_factory=dict)  # of queries that came later: the watermark that they found
 
     @classmethod
     def empty(cls, plan: Plan) -> "State":
@@ -48,9 +51,7 @@ class State:
             [Partials(group, bool(plan.tree.choice)) for group in plan.groups],
             plan.group_columns,
             no_rows(plan),
-            plan.measure.lowest,
-            plan.measure.lowest,
-            plan.measure.lowest,
+            *(plan.measure.lowest,) * 4,
         )
         state.fit(plan)
         return state
@@ -58,12 +59,14 @@ class State:
     def fit(self, plan: Plan) -> None:
         """Have what each query of the plan remembers, and nothing of queries that are gone."""
         kinds = {each.name: each.window.kind for each in plan.queries}
-        for memory in (self.fired, self.contexts, self.sent, self.due):
+        for memory in (self.fired, self.closed, self.contexts, self.sent, self.due, self.added):
             for name in set(memory) - set(kinds):  # type: ignore[attr-defined]
                 del memory[name]  # type: ignore[attr-defined]
         for name, kind in kinds.items():
             if kind == "rows":
                 self.fired.setdefault(name, np.zeros(0, np.int64))
+            elif kind == "punctuated":
+                self.closed.setdefault(name, np.full(self.slices.keys, self.watermark, self.slices.ends.dtype))
             elif kind == "session":
                 self.due.setdefault(name, self.watermark)
             elif kind == "user_aware":
@@ -74,6 +77,9 @@ class State:
         self.slices.ensure_keys(keys)
         for name, array in self.fired.items():
             self.fired[name] = grown(array, self.slices.keys)
+        for name, array in self.closed.items():
+            fresh = np.full(self.slices.keys - len(array), self.added.get(name, self.lowest), array.dtype)
+            self.closed[name] = np.concatenate([array, fresh]) if len(fresh) else array
 
     def copy(self) -> "State":
         """The same state, apart: what changes one does not change the other."""
@@ -86,15 +92,18 @@ class State:
             self.names,
             self.waiting,
             self.watermark,
+            self.lowest,
             self.newest,
             self.unordered_until,
             self.late,
             self.rows,
             self.swept,
             {name: array.copy() for name, array in self.fired.items()},
+            {name: array.copy() for name, array in self.closed.items()},
             deepcopy(self.contexts),
             dict(self.sent),
             dict(self.due),
+            dict(self.added),
         )
 
     @property
@@ -140,6 +149,7 @@ class State:
             "rows": self.rows,
             "swept": self.swept,
             "fired": self.fired,
+            "closed": self.closed,
             "contexts": {
                 name: {slot: (each.windows, each.memory) for slot, each in contexts.items()}
                 for name, contexts in self.contexts.items()
@@ -155,6 +165,7 @@ class State:
                 for name, each in self.sent.items()
             },
             "due": self.due,
+            "added": self.added,
         }
 
     @classmethod
@@ -180,18 +191,21 @@ class State:
             plan.group_columns,
             Batch(waiting["slots"], waiting["positions"], waiting["bits"], columns),
             frozen["watermark"],
+            plan.measure.lowest,
             frozen["newest"],
             frozen["unordered_until"],
             frozen["late"],
             frozen["rows"],
             frozen["swept"],
             frozen["fired"],
+            frozen["closed"],
             {
                 name: {slot: OpenWindows(list(windows), memory) for slot, (windows, memory) in contexts.items()}
                 for name, contexts in frozen["contexts"].items()
             },
             {name: Sent(*given) for name, given in frozen["sent"].items()},
             frozen["due"],
+            frozen["added"],
         )
 
     def moved(self, old: Plan, new: Plan) -> None:

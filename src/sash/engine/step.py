@@ -86,11 +86,12 @@ class Engine:
     def advance(self, state: State, batch: Batch, watermark: Any) -> pa.Table:
         """Take rows that were accepted, move the watermark, send what is due; the state is changed."""
         plan, before = self.plan, state.watermark
+        state.ensure_keys(state.keys.capacity)
         is_end = watermark >= plan.measure.highest
         after = max(before, watermark)
         state.rows += len(batch)
         touched = late = np.zeros(0, np.int64)
-        if plan.has_revisions and len(batch):
+        if len(batch) and (plan.has_revisions or plan.punctuations):
             touched = np.unique(batch.slots)
             late = np.unique(batch.slots[batch.positions < before]) if plan.lateness > 0 else late
         undo = None
@@ -247,10 +248,16 @@ class Engine:
             kind = query.window.kind
             parts = []
             counts_rows = kind == "rows"
-            if is_moved or counts_rows:
-                parts.append(firing.due(plan, state, query, Moment(every, before, after, is_end)))
-            if len(late) and not counts_rows and kind != "user_aware":
-                parts.append(firing.due(plan, state, query, Moment(late, self.final(before), before)))
+            since = max(self.final(before), state.added.get(query.name, plan.measure.lowest))
+            slots, again = every if is_moved or counts_rows else touched, late
+            if kind == "punctuated" and len(late):  # what is new among them is found with what is asked for again
+                slots, again = np.setdiff1d(slots, late), np.zeros(0, np.int64)
+                parts.append(firing.due(plan, state, query, Moment(late, since, after, is_end, again=True)))
+            if is_moved or counts_rows or kind == "punctuated":
+                until = plan.measure.highest if counts_rows and updates else after
+                parts.append(firing.due(plan, state, query, Moment(slots, before, until, is_end)))
+            if len(again) and not counts_rows and kind != "user_aware":
+                parts.append(firing.due(plan, state, query, Moment(again, since, before, again=True)))
             elif len(late) and kind == "user_aware" and not is_moved:
                 parts.append(firing.due(plan, state, query, Moment(every, before, after)))
             if updates and len(touched) and not is_end and kind in ("grid", "cumulative", "landmark", "session", "punctuated"):
@@ -263,6 +270,10 @@ class Engine:
             if counts_rows and len(ended) and not plan.has_revisions:
                 window: Any = query.window
                 np.maximum.at(state.fired[query.name], ended.slots, ended.starts // window.every + 1)
+            if kind == "punctuated":
+                for part in parts:
+                    sent = part.ends <= after
+                    np.maximum.at(state.closed[query.name], part.slots[sent], part.ends[sent])
             if kind == "user_aware" and is_moved:
                 self._close_contexts(state, query, self.final(after))
         return fired
@@ -280,7 +291,7 @@ class Engine:
             window = query.window
             newest = state.slices.lasts[state.slices.order[(state.slices.begin + state.slices.count - 1)[slots]]].max()
             until = min(until, newest + window.size)
-        return firing.due(self.plan, state, query, Moment(slots, after, until))
+        return firing.due(self.plan, state, query, Moment(slots, after, until, again=True))
 
     def _finished(self, state: State, query: Planned, ended: Ended) -> Fired | None:
         plan = self.plan
@@ -382,7 +393,10 @@ def adapt(old: Engine, new: Engine, state: State) -> None:
         at_cut = bool(((seen - plan.cuts.phase) % plan.cuts.every == 0).any()) if len(plan.cuts.every) else False
         slices.cut[key] = seen if at_cut else slice_manager.next_cut(plan.cuts.every, plan.cuts.phase, seen)
     for query in plan.queries:
-        if query.window.kind == "rows" and query.name not in {each.name for each in old.plan.queries}:
+        if query.name in {each.name for each in old.plan.queries}:
+            continue
+        state.added[query.name] = state.watermark
+        if query.window.kind == "rows":
             window: Any = query.window
             state.ensure_keys(slices.keys)
             state.fired[query.name] = np.maximum((slices.seen - window.size) // window.every + 1, 0)

@@ -62,8 +62,7 @@ class Stream:
             raise InvalidInput.option("late", late, "'count' or 'keep'")
         self._keeps_late = late == "keep"
         self._late_rows: list[pa.Table] = []
-        self._pending: Any = None  # a watermark that came before the first row
-        self._unread = 0  # late rows that came before the plan
+        self._pending: list[Any] = []  # watermarks that came before the first row
         self._engine: Engine | None = None
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
@@ -73,8 +72,6 @@ class Stream:
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Take rows, then move the watermark, then send the windows that are due; bad input changes nothing."""
         given = read_rows(rows)
-        if watermark is not None and self.options.in_order and not _is_end(watermark):
-            raise InvalidInput.option("watermark", watermark, "left out, for in an ordered stream each row is one")
         engine = self._engine
         if engine is None:
             engine = self._begin(given, watermark)
@@ -117,7 +114,7 @@ class Stream:
             if watermark is not None:
                 if not isinstance(watermark, int | float | np.number | np.datetime64) and not hasattr(watermark, "year"):
                     raise InvalidInput.option("watermark", watermark, "a number or a time, as `on` is")
-                self._pending = watermark
+                self._pending.append(watermark)
             return None
         self._types = bound(self.queries, rows)
         measure = rows.measure(_known(rows, self.options.on))
@@ -125,9 +122,8 @@ class Stream:
         plan = make_plan(self.queries, self.options, self._types, measure, keys)
         engine = Engine(plan)
         state = State.empty(plan)
-        if self._pending is not None:
-            state.watermark = plan.measure.position(self._pending)
-            self._pending = None
+        state.watermark = max([state.watermark, *(plan.measure.position(each) for each in self._pending)])
+        self._pending = []
         self._engine, self._state = engine, state
         return engine
 
@@ -192,10 +188,7 @@ class Stream:
         """One query less; what only it needed is freed."""
         if name not in {each.name for each in self.queries}:
             raise UnknownName.of("query", name, [each.name for each in self.queries])
-        rest = tuple(each for each in self.queries if each.name != name)
-        if not rest:
-            raise InvalidQuery.last(name)
-        self._change(rest)
+        self._change(tuple(each for each in self.queries if each.name != name))
 
     def _change(self, queries: tuple[Query, ...]) -> None:
         queries = named_queries(queries)
@@ -230,8 +223,6 @@ class Stream:
                 raise InvalidState.changed_query(each.name, old[each.name], str(each))
         both = [each for each in given if each.name in old]
         missing = [name for name in old if name not in {each.name for each in given}]
-        if not given:
-            raise InvalidQuery.none()
         stream.queries = given
         if saved.state is None:
             return stream
@@ -258,7 +249,7 @@ class Stream:
     def watermark(self) -> Any:
         """The watermark, in the unit of `on`; None before there is one."""
         if self._engine is None or self._state is None or self._state.watermark == self._engine.plan.measure.lowest:
-            return self._pending
+            return max(self._pending, default=None)
         measure = self._engine.plan.measure
         if self._state.watermark == measure.highest:
             return math.inf
@@ -294,7 +285,7 @@ def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[St
     stream = Stream.__new__(Stream)
     stream.options, stream.queries = plan.options, ()
     stream._keeps_late, stream._late_rows = True, []
-    stream._pending, stream._types = None, dict(plan.columns)
+    stream._pending, stream._types = [], dict(plan.columns)
     stream._engine, stream._state = Engine(plan), state.copy()
     results = stream.push(rows, watermark)
     return stream._state, results, stream.late()
@@ -327,10 +318,6 @@ def _length(value: Any, what: str) -> Any:
 
 def _number(length: Any) -> Any:
     return getattr(length, "microseconds", length)
-
-
-def _is_end(watermark: Any) -> bool:
-    return isinstance(watermark, float) and watermark == math.inf
 
 
 def _known(rows: Rows, name: str) -> str:

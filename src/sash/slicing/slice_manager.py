@@ -491,6 +491,8 @@ def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) 
                 if firsts[order[begin + place]] > final:
                     break
                 low = place
+        while low > 0 and firsts[order[begin + low - 1]] == firsts[order[begin + low]]:
+            low -= 1
         first[slot] = min(first[slot], low)
 
 

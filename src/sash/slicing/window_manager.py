@@ -98,6 +98,14 @@ def _advanced(values: Any, order: Any, begin: int, count: int, place: int, posit
     return place
 
 
+@jitable
+def _first_of_equals(firsts: Any, order: Any, begin: int, place: int) -> int:
+    """The first place whose slice begins where this one does: rows at a punctuation belong to the window it opens."""
+    while place > 0 and firsts[order[begin + place - 1]] == firsts[order[begin + place]]:
+        place -= 1
+    return place
+
+
 @kernel
 def _grids(arrays: Any, slots: Any, size: Any, every: Any, offset: Any, after: Any, until: Any, out: Any) -> int:
     begins, counts, firsts, lasts, order = arrays
@@ -204,28 +212,34 @@ def _bands(arrays: Any, slots: Any, starts: Any, ends: Any, out: Any) -> int:
 
 
 @kernel
-def _punctuations(arrays: Any, opens: Any, slots: Any, bit: int, after: Any, until: Any, highest: Any, out: Any) -> int:
+def _punctuations(arrays: Any, opens: Any, slots: Any, bit: int, afters: Any, until: Any, highest: Any, out: Any) -> int:
     begins, counts, firsts, _lasts, order = arrays
     written = 0
-    for slot in slots:
+    for at in range(len(slots)):
+        slot, after = slots[at], afters[at]
         begin, count = begins[slot], counts[slot]
         if count == 0:
             continue
         # From the last window that began no later than `after` on: windows are told by the punctuation that ends them.
         low = _first_at(firsts, order, begin, count, after)
-        if low == count or firsts[order[begin + low]] > after or opens[order[begin + low]] & bit == 0:
+        opening = low
+        while opening < count and firsts[order[begin + opening]] == after and opens[order[begin + opening]] & bit == 0:
+            opening += 1
+        if opening == count or firsts[order[begin + opening]] > after:
             low = max(0, low - 1)
             while low > 0 and opens[order[begin + low]] & bit == 0:
                 low -= 1
+        low = _first_of_equals(firsts, order, begin, low)
         place = low + 1
         while place < count:
             if opens[order[begin + place]] & bit != 0:
                 end = firsts[order[begin + place]]
                 if end > until:
                     break
-                if end > after:
-                    written = _write(out, written, slot, firsts[order[begin + low]], end, begin + low, begin + place)
-                low = place
+                high = _first_of_equals(firsts, order, begin, place)
+                if end > after and high > low:
+                    written = _write(out, written, slot, firsts[order[begin + low]], end, begin + low, begin + high)
+                low = high
             place += 1
         if until >= highest and after < highest:
             written = _write(out, written, slot, firsts[order[begin + low]], highest, begin + low, begin + count)
@@ -268,18 +282,23 @@ def _ranks(
 
 
 @kernel
-def _last_rows(arrays: Any, slots: Any, rows: int, every: Any, offset: Any, after: Any, until: Any, out: Any) -> int:
+def _last_rows(
+    arrays: Any, slots: Any, rows: int, every: Any, offset: Any, since: Any, after: Any, until: Any, out: Any
+) -> int:
     begins, counts, firsts, _lasts, order = arrays
     written = 0
     for slot in slots:
         begin, count = begins[slot], counts[slot]
-        if count == 0:
+        oldest = 0
+        while oldest < count and firsts[order[begin + oldest]] <= since:
+            oldest += 1
+        if oldest == count:
             continue
-        from_ = max(after, firsts[order[begin]])
-        k = (from_ - offset) // every - 1
-        while offset + k * every <= after or offset + k * every <= firsts[order[begin]]:
+        first = firsts[order[begin + oldest]]
+        k = (max(after, first) - offset) // every - 1
+        while offset + k * every <= after or offset + k * every <= first:
             k += 1
-        high = 0
+        high = oldest
         while offset + k * every <= until:
             end = offset + k * every
             high = _advanced(firsts, order, begin, count, high, end)
@@ -352,12 +371,13 @@ def landmarks(slices: Slices, slots: Array, start: Any, end: Any) -> Ended:
     return bands(slices, slots, np.full(len(slots), start, dtype), np.full(len(slots), end, dtype))
 
 
-def punctuations(slices: Slices, slots: Array, bit: int, after: Any, until: Any, highest: Any) -> Ended:
-    """Windows between punctuations with after < end ≤ until; at the end of the stream also the last, open one."""
+def punctuations(slices: Slices, slots: Array, bit: int, afters: Array, until: Any, highest: Any) -> Ended:
+    """Windows between punctuations that end after what is given for each key and not after `until`; at the end of the
+    stream also the last, open one."""
     dtype = slices.firsts.dtype
-    after, until, highest = (dtype.type(each) for each in (after, until, highest))
+    until, highest = dtype.type(until), dtype.type(highest)
     return _collected(
-        lambda out: _punctuations(_view(slices), slices.opens, slots, bit, after, until, highest, out),
+        lambda out: _punctuations(_view(slices), slices.opens, slots, bit, afters, until, highest, out),
         len(slots),
         dtype,
     )

@@ -48,6 +48,8 @@ class Ring:
         self.room = np.full(definitions, ROOM, np.int64)
         self.base = np.arange(definitions, dtype=np.int64) * ROOM
         self.wanted = np.full(definitions, ROOM, np.int64)
+        # The windows [begin, stop) that cover the last row, and the positions [since, until) that have the same.
+        self.covering = tuple(np.zeros(definitions, np.int64) for _ in range(4))
 
     @property
     def state(self) -> Any:
@@ -106,6 +108,7 @@ class AggregateBuckets(Operator):
             self.aggregate,
             self.layout.times,
             self.ring.state,
+            self.ring.covering,
             self.counts,
             self.partials,
             self.extents,
@@ -146,14 +149,22 @@ class AggregateBuckets(Operator):
 
 
 @jitable
-def reach(times: Any, ring: Any, position: int) -> bool:
-    """Make every definition's buckets reach all windows that cover a position; False if a ring is too small."""
+def reach(times: Any, ring: Any, covering: Any, position: int) -> bool:
+    """Find the windows that cover a position, and make the rings reach them; False if one is too small."""
+    begins, stops, since, until = covering
     _which, sizes, everys, offsets = times
     lows, highs, rooms, _bases, wanted = ring
     fits = True
     for k in range(len(sizes)):
-        first = first_open(position, sizes[k], everys[k], offsets[k])
-        end = (position - offsets[k]) // everys[k] + 1
+        if position < since[k] or position >= until[k]:
+            begins[k] = first_open(position, sizes[k], everys[k], offsets[k])
+            stops[k] = (position - offsets[k]) // everys[k] + 1
+            opened = offsets[k] + stops[k] * everys[k]
+            closed = offsets[k] + begins[k] * everys[k] + sizes[k]
+            since[k] = max(opened, closed) - everys[k]  # the edges before the next two
+            until[k] = min(opened, closed)
+        first = begins[k]
+        end = stops[k]
         if lows[k] == highs[k]:
             low, high = first, max(first, end)
         else:
@@ -183,6 +194,7 @@ def _take(
     aggregate: Monoid,
     times: Any,
     ring: Any,
+    covering: Any,
     counts: Any,
     partials: Fields,
     extents: Any,
@@ -193,19 +205,18 @@ def _take(
     inputs: Fields,
     begin: int,
 ) -> int:
-    _which, sizes, everys, offsets = times
     _lows, _highs, rooms, bases, _wanted = ring
+    begins, stops, _since, _until = covering
     firsts, lasts = extents
     for place in range(begin, len(given)):
         position = given[place]
         if position < cursor[WATERMARK]:
             continue
-        if not reach(times, ring, position) or cursor[B] == length(extents):
+        if not reach(times, ring, covering, position) or cursor[B] == length(extents):
             return place
         lifted = lift(aggregate, load(inputs, place))
-        for k in range(len(sizes)):
-            first = first_open(position, sizes[k], everys[k], offsets[k])
-            for number in range(first, (position - offsets[k]) // everys[k] + 1):
+        for k in range(len(rooms)):
+            for number in range(begins[k], stops[k]):
                 slot = bases[k] + (number & (rooms[k] - 1))
                 if counts[slot] == 0:
                     store(partials, slot, lifted)

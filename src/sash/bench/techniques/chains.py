@@ -20,6 +20,7 @@ from sash.bench.techniques.operator import place_of, shift_up, widened
 __all__ = [
     "CHUNK",
     "NONE",
+    "append_row",
     "bytes_in_use",
     "chain_positions",
     "cut",
@@ -133,26 +134,51 @@ def _move_rows(pool: Any, source: int, start: int, target: int) -> None:
 
 
 @jitable
+def _tail_with_room(pool: Any, heads: Any, tails: Any, chain: int) -> int:
+    """A new last chunk."""
+    _positions, _rows, before, after, _counts, _cursor = pool
+    if tails[chain] != NONE:
+        return _chunk_after(pool, tails, chain, tails[chain])
+    chunk = _new_chunk(pool)
+    before[chunk] = NONE
+    after[chunk] = NONE
+    heads[chain] = chunk
+    tails[chain] = chunk
+    return chunk
+
+
+@jitable
+def append_row(pool: Any, heads: Any, tails: Any, chain: int, position: int, row: Any) -> None:
+    """Put a row behind all others: in order, or where order does not matter.
+
+    Small enough to be compiled into its caller: a call that hands on all arrays takes ten times as long.
+    """
+    positions, rows, _before, _after, counts, cursor = pool
+    chunk = tails[chain]
+    if chunk == NONE or counts[chunk] == CHUNK:
+        chunk = _tail_with_room(pool, heads, tails, chain)
+    slot = chunk * CHUNK + counts[chunk]
+    positions[slot] = position
+    store(rows, slot, row)
+    counts[chunk] += 1
+    cursor[ROWS] += 1
+
+
+@jitable
 def insert_row(pool: Any, heads: Any, tails: Any, chain: int, position: int, row: Any) -> None:
     """Put a row behind those that are not after it."""
-    positions, rows, before, after, counts, cursor = pool
+    positions, rows, before, _after, counts, cursor = pool
     chunk = tails[chain]
-    if chunk == NONE:
-        chunk = _new_chunk(pool)
-        before[chunk] = NONE
-        after[chunk] = NONE
-        heads[chain] = chunk
-        tails[chain] = chunk
-    while positions[chunk * CHUNK] > position and before[chunk] != NONE and counts[chunk] > 0:
+    if chunk == NONE or positions[chunk * CHUNK + counts[chunk] - 1] <= position:
+        append_row(pool, heads, tails, chain, position, row)
+        return
+    while positions[chunk * CHUNK] > position and before[chunk] != NONE:
         chunk = before[chunk]
     if counts[chunk] == CHUNK:
         made = _chunk_after(pool, tails, chain, chunk)
-        if positions[chunk * CHUNK + CHUNK - 1] <= position and after[made] == NONE:
-            chunk = made  # in order: the full chunk stays full
-        else:
-            _move_rows(pool, chunk, CHUNK // 2, made)
-            if positions[made * CHUNK] <= position:
-                chunk = made
+        _move_rows(pool, chunk, CHUNK // 2, made)
+        if positions[made * CHUNK] <= position:
+            chunk = made
     first, end = chunk * CHUNK, chunk * CHUNK + counts[chunk]
     slot = end
     if end > first and positions[end - 1] > position:
@@ -199,15 +225,22 @@ def last_row(pool: Any, tails: Any, chain: int) -> int:
 
 
 @jitable
-def row_at(pool: Any, heads: Any, chain: int, index: int) -> int:
-    """The slot of the row with so many before it."""
-    _positions, _rows, _before, after, counts, _cursor = pool
-    chunk = heads[chain]
-    left = index
-    while left >= counts[chunk]:
-        left -= counts[chunk]
-        chunk = after[chunk]
-    slot: int = chunk * CHUNK + left
+def row_at(pool: Any, heads: Any, tails: Any, chain: int, index: int, count: int) -> int:
+    """The slot of the row with so many before it, of `count`; found from the nearer end."""
+    _positions, _rows, before, after, counts, _cursor = pool
+    if 2 * index < count:
+        chunk = heads[chain]
+        start = 0
+        while index - start >= counts[chunk]:
+            start += counts[chunk]
+            chunk = after[chunk]
+    else:
+        chunk = tails[chain]
+        start = count - counts[chunk]
+        while index < start:
+            chunk = before[chunk]
+            start -= counts[chunk]
+    slot: int = chunk * CHUNK + index - start
     return slot
 
 

@@ -23,6 +23,7 @@ from sash.algebra.monoid import Monoid, combine, invert, lift
 from sash.bench.techniques.chains import (
     CHUNK,
     NONE,
+    append_row,
     cut,
     drop_last,
     enlarged,
@@ -33,6 +34,7 @@ from sash.bench.techniques.chains import (
     new_pool,
     prepend,
     release,
+    spare,
 )
 from sash.bench.techniques.operator import shift_down, shift_up, widened
 from sash.bench.techniques.windows import NEVER
@@ -46,6 +48,7 @@ __all__ = [
     "WATERMARK",
     "B",
     "F",
+    "append",
     "drop_until",
     "merge",
     "new_line",
@@ -82,7 +85,7 @@ def roomier(line: Any, chunks: int) -> Any:
         meta = tuple(widened(each[begin:end], wider) for each in meta)
         partials = tuple(widened(each[begin:end], wider) for each in partials)
         cursor[F], cursor[B] = 0, end - begin
-    if pool[-1][1] < chunks:
+    if spare(pool) < chunks:
         pool = enlarged(pool, chunks)
     return meta, partials, pool, cursor
 
@@ -122,6 +125,17 @@ def _recompute(aggregate: Monoid, line: Any, slot: int) -> None:
     meta, partials, pool, _cursor = line
     _starts, _ends, _firsts, _lasts, _counts, heads, _tails = meta
     store(partials, slot, fold_chain(aggregate, pool, heads, slot))
+
+
+@jitable
+def append(aggregate: Monoid, line: Any, slot: int, position: int, row: Any) -> None:
+    """Add a row that is not before the last one of its slice, which has rows."""
+    meta, partials, pool, _cursor = line
+    _starts, _ends, _firsts, lasts, counts, heads, tails = meta
+    append_row(pool, heads, tails, slot, position, row)
+    store(partials, slot, combine(aggregate, load(partials, slot), lift(aggregate, row)))
+    counts[slot] += 1
+    lasts[slot] = position
 
 
 @jitable

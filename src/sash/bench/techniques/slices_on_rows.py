@@ -34,6 +34,7 @@ from sash.bench.techniques.slice_manager import (
     WATERMARK,
     B,
     F,
+    append,
     drop_until,
     merge,
     new_line,
@@ -261,14 +262,20 @@ def _take_timed(
     begin: int,
 ) -> int:
     meta, _partials, pool, cursor = line
-    _starts, _ends, firsts, lasts, _counts, _heads, _tails = meta
+    _starts, ends, firsts, lasts, _counts, _heads, _tails = meta
     for place in range(begin, len(given)):
         position = given[place]
         if position < cursor[WATERMARK]:
             continue
         if cursor[B] + 2 > len(firsts) or spare(pool) < 4 or cursor[MARKED] == len(marks):
             return place
-        if len(marked) > 0 and marked[place]:
+        newest = cursor[B] - 1
+        marks_here = len(marked) > 0 and marked[place]
+        in_order = newest >= cursor[F] and lasts[newest] <= position < ends[newest] and not marks_here
+        if in_order and (gap < 0 or position - lasts[newest] <= gap):
+            append(aggregate, line, newest, position, load(inputs, place))
+            continue
+        if marks_here:
             _mark(aggregate, line, marks, position)
         slot = _slot_for(times, line, marks, position)
         if gap >= 0:
@@ -293,10 +300,13 @@ def _take_counted(aggregate: Monoid, counts: Any, line: Any, given: Any, inputs:
         if cursor[B] + 2 > len(starts) or spare(pool) < cursor[B] - cursor[F] + 3:
             return place
         slot = cursor[B] - 1
+        if slot >= cursor[F] and position >= lasts[slot] and held[slot] < ends[slot] - starts[slot]:
+            append(aggregate, line, slot, position, load(inputs, place))
+            cursor[TOTAL] += 1
+            continue
         if slot < cursor[F] or position >= lasts[slot]:
-            if slot < cursor[F] or held[slot] == ends[slot] - starts[slot]:
-                slot += 1
-                open_slice(line, slot, cursor[TOTAL], _rank_edge_after(counts, cursor[TOTAL]))
+            slot += 1
+            open_slice(line, slot, cursor[TOTAL], _rank_edge_after(counts, cursor[TOTAL]))
         else:
             slot = max(cursor[F], place_of(firsts, cursor[F], cursor[B], position + 1) - 1)
         update(aggregate, line, slot, position, load(inputs, place))

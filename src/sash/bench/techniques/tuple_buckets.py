@@ -5,7 +5,8 @@ Idea      A row is copied into every window that covers it, in its place among t
           out of each later window, and the one before its first row in.
 Picture     count window size 4 every 2, late row 3:
             [ 1 2 4 5 ]   [ 4 5 7 8 ]   [ 7 8 9 ]       →    [ 1 2 3 4 ]   [ 3 4 5 7 ]   [ 5 7 8 9 ]
-Keeps     K1  of every open window: all of its rows, in order of position, then arrival
+Keeps     K1  of every open window: all of its rows, in order of position, then arrival;
+              by position and of an aggregate that commutes, in order of arrival
           K2  of count windows: bucket i holds the ranks [i · every, i · every + size) that there are
 Combines  a row 0, window of n rows: n - 1.  Space  windows · (rows of one · row + bucket).
 From      Traub et al. Efficient Window Aggregation with General Stream Slicing.
@@ -34,6 +35,7 @@ from sash.bench.techniques.aggregate_buckets import (
 )
 from sash.bench.techniques.chains import (
     NONE,
+    append_row,
     bytes_in_use,
     drop_last,
     enlarged,
@@ -48,7 +50,7 @@ from sash.bench.techniques.chains import (
     spare,
 )
 from sash.bench.techniques.operator import Facts, Operator, announce, shift_down, shift_up, widened
-from sash.bench.techniques.windows import Layout, first_open
+from sash.bench.techniques.windows import Layout
 
 __all__ = ["FACTS", "TupleBuckets"]
 
@@ -113,10 +115,11 @@ class TupleBuckets(Operator):
             self.pool,
             self.timed.state,
             self.counted.state,
-            (self.extents, self.sessions, self.total),
+            (self.extents, self.sessions, self.total, self.timed.ring.covering),
             self.cursor,
             self.layout.gap,
             self.covering,
+            self.aggregate.commutative,
             positions,
             inputs,
             begin,
@@ -201,9 +204,10 @@ def _open(ring: Any) -> int:
 def _row_before(pool: Any, counts: Any, buckets: Any, k: int, number: int) -> int:
     """The row before the first one of a window of definition k: the window before has it."""
     _which, _sizes, everys, _offsets = counts
-    ring, _held, heads, _tails = buckets
+    ring, held, heads, tails = buckets
     _lows, _highs, rooms, bases, _wanted = ring
-    return row_at(pool, heads, bases[k] + ((number - 1) & (rooms[k] - 1)), everys[k] - 1)
+    slot = bases[k] + ((number - 1) & (rooms[k] - 1))
+    return row_at(pool, heads, tails, slot, everys[k] - 1, held[slot])
 
 
 @jitable
@@ -249,33 +253,37 @@ def _take(
     cursor: Any,
     gap: int,
     covering: int,
+    any_order: bool,
     given: Any,
     inputs: Fields,
     begin: int,
 ) -> int:
     times, counts = windows
-    _which, sizes, everys, offsets = times
     ring, held, heads, tails = timed
     _lows, _highs, rooms, bases, _wanted = ring
-    extents, sessions, total = context
+    extents, sessions, total, spans = context
+    begins, stops, _since, _until = spans
     firsts, lasts = extents
     session_heads, session_tails = sessions
+    positions = pool[0]
     for place in range(begin, len(given)):
         position = given[place]
         if position < cursor[WATERMARK]:
             continue
-        if not reach(times, ring, position) or cursor[B] == length(extents):
+        if not reach(times, ring, spans, position) or cursor[B] == length(extents):
             return place
         if not _reach_ranks(counts, counted[0], total[0]):
             return place
         if spare(pool) < covering + 1 + _open(counted[0]):
             return place
         row = load(inputs, place)
-        for k in range(len(sizes)):
-            first = first_open(position, sizes[k], everys[k], offsets[k])
-            for number in range(first, (position - offsets[k]) // everys[k] + 1):
+        for k in range(len(rooms)):
+            for number in range(begins[k], stops[k]):
                 slot = bases[k] + (number & (rooms[k] - 1))
-                insert_row(pool, heads, tails, slot, position, row)
+                if any_order or held[slot] == 0 or positions[last_row(pool, tails, slot)] <= position:
+                    append_row(pool, heads, tails, slot, position, row)
+                else:
+                    insert_row(pool, heads, tails, slot, position, row)
                 held[slot] += 1
         _insert_ranked(pool, counts, counted, position, row)
         total[0] += 1
@@ -294,7 +302,10 @@ def _take(
             continue
         firsts[at] = min(firsts[at], position)
         lasts[at] = max(lasts[at], position)
-        insert_row(pool, session_heads, session_tails, at, position, row)
+        if any_order:
+            append_row(pool, session_heads, session_tails, at, position, row)
+        else:
+            insert_row(pool, session_heads, session_tails, at, position, row)
         if at + 1 < cursor[B] and firsts[at + 1] - lasts[at] <= gap:
             lasts[at] = lasts[at + 1]
             join(pool, session_heads, session_tails, at, at + 1)

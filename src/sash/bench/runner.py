@@ -1,0 +1,89 @@
+"""A bench: experiments under their names, planned into tasks, run one after the other, and held to bars."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from sash.bench.settings import Budget, Task
+from sash.errors import UnknownName
+from sash.report import Bar, Machine, Record, Report
+
+__all__ = ["Bench", "Experiment", "Figures", "by_name"]
+
+S = TypeVar("S", bound=Budget)
+Figures = Callable[[Report], Iterable[tuple[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[S]):
+    """A question, and the tasks that answer it."""
+
+    name: str
+    question: str
+    tasks: Callable[[S], Iterable[Task]]
+
+
+def by_name(*experiments: Experiment[S]) -> Mapping[str, Experiment[S]]:
+    """Experiments in the order in which they run."""
+    return {each.name: each for each in experiments}
+
+
+@dataclass(frozen=True)
+class Bench(Generic[S]):
+    """What can be run, how much of it, what it is held to, and how it is drawn."""
+
+    name: str
+    experiments: Mapping[str, Experiment[S]]
+    full: S
+    quick: S
+    bars: Callable[[Report], tuple[Bar, ...]]
+    figures: Figures
+    notes: Callable[[set[str]], Iterable[str]]
+    packages: tuple[str, ...]
+
+    def plan(self, only: Iterable[str] = (), settings: S | None = None) -> list[tuple[str, Task]]:
+        """The tasks of a run, each with the name of its experiment."""
+        names, chosen = list(only) or list(self.experiments), settings or self.full
+        for name in names:
+            if name not in self.experiments:
+                raise UnknownName.of("experiment", name, self.experiments)
+        return [
+            (name, task) for name, each in self.experiments.items() if name in names for task in each.tasks(chosen)
+        ]
+
+    def run(
+        self,
+        tasks: list[tuple[str, Task]],
+        settings: S | None = None,
+        begin: Callable[[str, str], None] | None = None,
+    ) -> Report:
+        """Do the tasks one after the other; `begin` is told of each, and time that is used up ends the run."""
+        chosen = settings or self.full
+        records: list[Record] = []
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before this run adds its own
+        deadline, left = time.monotonic() + chosen.seconds, 0
+        for done, (name, task) in enumerate(tasks):
+            if time.monotonic() > deadline:
+                left = len(tasks) - done
+                break
+            if begin is not None:
+                begin(name, task.label)
+            records += task.measure()
+        notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, load, left, len(tasks)))
+        title = f"sash bench {self.name} ({chosen.name})"
+        report = Report(title, Machine.here(self.packages), tuple(records), notes=notes)
+        return replace(report, bars=self.bars(report))
+
+
+def _circumstances(settings: Budget, load: float, left: int, tasks: int) -> Iterator[str]:
+    if load > 0.5:
+        yield f"The machine was busy when the run began (load {load:.1f}): do not judge by these numbers."
+    if settings.name == "quick":
+        yield "A quick run shows that everything works; its sizes are too small to judge speed by."
+    if left:
+        yield (
+            f"{left} of {tasks} tasks were not begun: {settings.seconds:.0f} s were used up. "
+            "What was compiled is kept, so the next run gets further."
+        )
