@@ -245,7 +245,9 @@ class InvalidInput(SashError, ValueError):
 
     @classmethod
     def changed(cls, name: str, given: object, known: object) -> "InvalidInput":
-        return cls(f"Column {name!r} held {known} so far and now holds {given}: cast it to the first type, and push again.")
+        return cls(
+            f"Column {name!r} held {known} so far and now holds {given}: cast it to the first type, and push again."
+        )
 
     @classmethod
     def option(cls, what: str, value: object, expected: str) -> "InvalidInput":
@@ -316,8 +318,8 @@ class InvalidWindow(SashError, ValueError):
     @classmethod
     def length(cls, window: str, what: str, value: object) -> "InvalidWindow":
         return cls(
-            f"{what} of a {window} window must be a duration such as '10 minutes' or a number, more than 0 and less than "
-            f"2^61, but is {value!r}."
+            f"{what} of a {window} window must be a duration such as '10 minutes' or a number, more than 0 and less "
+            f"than 2^61, but is {value!r}."
         )
 
     @classmethod
@@ -368,7 +370,10 @@ class InvalidWindow(SashError, ValueError):
 
     @classmethod
     def not_negative(cls, what: str, value: object) -> "InvalidWindow":
-        return cls(f"{what} must be a duration such as '10 seconds' or a number, not negative, but is {value!r}.")
+        return cls(
+            f"{what} must be a duration such as '10 seconds' or a number, not negative and less than 2^61, "
+            f"but is {value!r}."
+        )
 
     @classmethod
     def not_a_window(cls, value: object) -> "InvalidWindow":
@@ -391,7 +396,8 @@ class InvalidQuery(SashError, ValueError):
     @classmethod
     def empty(cls, name: str) -> "InvalidQuery":
         return cls(
-            f"Query {name!r} computes nothing: give it an aggregate by the name of its result, as in peak=sash.max('x')."
+            f"Query {name!r} computes nothing: give it an aggregate by the name of its result, as in "
+            "peak=sash.max('x')."
         )
 
     @classmethod
@@ -408,7 +414,8 @@ class InvalidQuery(SashError, ValueError):
     @classmethod
     def not_a_query(cls, value: object) -> "InvalidQuery":
         return cls(
-            f"Expected a query such as sash.query('hourly', sash.tumbling('1 hour'), n=sash.count()), but got {value!r}."
+            "Expected a query such as sash.query('hourly', sash.tumbling('1 hour'), n=sash.count()), "
+            f"but got {value!r}."
         )
 
     @classmethod

@@ -17,7 +17,15 @@ def sash(*arguments: str) -> Result:
 
 def test_version_and_help() -> None:
     assert sash("--version").output.startswith("sash 0.")
-    for command in ([], ["demo"], ["algorithms"], ["explain"], ["bench"], ["bench", "algorithms"]):
+    for command in (
+        [],
+        ["demo"],
+        ["algorithms"],
+        ["explain"],
+        ["bench"],
+        ["bench", "algorithms"],
+        ["bench", "slicing"],
+    ):
         done = sash(*command, "--help")
         assert done.exit_code == 0 and "Usage" in done.output
 
@@ -40,6 +48,7 @@ def test_explain_says_why() -> None:
         ("explain", "max", "--algorithm", "subtract_on_evict", "--size", "4"),
         ("explain", "max", "--dtype", "no such type"),
         ("bench", "algorithms", "--only", "thruput"),
+        ("bench", "slicing", "--only", "concurent"),
     ],
 )
 def test_what_is_refused_is_one_line_and_exit_2(arguments: Sequence[str]) -> None:

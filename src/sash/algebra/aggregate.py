@@ -267,7 +267,10 @@ def parts_of(template: Template, schema: Mapping[str, Column], places: Mapping[s
             raise UnknownName.of("column", name, schema)
     if len(template.columns) != template.arity:
         raise InvalidAggregate.parameter(
-            template.name, "columns", template.columns, f"{template.arity} column name(s), as in sash.{template.name}('x')"
+            template.name,
+            "columns",
+            template.columns,
+            f"{template.arity} column name(s), as in sash.{template.name}('x')",
         )
     parts = template.parts(tuple(schema[name] for name in template.columns), False)
     own = [places[name] for name in template.columns]

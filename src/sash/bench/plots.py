@@ -7,7 +7,7 @@ from typing import Any
 
 from sash.report import Record, Report
 
-__all__ = ["GREY", "Points", "algorithm_figures", "draw", "figure_with", "lines", "points_of"]
+__all__ = ["GREY", "OURS", "Points", "algorithm_figures", "draw", "figure_with", "lines", "points_of"]
 
 Points = dict[str, list[tuple[float, float]]]
 GREY = "#888888"

@@ -49,9 +49,7 @@ class Bench(Generic[S]):
         for name in names:
             if name not in self.experiments:
                 raise UnknownName.of("experiment", name, self.experiments)
-        return [
-            (name, task) for name, each in self.experiments.items() if name in names for task in each.tasks(chosen)
-        ]
+        return [(name, task) for name, each in self.experiments.items() if name in names for task in each.tasks(chosen)]
 
     def run(
         self,

@@ -147,8 +147,8 @@ def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> None:
 def bench_slicing(quick: bool, only: tuple[str, ...], out: Path) -> None:
     """Run the experiments of general stream slicing, beside buffers, trees and buckets.
 
-    The experiments: concurrent, constrained, one_row, keys, flat, memory, finish, output_latency, disorder, measures,
-    aggregates, median, splits.
+    The experiments: concurrent, constrained, one_row, keys, memory_by_slices, memory_by_rows, flat, finish,
+    output_latency, disorder_fraction, disorder_delay, measures, median, splits, aggregates.
     """
     from sash.cli.bench import bench_slicing as run
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from sash.engine.stream import Stream, bound, options_of
+from sash.engine.stream import Stream, bound, options_of, with_free_names
 from sash.engine.tables import kind_of, like, read_rows
-from sash.errors import InvalidQuery, UnknownName
+from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.plan.plan import Plan, make_plan
 from sash.plan.query import Query, named_queries
 
@@ -32,12 +32,14 @@ def aggregate(
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
-    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").to_pylist()
-    [{'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5}, {'query': 'peaks', 'window_start': 10, 'window_end': 20, 'peak': 4}]
+    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
+    [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
     options_of(on, by, allowed_lateness, watermark, False, emit)
+    if not isinstance(partial, bool):
+        raise InvalidInput.option("partial", partial, "True or False")
     stream = Stream(queries, on=on, by=by)
-    stream.options = options_of(on, by, 0, None, False, "final", bool(partial))
+    stream.options = options_of(on, by, 0, None, False, "final", partial)
     return like(stream.push(rows, watermark=np.inf), kind_of(rows))
 
 
@@ -65,7 +67,7 @@ def explain(
     wanted = named_queries(queries)
     if not wanted:
         raise InvalidQuery.none()
-    options = options_of(on, by, allowed_lateness, watermark, in_order, emit)
+    options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit))
     for name in (options.on, *options.by):
         if name not in given.names:
             raise UnknownName.of("column", name, given.names)

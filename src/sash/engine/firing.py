@@ -13,7 +13,7 @@ from sash.slicing import window_manager as manager
 from sash.slicing.slice_manager import needed_by_last_rows, needed_by_punctuations, needed_by_ranks, needed_by_sessions
 from sash.slicing.slicer import edge_after
 from sash.slicing.slices import NO_CUT, Array
-from sash.slicing.window_manager import Ended
+from sash.slicing.window_manager import Ended, Grids
 
 __all__ = ["Moment", "due", "identity_of", "is_final", "kept_from", "needed"]
 
@@ -46,9 +46,8 @@ def identity_of(query: Planned) -> int:
 def _grid(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
     if _next(window.every, window.offset, window.size, moment.after) > moment.until:
         return Ended.none(plan.measure.dtype)
-    return manager.grids(
-        state.slices, moment.slots, window.size, window.every, window.offset, moment.after, moment.until
-    )
+    grid = Grids.of([window], plan.measure.dtype)
+    return manager.grids(state.slices, moment.slots, grid, moment.after, moment.until)
 
 
 def _next(every: Any, offset: Any, shift: Any, after: Any) -> Any:
@@ -181,17 +180,17 @@ _KINDS: dict[str, Callable[..., Ended]] = {
 # --- what is needed for windows that are not final -------------------------------------------------
 
 
-def kept_from(plan: Plan, final: Any) -> tuple[Any, Any]:
-    """From where on slices are needed, and from where on with all their edges, if `final` will not be changed any more."""
+def kept_from(plan: Plan, grids: Grids | None, final: Any) -> tuple[Any, Any]:
+    """From where on slices are needed, and from where on with all their edges, if nothing before `final` can change."""
     fine = coarse = plan.measure.highest
     if final == plan.measure.lowest:
         return final, final
     if final < plan.measure.highest:
-        for query in plan.queries:
+        if grids is not None:
+            fine = min(fine, grids.oldest_start(final))
+        for query in plan.by_themselves:
             window: Any = query.window
-            if window.kind == "grid":
-                fine = min(fine, edge_after(window.every, window.offset, window.size, final) - window.size)
-            elif window.kind == "cumulative":
+            if window.kind == "cumulative":
                 fine = min(fine, edge_after(window.size, window.offset, 0, final) - window.size)
             elif window.kind == "landmark" and window.end > final:
                 coarse = min(coarse, window.start)
@@ -205,7 +204,7 @@ def kept_from(plan: Plan, final: Any) -> tuple[Any, Any]:
 def needed(plan: Plan, state: State, final: Any) -> Array:
     """The first place of each key's order that some window needs, whatever its position."""
     first = np.full(state.slices.keys, NO_CUT)
-    for query in plan.queries:
+    for query in plan.by_themselves:
         window: Any = query.window
         if window.kind == "session":
             needed_by_sessions(state.slices, window.gap, final, first)

@@ -1,6 +1,7 @@
 """Windows and their values as a table of results."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,32 @@ from sash.plan.plan import Plan, Planned
 from sash.slicing.partials import Answer
 from sash.slicing.slices import Array
 
-__all__ = ["Fired", "arrow_of", "columns_of", "schema_of", "table_of", "values_of"]
+__all__ = ["Fired", "arrow_of", "columns_of", "names_of", "schema_of", "table_of", "values_of"]
 
 
+@dataclass(frozen=True)
 class Fired:
-    """Windows of one query that are to be sent."""
+    """Windows of one query that are to be sent; or of several with the same results, told apart by `which`."""
 
-    def __init__(
-        self, query: Planned, slots: Array, starts: Array, ends: Array, columns: Columns, revisions: Array | None
-    ) -> None:
-        self.query, self.slots, self.starts, self.ends = query, slots, starts, ends
-        self.columns, self.revisions = columns, revisions
+    queries: tuple[Planned, ...]
+    which: Array | None
+    known_names: Any  # of several queries, as a column
+    slots: Array
+    starts: Array
+    ends: Array
+    columns: Columns
+    revisions: Array | None
+
+    def names(self) -> Any:
+        """Whose each window is."""
+        if self.known_names is None:
+            return pa.repeat(pa.scalar(self.queries[0].name), len(self.slots))
+        return self.known_names.take(pa.array(self.which))
+
+
+def names_of(queries: Sequence[Planned]) -> Any:
+    """The names of queries, as a column to choose from."""
+    return pa.array([each.name for each in queries], pa.string())
 
 
 def columns_of(query: Planned, answers: Sequence[Answer | None]) -> Columns:
@@ -84,11 +100,9 @@ def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[Fired]) 
         return schema.empty_table()
     arrays: list[Any] = list(keys.columns(np.concatenate([each.slots for each in fired])))
     counts = [len(each.slots) for each in fired]
-    names = [pa.repeat(pa.scalar(each.query.name), count) for each, count in zip(fired, counts, strict=True)]
-    arrays.append(pa.concat_arrays(names))
+    arrays.append(pa.concat_arrays([each.names() for each in fired]))
     kind = _edge_type(plan)
-    for which in ("starts", "ends"):
-        arrays.append(_edges(plan, kind, [getattr(each, which) for each in fired]))
+    arrays += [_edges(plan, kind, [getattr(each, which) for each in fired]) for which in ("starts", "ends")]
     fields = list(schema)
     at = len(arrays)
     for place, (name, known) in enumerate(plan.results):
@@ -114,7 +128,7 @@ def _edges(plan: Plan, kind: Any, parts: list[Array]) -> Any:
 
 
 def _column(fired: Fired, name: str, known: Any, count: int) -> Any:
-    for reading, (values, valid) in zip(fired.query.readings, fired.columns, strict=True):
+    for reading, (values, valid) in zip(fired.queries[0].readings, fired.columns, strict=True):
         if reading.name == name:
             array = arrow_of(values, valid, reading.arrow)
             return array if known is None or array.type == known else array.cast(known)

@@ -88,10 +88,14 @@ def rolling(
 
 
 def _sorted(rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None) -> tuple[Array, Array]:
-    """The places of rows by key, then position, then as they stand; and their keys. Rows without a position are left out."""
+    """The places of rows by key, position, then as they stand; and their keys. Rows without a position are left out."""
     kept = np.arange(rows.count) if valid is None else np.flatnonzero(valid)
     columns = [rows.arrow(name) for name in by]
-    slots = Keys([each.type for each in columns], by).slots(columns, rows.count)[kept] if by else np.zeros(len(kept), np.int64)
+    slots = (
+        Keys([each.type for each in columns], by).slots(columns, rows.count)[kept]
+        if by
+        else np.zeros(len(kept), np.int64)
+    )
     own = positions[kept]
     if len(by):
         order = np.lexsort((own, slots))
@@ -129,7 +133,11 @@ def _computed(given: Rows, wanted: Any, order: Array, starts: Array, ends: Array
     types = bound([wanted], given)
     groups, names, found = grouped([wanted], types)
     readings = readings_of(found[wanted.name], groups)
-    data = {name: tuple(each[order] for each in as_bound(name, given.column(name), types[name])) for each in names for name in each}
+    data = {
+        name: tuple(each[order] for each in as_bound(name, given.column(name), types[name]))
+        for each in names
+        for name in each
+    }
     back = np.full(given.count, -1, np.int64)
     back[order] = np.arange(len(order))
     columns = {}

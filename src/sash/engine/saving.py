@@ -1,7 +1,7 @@
 """A stream as bytes, with what it takes to tell whether a plan may read them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -131,7 +131,11 @@ def state_of(plan: Plan, saved: Saved, missing: Sequence[str]) -> State:
 def _without(plan: Plan, saved: Saved, frozen: dict[str, Any]) -> dict[str, Any]:
     """Partials are found by what they mean: the layout of the saved plan is part of the bytes."""
     layout = frozen["layout"]
-    arrays = {tuple(key): field for group, fields in zip(layout, frozen["partials"], strict=True) for key, field in zip(group, fields, strict=True)}
+    arrays = {
+        tuple(key): field
+        for group, fields in zip(layout, frozen["partials"], strict=True)
+        for key, field in zip(group, fields, strict=True)
+    }
     wanted = [State.layout(group, names) for group, names in zip(plan.groups, plan.group_columns, strict=True)]
     try:
         partials = [tuple(arrays[key] for key in group) for group in wanted]

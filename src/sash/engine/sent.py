@@ -34,13 +34,15 @@ class Sent:
         """Both, one after the other."""
         if not len(self):
             return other
-        names = ("slots", "starts", "ends", "revisions")
-        arrays = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)
+        slots, starts, ends, revisions = (
+            np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("slots", "starts", "ends", "revisions")
+        )
         columns = tuple(
             (_concatenated(mine, theirs), np.concatenate([valid, other_valid]))
             for (mine, valid), (theirs, other_valid) in zip(self.columns, other.columns, strict=True)
         )
-        return Sent(*arrays, columns)
+        return Sent(slots, starts, ends, revisions, columns)
 
 
 def _pick(values: Any, places: Array) -> Any:
@@ -121,8 +123,8 @@ def revised(sent: Sent, now: Sent, by: int) -> tuple[Sent, Array, Sent]:
 def _equal(values: Any, others: Any) -> Array:
     """Which are the same; NaN is itself."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-        same = (values == others) | ((values != values) & (others != others))
-        return same if same.ndim == 1 else same.all(axis=tuple(range(1, same.ndim)))
+        same: Array = (values == others) | ((values != values) & (others != others))
+        return same if same.ndim == 1 else np.asarray(same.all(axis=1))
     return np.array([_same(a, b) for a, b in zip(values, others, strict=True)], np.bool_)
 
 

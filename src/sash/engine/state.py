@@ -60,8 +60,8 @@ class State:
         """Have what each query of the plan remembers, and nothing of queries that are gone."""
         kinds = {each.name: each.window.kind for each in plan.queries}
         for memory in (self.fired, self.closed, self.contexts, self.sent, self.due, self.added):
-            for name in set(memory) - set(kinds):  # type: ignore[attr-defined]
-                del memory[name]  # type: ignore[attr-defined]
+            for name in set(memory) - set(kinds):
+                del memory[name]
         for name, kind in kinds.items():
             if kind == "rows":
                 self.fired.setdefault(name, np.zeros(0, np.int64))

@@ -1,8 +1,8 @@
 """One push: rows go in, results come out.
 
-    rows ─▶ judged ─▶ wait in order? ─▶ slices ─▶ partials ─▶ windows that are due ─▶ results
-              │late                        ▲                         │
-              ▼                            └── dropped when no window needs them
+rows ─▶ judged ─▶ wait in order? ─▶ slices ─▶ partials ─▶ windows that are due ─▶ results
+          │late                        ▲                         │
+          ▼                            └── dropped when no window needs them
 """
 
 from copy import deepcopy
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.compiler import kernel
 from sash.engine import firing
 from sash.engine.firing import Moment
-from sash.engine.results import Fired, columns_of, schema_of, table_of
+from sash.engine.results import Fired, columns_of, names_of, schema_of, table_of
 from sash.engine.sent import Sent, revised
 from sash.engine.state import State
 from sash.engine.waiting import Batch
@@ -26,7 +27,8 @@ from sash.slicing.partials import settle_trees
 from sash.slicing.slice_manager import Placed
 from sash.slicing.slicer import Cutter
 from sash.slicing.slices import USED, Array
-from sash.slicing.window_manager import Ended
+from sash.slicing.window_manager import Ended, Grids
+from sash.slicing.window_manager import grids as grids_due
 from sash.windows.kinds import OpenWindows
 
 __all__ = ["Engine", "Judged"]
@@ -48,19 +50,33 @@ class Engine:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.lowest, self.highest = plan.measure.lowest, plan.measure.highest
+        self._has_revisions, self._waits = plan.has_revisions, plan.waits
         self.cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest)
         self.schema = schema_of(plan)
         self.nothing = self.schema.empty_table()
         self._user_edges = [each.window for each in plan.queries if each.window.kind == "user_free"]
+        grids = [each.window for each in plan.queries if each.window.kind == "grid"]
+        self._all_grids = Grids.of(grids, plan.measure.dtype) if grids else None
+        self._families = {
+            family[0].name: (Grids.of([each.window for each in family], plan.measure.dtype), names_of(family))
+            for family in plan.families
+            if family[0].window.kind == "grid" and not plan.has_revisions
+        }
+        self._has_only_grids = len(self._families) == len(plan.families)
+        self._first_end: tuple[Any, Any] = (plan.measure.highest, plan.measure.lowest)  # of a grid, after a watermark
+        self._expected = 0
         self._aware = [each for each in plan.queries if each.window.kind == "user_aware"]
 
     # --- judging -----------------------------------------------------------------------------------
 
     def judge(self, state: State, positions: Array, valid: Array | None) -> Judged:
-        """Rows are judged by the watermark before them: all by one, or in an ordered stream each by the row before it."""
+        """Rows are judged by the watermark before the push; in an ordered stream, each by the rows before it."""
         if not len(positions):
             return Judged(None, 0)
         if self.plan.options.in_order:
+            if valid is None and is_ascending(positions, state.watermark):
+                return Judged(None, 0)
             seen = positions if valid is None else np.where(valid, positions, self.plan.measure.lowest)
             before = np.maximum.accumulate(np.concatenate([[state.watermark], seen])[:-1])
             accepted = positions >= before
@@ -76,10 +92,9 @@ class Engine:
 
     def final(self, watermark: Any) -> Any:
         """No row before this position is accepted any more."""
-        measure = self.plan.measure
-        if watermark in (measure.lowest, measure.highest):
+        if self.plan.lateness == 0 or watermark == self.lowest or watermark == self.highest:
             return watermark
-        return max(watermark - self.plan.lateness, measure.lowest)
+        return max(watermark - self.plan.lateness, self.lowest)
 
     # --- one push ----------------------------------------------------------------------------------
 
@@ -87,21 +102,25 @@ class Engine:
         """Take rows that were accepted, move the watermark, send what is due; the state is changed."""
         plan, before = self.plan, state.watermark
         state.ensure_keys(state.keys.capacity)
-        is_end = watermark >= plan.measure.highest
+        is_end = watermark >= self.highest
         after = max(before, watermark)
         state.rows += len(batch)
         touched = late = np.zeros(0, np.int64)
-        if len(batch) and (plan.has_revisions or plan.punctuations):
+        if len(batch) and (self._has_revisions or plan.punctuations):
             touched = np.unique(batch.slots)
             late = np.unique(batch.slots[batch.positions < before]) if plan.lateness > 0 else late
         undo = None
-        if plan.waits:
+        if self._waits:
             state.waiting = state.waiting.with_newer(batch)
             count = state.waiting.until(self.final(after))
             self._place(state, state.waiting.part(0, count))
             state.waiting = state.waiting.part(count, len(state.waiting))
             if plan.has_revisions:
-                shown = state.waiting if plan.options.emit == "updates" else state.waiting.part(0, state.waiting.until(after))
+                shown = (
+                    state.waiting
+                    if plan.options.emit == "updates"
+                    else state.waiting.part(0, state.waiting.until(after))
+                )
                 undo = self._place_for_now(state, shown)
         else:
             self._place(state, batch)
@@ -118,9 +137,8 @@ class Engine:
         if not len(batch):
             return None
         plan = self.plan
-        state.ensure_keys(state.keys.capacity)
         placed: Placed | None
-        if plan.waits and batch.positions[0] <= state.unordered_until:
+        if self._waits and batch.positions[0] <= state.unordered_until:
             # Rows among those that were cut as they came, before a query that needs order was added.
             count = int(np.searchsorted(batch.positions, state.unordered_until, side="right"))
             self._put(state, batch.part(0, count), False, None)
@@ -159,10 +177,12 @@ class Engine:
         while len(rest):
             position = rest[0].item()
             edge = window.next_edge(position)
-            if isinstance(edge, bool) or not isinstance(edge, int | float | np.integer | np.floating) or not edge > position:
-                raise InvalidWindow.edges(
-                    window, f"next_edge({position}) must be a number after it, but gave {edge!r}"
-                )
+            if (
+                isinstance(edge, bool)
+                or not isinstance(edge, int | float | np.integer | np.floating)
+                or not edge > position
+            ):
+                raise InvalidWindow.edges(window, f"next_edge({position}) must be a number after it, but gave {edge!r}")
             found.append(edge)
             rest = rest[np.searchsorted(rest, edge) :]
         return np.array(found, positions.dtype)
@@ -232,20 +252,29 @@ class Engine:
 
     # --- what fires --------------------------------------------------------------------------------
 
-    def _fire(
-        self, state: State, before: Any, after: Any, is_end: bool, touched: Array, late: Array
-    ) -> list[Fired]:
+    def _fire(self, state: State, before: Any, after: Any, is_end: bool, touched: Array, late: Array) -> list[Fired]:
         plan = self.plan
-        every = np.arange(state.slices.keys)
         is_moved = after > before
+        if self._has_only_grids and (not is_moved or after < self._next_end(before)):
+            return []
+        every = np.arange(state.slices.keys)
         updates = plan.options.emit == "updates"
         fired: list[Fired] = []
         if any(each.inner is not None for each in state.partials):
             for partials in state.partials:
                 partials.bring_up_to_date(state.slices)
             settle_trees(state.slices)
-        for query in plan.queries:
+        for family in plan.families:
+            query = family[0]
             kind = query.window.kind
+            if query.name in self._families:
+                if is_moved and after >= self._next_end(before):
+                    grids, _ = self._families[query.name]
+                    ended = grids_due(state.slices, every, grids, before, after, self._expected)
+                    self._expected = len(ended) + len(ended) // 4
+                    if len(ended):
+                        fired += self._finished(state, family, ended)
+                continue
             parts = []
             counts_rows = kind == "rows"
             since = max(self.final(before), state.added.get(query.name, plan.measure.lowest))
@@ -260,13 +289,16 @@ class Engine:
                 parts.append(firing.due(plan, state, query, Moment(again, since, before, again=True)))
             elif len(late) and kind == "user_aware" and not is_moved:
                 parts.append(firing.due(plan, state, query, Moment(every, before, after)))
-            if updates and len(touched) and not is_end and kind in ("grid", "cumulative", "landmark", "session", "punctuated"):
+            if (
+                updates
+                and len(touched)
+                and not is_end
+                and kind in ("grid", "cumulative", "landmark", "session", "punctuated")
+            ):
                 parts.append(self._open_windows(state, query, touched, after))
             ended = Ended.joined(parts, np.int64 if counts_rows else plan.measure.dtype)
             if len(ended):
-                found = self._finished(state, query, ended)
-                if found is not None:
-                    fired.append(found)
+                fired += self._finished(state, family, ended)
             if counts_rows and len(ended) and not plan.has_revisions:
                 window: Any = query.window
                 np.maximum.at(state.fired[query.name], ended.slots, ended.starts // window.every + 1)
@@ -293,13 +325,23 @@ class Engine:
             until = min(until, newest + window.size)
         return firing.due(self.plan, state, query, Moment(slots, after, until, again=True))
 
-    def _finished(self, state: State, query: Planned, ended: Ended) -> Fired | None:
-        plan = self.plan
+    def _next_end(self, after: Any) -> Any:
+        """No window on a grid ends before it."""
+        assert self._all_grids is not None
+        if after == self.lowest:
+            return after
+        if not self._first_end[0] <= after < self._first_end[1]:
+            self._first_end = after, self._all_grids.first_end(after)
+        return self._first_end[1]
+
+    def _finished(self, state: State, family: tuple[Planned, ...], ended: Ended) -> list[Fired]:
+        plan, query = self.plan, family[0]
         algorithm = None
         if not plan.tree.choice:
             lengths = ended.highs - ended.lows
             total = int(lengths.sum())
-            covered = int(np.maximum(ended.highs[1:] - np.maximum(ended.lows[1:], ended.highs[:-1]), 0).sum() + lengths[0])
+            overlap = np.maximum(ended.lows[1:], ended.highs[:-1])
+            covered = int(np.maximum(ended.highs[1:] - overlap, 0).sum()) + int(lengths[0])
             choice = finishes(len(ended), total, max(1, covered)).choice
             algorithm = None if choice == "fold" else str(choice)
         answers = [
@@ -308,13 +350,14 @@ class Engine:
         ]
         columns = columns_of(query, answers)
         if not plan.has_revisions:
-            return Fired(query, ended.slots, ended.starts, ended.ends, columns, None)
+            names = self._families[query.name][1] if query.name in self._families else None
+            return [Fired(family, ended.which, names, ended.slots, ended.starts, ended.ends, columns, None)]
         now = Sent(ended.slots, ended.starts, ended.ends, np.zeros(len(ended), np.int64), columns)
         sent = state.sent.get(query.name, now.taken(np.zeros(0, np.int64)))
         fresh, _, state.sent[query.name] = revised(sent, now, firing.identity_of(query))
         if not len(fresh):
-            return None
-        return Fired(query, fresh.slots, fresh.starts, fresh.ends, fresh.columns, fresh.revisions)
+            return []
+        return [Fired(family, None, None, fresh.slots, fresh.starts, fresh.ends, fresh.columns, fresh.revisions)]
 
     def _close_contexts(self, state: State, query: Planned, final: Any) -> None:
         for context in state.contexts[query.name].values():
@@ -324,12 +367,12 @@ class Engine:
 
     def _forget(self, state: State, watermark: Any) -> None:
         plan, slices = self.plan, state.slices
-        final = self.final(watermark)
-        if plan.has_revisions:
-            self._settle(state, final)
+        if self._has_revisions:
+            self._settle(state, self.final(watermark))
         if slices.used <= 2 * state.swept + _FEW:
             return
-        keep_from, fine_from = firing.kept_from(plan, final)
+        final = self.final(watermark)
+        keep_from, fine_from = firing.kept_from(plan, self._all_grids, final)
         first = firing.needed(plan, state, final)
         dropped, merged = slice_manager.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
         for partials in state.partials:
@@ -370,6 +413,20 @@ class Engine:
         slices.room[freed] = 0
         slices.cut[freed] = 0
         state.keys.free(freed)
+
+
+@kernel
+def _ascends(positions: Any, least: Any) -> bool:
+    for position in positions:
+        if position < least:
+            return False
+        least = position
+    return True
+
+
+def is_ascending(positions: Array, least: Any) -> bool:
+    """Whether no position goes back, and none is before `least`."""
+    return bool(_ascends(positions, positions.dtype.type(least)))
 
 
 def adapt(old: Engine, new: Engine, state: State) -> None:

@@ -1,5 +1,6 @@
 """A stream in this process: push rows, move the watermark, save and restore."""
 
+import datetime as dt
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,13 +14,13 @@ from sash.engine.state import State, no_rows
 from sash.engine.step import Engine, adapt
 from sash.engine.tables import Rows, read_rows
 from sash.engine.waiting import Batch
-from sash.errors import InvalidInput, InvalidQuery, InvalidState, UnknownName
+from sash.errors import InvalidInput, InvalidQuery, InvalidState, InvalidWindow, UnknownName
 from sash.plan.plan import Options, Plan, make_plan
-from sash.plan.query import Query, named_queries
+from sash.plan.query import RESERVED_NAMES, Query, named_queries
 from sash.plan.share import ColumnType
 from sash.swag.values import Values
 from sash.windows.duration import duration
-from sash.windows.measure import Measure
+from sash.windows.kinds import LONGEST
 
 __all__ = ["Stream", "as_bound", "bound", "options_of", "step"]
 
@@ -57,7 +58,7 @@ class Stream:
         self.queries = named_queries(queries)
         if not self.queries:
             raise InvalidQuery.none()
-        self.options = options_of(on, by, allowed_lateness, watermark, in_order, emit)
+        self.options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit))
         if late not in ("count", "keep"):
             raise InvalidInput.option("late", late, "'count' or 'keep'")
         self._keeps_late = late == "keep"
@@ -72,11 +73,22 @@ class Stream:
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Take rows, then move the watermark, then send the windows that are due; bad input changes nothing."""
         given = read_rows(rows)
-        engine = self._engine
+        if self._engine is not None:
+            return self._pushed(self._engine, given, watermark)
+        engine, state, types, pending = self._begin(given, watermark)
         if engine is None:
-            engine = self._begin(given, watermark)
-            if engine is None:
-                return pa.table({})
+            self._pending = pending
+            return pa.table({})
+        before = self._state, self._types, self._pending
+        self._engine, self._state, self._types, self._pending = engine, state, types, []
+        try:
+            return self._pushed(engine, given, watermark)
+        except Exception:
+            # The first rows were refused: the next ones may be of other types.
+            self._engine, (self._state, self._types, self._pending) = None, before
+            raise
+
+    def _pushed(self, engine: Engine, given: Rows, watermark: Any) -> pa.Table:
         state = self._state
         assert state is not None
         plan = engine.plan
@@ -108,24 +120,17 @@ class Stream:
         """
         return self.push({}, watermark=math.inf)
 
-    def _begin(self, rows: Rows, watermark: Any) -> Engine | None:
-        """The first rows tell the types: only then can there be a plan."""
+    def _begin(self, rows: Rows, watermark: Any) -> Any:
+        """The first rows tell the types: only then can there be a plan. Until then watermarks are put aside."""
         if not rows.names:
-            if watermark is not None:
-                if not isinstance(watermark, int | float | np.number | np.datetime64) and not hasattr(watermark, "year"):
-                    raise InvalidInput.option("watermark", watermark, "a number or a time, as `on` is")
-                self._pending.append(watermark)
-            return None
-        self._types = bound(self.queries, rows)
+            return None, None, {}, self._pending if watermark is None else [_awaited(watermark, self._pending)]
+        types = bound(self.queries, rows)
         measure = rows.measure(_known(rows, self.options.on))
         keys = [_key_type(rows, name) for name in self.options.by]
-        plan = make_plan(self.queries, self.options, self._types, measure, keys)
-        engine = Engine(plan)
+        plan = make_plan(self.queries, self.options, types, measure, keys)
         state = State.empty(plan)
         state.watermark = max([state.watermark, *(plan.measure.position(each) for each in self._pending)])
-        self._pending = []
-        self._engine, self._state = engine, state
-        return engine
+        return Engine(plan), state, types, []
 
     def _batch(self, plan: Plan, state: State, rows: Rows, positions: Any, accepted: Any) -> Batch:
         """The accepted rows, checked; keys are given their slots last, when nothing can be refused any more."""
@@ -145,7 +150,7 @@ class Stream:
             positions = positions[accepted]
             bits = bits[accepted] if len(bits) else bits
             keys = [_keys_taken(each, accepted) for each in keys]
-        slots = state.keys.slots(keys, len(positions))
+        slots = state.keys.slots(keys, len(positions)) if keys else _one_key(state, len(positions))
         return Batch(slots, positions, bits, columns)
 
     # --- rows that came too late -------------------------------------------------------------------
@@ -205,19 +210,30 @@ class Stream:
 
     def save(self) -> bytes:
         """Everything that the stream remembers, as bytes; nothing in them can run."""
-        return saving.save(self.queries, self.options, self._types, self._engine, self._state, self._late_rows, self._keeps_late, self._pending)
+        return saving.save(
+            self.queries,
+            self.options,
+            self._types,
+            self._engine,
+            self._state,
+            self._late_rows,
+            self._keeps_late,
+            self._pending,
+        )
 
     @classmethod
     def restore(cls, blob: bytes, queries: Query | Sequence[Query]) -> "Stream":
-        """The stream that was saved, as if it had never stopped; queries that were added or removed since are taken up."""
+        """The stream that was saved, as if it had never stopped; queries added or removed since are taken up."""
         given = named_queries(queries)
         saved = saving.load(blob)
+        if saved.queries and not given:
+            raise InvalidQuery.none()
         stream = cls.__new__(cls)
         stream.options = saved.options
         stream._keeps_late, stream._late_rows = saved.keeps_late, saved.late_rows
         stream._pending, stream._types = saved.pending, saved.types
         stream._engine = stream._state = None
-        old = {name: text for name, text in saved.queries}
+        old = dict(saved.queries)
         for each in given:
             if old.get(each.name, str(each)) != str(each):
                 raise InvalidState.changed_query(each.name, old[each.name], str(each))
@@ -291,11 +307,15 @@ def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[St
     return stream._state, results, stream.late()
 
 
-def options_of(on: Any, by: Any, lateness: Any, delay: Any, in_order: bool, emit: str, partial: bool = False) -> Options:
+def options_of(
+    on: Any, by: Any, lateness: Any, delay: Any, in_order: bool, emit: str, partial: bool = False
+) -> Options:
     """The options of a stream, checked as far as that needs no types."""
     if not isinstance(on, str) or not on:
         raise InvalidInput.option("on", on, "the name of a column that advances")
-    keys = () if by is None else (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else (None,)
+    keys = (
+        () if by is None else (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else (None,)
+    )
     if not all(isinstance(each, str) and each for each in keys) or len(set(keys)) < len(keys):
         raise InvalidInput.option("by", by, "the name of a column, or a list of different names")
     if emit not in ("final", "updates"):
@@ -304,16 +324,47 @@ def options_of(on: Any, by: Any, lateness: Any, delay: Any, in_order: bool, emit
         raise InvalidInput.option("in_order", in_order, "True or False")
     lateness, delay = _length(lateness, "allowed_lateness"), None if delay is None else _length(delay, "watermark")
     if in_order and (delay is not None or _number(lateness) != 0):
-        raise InvalidInput.option("in_order", True, "alone: in an ordered stream there is no lateness and no watermark delay")
+        raise InvalidInput.option(
+            "in_order", True, "alone: in an ordered stream there is no lateness and no watermark delay"
+        )
     return Options(on, keys, in_order, lateness, delay, emit, partial)
 
 
 def _length(value: Any, what: str) -> Any:
     if isinstance(value, bool):
         raise InvalidInput.option(what, value, "a duration such as '10 seconds', or a number")
-    if isinstance(value, int | float | np.number):
-        return value.item() if isinstance(value, np.generic) else value
-    return duration(value)
+    plain = isinstance(value, int | float | np.integer | np.floating)
+    length = (value.item() if isinstance(value, np.generic) else value) if plain else duration(value)
+    if not 0 <= _number(length) < LONGEST:
+        raise InvalidWindow.not_negative(what, value)
+    return length
+
+
+def with_free_names(options: Options) -> Options:
+    """The options, if the key columns can stand beside the columns of every table of results."""
+    for name in options.by:
+        if name in RESERVED_NAMES:
+            expected = f"none of {', '.join(RESERVED_NAMES)}, which results have: rename the column"
+            raise InvalidInput.option("by", name, expected)
+    return options
+
+
+def _awaited(watermark: Any, before: list[Any]) -> Any:
+    """The larger of watermarks that come before the first row, when nobody knows yet what `on` is."""
+    if isinstance(watermark, np.datetime64):
+        watermark = watermark.astype("datetime64[us]").item()
+    elif hasattr(watermark, "to_pydatetime"):  # pandas
+        watermark = watermark.to_pydatetime(warn=False)
+    elif isinstance(watermark, np.integer | np.floating):
+        watermark = watermark.item()
+    is_usable = isinstance(watermark, int | float | dt.date) and not isinstance(watermark, bool)
+    if not is_usable or watermark != watermark:
+        raise InvalidInput.option("watermark", watermark, "a number or a time, as `on` is")
+    try:
+        return max([*before, watermark])
+    except TypeError as error:
+        expected = f"of one kind with the one before, {before[0]!r}"
+        raise InvalidInput.option("watermark", watermark, expected) from error
 
 
 def _number(length: Any) -> Any:
@@ -382,6 +433,13 @@ def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
                 raise InvalidInput.changed(name, values.column, kind.column)
         data = data.astype(field.dtype)
     return data, valid
+
+
+def _one_key(state: State, rows: int) -> Any:
+    """Without a key, all rows have the same slot."""
+    if rows and not state.keys.capacity:
+        state.keys.slots([], 1)
+    return np.zeros(rows, np.int64)
 
 
 def _taken(data: Any, valid: Any, places: Any) -> tuple[Any, Any]:

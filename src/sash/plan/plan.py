@@ -1,4 +1,4 @@
-"""The plan: what is kept, how rows become slices, and how each query is answered; frozen, and able to explain itself."""
+"""The plan: what is kept, how rows become slices, how each query is answered; frozen, and able to explain itself."""
 
 import hashlib
 import html
@@ -99,6 +99,23 @@ class Plan:
         parts += [each.text for each in self.queries] + [each.key for each in self.groups]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
+    @cached_property
+    def families(self) -> tuple[tuple[Planned, ...], ...]:
+        """Queries that are answered in one pass: windows on grids with the same results; any other by itself."""
+        found: dict[Any, list[Planned]] = {}
+        for place, each in enumerate(self.queries):
+            key: Any = place
+            if each.window.kind == "grid" and not self.has_revisions:
+                views = tuple(None if view is None else (view.monoid.key, view.places) for view in each.views)
+                key = views, tuple((r.name, r.group, r.output, str(r.arrow)) for r in each.readings)
+            found.setdefault(key, []).append(each)
+        return tuple(tuple(each) for each in found.values())
+
+    @cached_property
+    def by_themselves(self) -> tuple[Planned, ...]:
+        """Queries that are not on a grid."""
+        return tuple(each for each in self.queries if each.window.kind != "grid")
+
     def bytes_per_slice(self) -> int:
         """How much one slice takes: what it covers, and its partials."""
         fields = [each for group in self.groups for each in group.fields]
@@ -109,8 +126,7 @@ class Plan:
         by = ", ".join(o.by) or "no key"
         order = "in order" if o.in_order else f"any order, lateness {o.lateness}"
         lines = [("stream", f"on {o.on} ({self.measure.kind.value}), by {by}, {order}")]
-        kept = [f"{each.name} ({' '.join(part.code for part in each.fields)})" for each in self.groups]
-        lines.append(("fields", f"{'; '.join(kept)}: {self.bytes_per_slice()} bytes per slice, shared by all queries"))
+        lines.append(("fields", f"{self._fields()}: {self.bytes_per_slice()} bytes per slice, shared by all queries"))
         lines.append(("slices", self._cutting()))
         state = (
             "wait in order until the watermark"
@@ -124,9 +140,12 @@ class Plan:
         lines.append(("store", f"{'eager' if self.tree.choice else 'lazy'}, because {self.tree.because}"))
         for each in self.queries:
             lines.append(("query", f"{each.text}"))
-            lines.append(
-                ("", f"{each.traits.context.value}; {self.finish(each)}; rows leave a slice: {each.removal.choice}")
+            shift = (
+                f"; {each.removal.because}: rows wait, so none has to leave"
+                if each.traits.by_count and self.waits
+                else ""
             )
+            lines.append(("", f"{each.traits.context.value}; {self.finish(each)}{shift}"))
         lines.append(("state", self._size()))
         return lines
 
@@ -134,12 +153,24 @@ class Plan:
         """How the windows of a query are finished, in words."""
         per_window = planned.slices_per_window
         if self.tree.choice:
-            return f"finished by a tree over slices (FlatFAT): about {2 * math.log2(max(2.0, per_window)):.0f} combines per window"
+            combines = 2 * math.log2(max(2.0, per_window)) if math.isfinite(per_window) else math.nan
+            return "finished by a tree over slices (FlatFAT)" + (
+                f": about {combines:.0f} combines per window" if combines == combines else ""
+            )
         return (
             "finished by folding its slices"
             + (f" (about {per_window:.0f} per window)" if per_window > 1 else "")
             + ", or by two_stacks_lite over them where more than 8 windows overlap in one push"
         )
+
+    def _fields(self) -> str:
+        """The pieces of a partial, each once, with the columns that it reads."""
+        parts = []
+        for group, names in zip(self.groups, self.group_columns, strict=True):
+            for component in group.components:
+                columns = ", ".join(names[i] for i in component.inputs)
+                parts.append(f"{component.name.partition('@')[0]}({columns})")
+        return ", ".join(parts) or "none"
 
     def _cutting(self) -> str:
         parts = []
@@ -148,7 +179,7 @@ class Plan:
         elif len(self.edges.period):
             per_unit = self.edges.per_unit()
             parts.append(
-                f"{len(self.edges.period)} grid(s) of edges, one edge per {_unit(1 / per_unit, self.measure)} on average"
+                f"{len(self.edges.period)} grid(s) of edges, on average one per {_unit(1 / per_unit, self.measure)}"
             )
         if len(self.edges.points):
             parts.append(f"{len(self.edges.points)} fixed edges")
@@ -190,7 +221,7 @@ def make_plan(
     measure: Measure,
     key_types: Sequence[Any],
 ) -> Plan:
-    """Decide everything that can be decided from queries and types; what makes no sense is refused in the user's words."""
+    """Decide all that queries and types can decide; what makes no sense is refused in the user's words."""
     lateness = length_on(measure, "allowed_lateness", options.lateness)
     delay = None if options.delay is None else length_on(measure, "watermark", options.delay)
     for each in queries:
@@ -313,5 +344,5 @@ def _slices_per_window(window: Window, edges: Edges) -> float:
     if window.kind == "landmark":
         return max(1.0, edges.per_unit() * float(w.end - w.start))
     if window.kind == "rows":
-        return max(1.0, w.size / w.every)
+        return max(1.0, float(w.size / w.every))
     return math.inf if window.kind in ("user_aware", "user_free") else float(getattr(w, "rows", 1))

@@ -40,7 +40,7 @@ Found = list[tuple[str, Template, Any, int, Any]]  # result, template, parts, gr
 def grouped(
     queries: Sequence[Query], types: Mapping[str, ColumnType]
 ) -> tuple[tuple[Monoid, ...], tuple[tuple[str, ...], ...], dict[str, Found]]:
-    """Aggregates that compile are kept together, and so are those of Python objects; parts that are alike are kept once."""
+    """Aggregates that compile are kept together, and so are those of Python objects; parts alike are kept once."""
     schema = {name: each.column for name, each in types.items()}
     wanted: list[list[str]] = [[], []]
     sorted_out: list[tuple[str, str, Template, int]] = []
@@ -104,5 +104,3 @@ def _arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType]
     if template.name in ("collect", "collect_distinct"):
         return pa.list_(types[template.columns[0]].arrow)
     return pa.string() if template.name == "string_agg" else None
-
-

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import jitable, kernel
+from sash.algebra.compiler import Prepared, jitable, kernel
 from sash.algebra.fields import Field, Fields, allocate, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.slicing.slices import NO_CUT, Array, Slices, grown
@@ -155,6 +155,7 @@ class Partials:
         self.monoid = monoid
         self.fields = monoid.allocate(0)
         self.inner = monoid.allocate(0) if eager else None
+        self._add = Prepared(_add, monoid)
 
     def copy(self) -> "Partials":
         """The same partials, apart; a tree is made anew when it is asked for."""
@@ -164,10 +165,13 @@ class Partials:
 
     def ensure(self, capacity: int) -> None:
         """Room for this many slices."""
-        self.fields = _longer(self.fields, capacity)
+        if self.fields and len(self.fields[0]) < capacity:
+            self.fields = _longer(self.fields, capacity)
 
     def reset(self, numbers: Array) -> None:
         """Let these slices hold no rows."""
+        if not len(numbers):
+            return
         if self.monoid.is_compiled:
             for field, value in zip(self.fields, self.monoid.initial, strict=True):
                 field[numbers] = value
@@ -180,7 +184,7 @@ class Partials:
         if not len(ids):
             return
         if self.monoid.is_compiled:
-            _add(self.monoid, self.fields, inputs, ids)
+            self._add(self.fields, inputs, ids)
             return
         by_slice: dict[int, list[Any]] = {}
         rows = zip(*(each.tolist() if isinstance(each, np.ndarray) else each for each in inputs), strict=True)

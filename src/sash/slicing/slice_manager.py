@@ -148,7 +148,7 @@ def _insert(slices: Any, key: int, place: int, position: Any, end: Any, made: An
     opens[number] = 0
     made[status[_MADE]] = number
     status[_MADE] += 1
-    return number
+    return int(number)
 
 
 @jitable
@@ -164,10 +164,10 @@ def _remove(slices: Any, key: int, place: int) -> None:
 
 @jitable
 def _is_cut(rank: int, every: Any, phase: Any) -> bool:
+    found = False
     for k in range(len(every)):
-        if (rank - phase[k]) % every[k] == 0:
-            return True
-    return False
+        found = found or (rank - phase[k]) % every[k] == 0
+    return found
 
 
 @kernel
@@ -224,11 +224,24 @@ def _in_order(
                 fresh[key] = 0
         if len(bits) > 0:
             opens[newest] |= bits[row]
-        lasts[newest] = position
         dirty[key] = min(dirty[key], count[key] - 1)
-        seen[key] += 1
         ids[row] = newest
         row += 1
+        # Rows of the same key that surely belong to the same slice: nothing has to be looked up for them.
+        if not is_each_row and not has_tails:
+            end, left = ends[newest], cut[key] - seen[key]
+            begin_of_run = row - 1
+            beyond = len(keys) if left > len(keys) else min(len(keys), begin_of_run + left)
+            while row < beyond and keys[row] == key and positions[row] < end:
+                if gap >= 0 and positions[row] - position > gap:
+                    break
+                position = positions[row]
+                ids[row] = newest
+                row += 1
+            seen[key] += row - begin_of_run
+        else:
+            seen[key] += 1
+        lasts[newest] = position
     return row
 
 

@@ -41,7 +41,7 @@ def panes(size: Any, every: Any, offset: Any) -> list[Progression]:
 
 
 def pairs(size: Any, every: Any, offset: Any) -> list[Progression]:
-    """An edge where a window starts and one where a window ends: two slices per slide at most (Krishnamurthy et al., 2006)."""
+    """An edge where a window starts and one where it ends: at most two slices per slide (Krishnamurthy et al. 2006)."""
     return [Progression(every, offset), Progression(every, offset, size)]
 
 
@@ -72,8 +72,10 @@ class Edges:
             )
             if not covered:
                 kept.append(each)
-        columns = ([getattr(each, name) for each in kept] for name in ("period", "phase", "shift"))
-        return cls(*(np.array(column, dtype) for column in columns), np.array(sorted(set(points)), dtype))
+        period, phase, shift = (
+            np.array([getattr(each, name) for each in kept], dtype) for name in ("period", "phase", "shift")
+        )
+        return cls(period, phase, shift, np.array(sorted(set(points)), dtype))
 
     def per_unit(self) -> float:
         """How many edges there are for each unit of position."""
@@ -151,7 +153,9 @@ class Cutter:
         return self._united([self._stretch, *others]) if others else self._stretch
 
     def _united(self, arrays: list[Array]) -> Array:
-        return np.unique(np.concatenate([self._ends, *arrays]))
+        edges = np.sort(np.concatenate([self._ends, *arrays]))
+        distinct: Array = edges[np.concatenate([[True], edges[1:] != edges[:-1]])]
+        return distinct
 
     def _next(self, positions: Array) -> Array:
         out = np.empty_like(positions)

@@ -14,6 +14,7 @@ Keeps     S1  the segments of two keys do not overlap; count ≤ room, room is 0
 """
 
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,9 @@ class Slices:
         def none(kind: Any = np.int64) -> Array:
             return np.zeros(0, kind)
 
-        return cls(
-            *(none() for _ in range(6)),
-            none(dtype),
-            none(dtype),
-            none(dtype),
-            *(none() for _ in range(4)),
-            np.zeros(4, np.int64),
-        )
+        kinds = {"ends": dtype, "firsts": dtype, "lasts": dtype}
+        arrays = {each.name: none(kinds.get(each.name, np.int64)) for each in fields(cls)}
+        return cls(**{**arrays, "cursor": np.zeros(4, np.int64)})
 
     @property
     def used(self) -> int:
@@ -138,7 +134,7 @@ class Slices:
         """Assert the S-lines."""
         owners = np.flatnonzero(self.room)
         segments = sorted((int(self.begin[k]), int(self.begin[k] + self.room[k])) for k in owners)
-        assert all(a[1] <= b[0] for a, b in zip(segments, segments[1:], strict=False)), "S1"
+        assert all(a[1] <= b[0] for a, b in pairwise(segments)), "S1"
         assert (self.count <= self.room).all() and all(int(r) & (int(r) - 1) == 0 for r in self.room), "S1"
         listed = [int(i) for k in range(self.keys) for i in self.of_key(k)]
         stack = self.free[: int(self.cursor[FREE])].tolist()

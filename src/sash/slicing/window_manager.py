@@ -7,15 +7,27 @@ is passed over, since the slice cannot be cut any more.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
+from sash.slicing.slicer import edge_after
 from sash.slicing.slices import Array, Slices
 
-__all__ = ["Ended", "bands", "cumulatives", "grids", "landmarks", "last_rows", "punctuations", "ranks", "sessions"]
+__all__ = [
+    "Ended",
+    "Grids",
+    "bands",
+    "cumulatives",
+    "grids",
+    "landmarks",
+    "last_rows",
+    "punctuations",
+    "ranks",
+    "sessions",
+]
 
 
 @dataclass(frozen=True)
@@ -27,6 +39,7 @@ class Ended:
     ends: Array
     lows: Array
     highs: Array
+    which: Array | None = None  # of several windows that were asked for together
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -44,6 +57,39 @@ class Ended:
             return parts[0] if parts else cls.none(dtype)
         names = ("slots", "starts", "ends", "lows", "highs")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Windows [offset + k · every, offset + k · every + size), several of them."""
+
+    sizes: Array
+    everys: Array
+    offsets: Array
+
+    @classmethod
+    def of(cls, windows: Sequence[Any], dtype: Any) -> "Grids":
+        columns = ([getattr(each, name) for each in windows] for name in ("size", "every", "offset"))
+        return cls(*(np.array(column, dtype) for column in columns))
+
+    def first_end(self, after: Any) -> Any:
+        """The first end of a window after a position."""
+        return _first_end(self.sizes, self.everys, self.offsets, self.sizes.dtype.type(after))[0]
+
+    def oldest_start(self, after: Any) -> Any:
+        """The first start of a window that ends after a position."""
+        return _first_end(self.sizes, self.everys, self.offsets, self.sizes.dtype.type(after))[1]
+
+
+@kernel
+def _first_end(sizes: Any, everys: Any, offsets: Any, after: Any) -> Any:
+    end = edge_after(everys[0], offsets[0], sizes[0], after)
+    start = end - sizes[0]
+    for k in range(1, len(sizes)):
+        at = edge_after(everys[k], offsets[k], sizes[k], after)
+        end = min(end, at)
+        start = min(start, at - sizes[k])
+    return end, start
 
 
 @jitable
@@ -81,20 +127,37 @@ def _is_whole(lasts: Any, order: Any, begin: int, low: int, high: int, start: An
 
 @jitable
 def _advanced(values: Any, order: Any, begin: int, count: int, place: int, position: Any) -> int:
-    """The first place from `place` on whose slice's value is not before a position: near, most of the time."""
-    tried = 0
-    while place < count and values[order[begin + place]] < position:
-        place += 1
-        tried += 1
-        if tried == 8:
-            low, high = place, count
-            while low < high:
-                middle = (low + high) // 2
-                if values[order[begin + middle]] < position:
-                    low = middle + 1
-                else:
-                    high = middle
-            return low
+    """The first place from `place` on whose slice's value is not before a position: steps double, then halve."""
+    step = 1
+    while place + step <= count and values[order[begin + place + step - 1]] < position:
+        place += step
+        step *= 2
+    high = min(place + step - 1, count)
+    while place < high:
+        middle = (place + high) // 2
+        if values[order[begin + middle]] < position:
+            place = middle + 1
+        else:
+            high = middle
+    return place
+
+
+@jitable
+def _near(values: Any, order: Any, begin: int, count: int, low: int, guess: int, position: Any) -> int:
+    """The first place from `low` on whose slice's value is not before a position, looked for around a guess."""
+    if guess <= low or guess > count or values[order[begin + guess - 1]] < position:
+        return _advanced(values, order, begin, count, min(max(low, guess), count), position)
+    step = 1
+    while guess - step > low and values[order[begin + guess - step - 1]] >= position:
+        guess -= step
+        step *= 2
+    place, high = max(low, guess - step), guess
+    while place < high:
+        middle = (place + high) // 2
+        if values[order[begin + middle]] < position:
+            place = middle + 1
+        else:
+            high = middle
     return place
 
 
@@ -107,37 +170,50 @@ def _first_of_equals(firsts: Any, order: Any, begin: int, place: int) -> int:
 
 
 @kernel
-def _grids(arrays: Any, slots: Any, size: Any, every: Any, offset: Any, after: Any, until: Any, out: Any) -> int:
+def _grids(
+    arrays: Any, slots: Any, sizes: Any, everys: Any, offsets: Any, after: Any, until: Any, which: Any, out: Any
+) -> int:
     begins, counts, firsts, lasts, order = arrays
     written = 0
-    for slot in slots:
-        begin, count = begins[slot], counts[slot]
-        if count == 0:
-            continue
-        # The first window that ends after `after` and after the oldest row.
-        oldest = firsts[order[begin]]
-        k = (max(after, oldest) - size - offset) // every - 1
-        while offset + k * every + size <= after or offset + k * every + size <= oldest:
-            k += 1
-        low = _first_at(firsts, order, begin, count, offset + k * every)
-        high = low
-        while low < count:
-            start = offset + k * every
-            end = start + size
-            if end > until:
-                break
-            low = _advanced(firsts, order, begin, count, low, start)
-            if low == count:
-                break
-            nearest = firsts[order[begin + low]]
-            if nearest >= end:  # nothing here: on to the first window that holds the next slice
-                ahead = (nearest - size - offset) // every
-                k = max(k + 1, ahead)
+    for window in range(len(sizes)):
+        size, every, offset = sizes[window], everys[window], offsets[window]
+        before = written
+        for slot in slots:
+            begin, count = begins[slot], counts[slot]
+            if count == 0:
                 continue
-            high = _advanced(firsts, order, begin, count, max(high, low), end)
-            if _is_whole(lasts, order, begin, low, high, start, end):
-                written = _write(out, written, slot, start, end, begin + low, begin + high)
-            k += 1
+            # The first window that ends after `after` and after the oldest row.
+            oldest = max(after, firsts[order[begin]])
+            k = (oldest - size - offset) // every
+            while offset + k * every + size <= oldest:
+                k += 1
+            if offset + k * every + size > until:
+                continue
+            low = _first_at(firsts, order, begin, count, offset + k * every)
+            high, held = low, 1
+            while low < count:
+                start = offset + k * every
+                end = start + size
+                if end > until:
+                    break
+                if high > low and firsts[order[begin + high - 1]] < start:
+                    low = high
+                low = _advanced(firsts, order, begin, count, low, start)
+                if low == count:
+                    break
+                nearest = firsts[order[begin + low]]
+                if nearest >= end:  # nothing here: on to the first window that holds the next slice
+                    ahead = (nearest - size - offset) // every
+                    k = max(k + 1, ahead)
+                    continue
+                # Windows of one grid hold about as many slices each.
+                high = _near(firsts, order, begin, count, max(high, low), low + held, end)
+                held = high - low
+                if _is_whole(lasts, order, begin, low, high, start, end):
+                    written = _write(out, written, slot, start, end, begin + low, begin + high)
+                k += 1
+        for place in range(min(before, len(which)), min(written, len(which))):
+            which[place] = window
     return written
 
 
@@ -212,7 +288,9 @@ def _bands(arrays: Any, slots: Any, starts: Any, ends: Any, out: Any) -> int:
 
 
 @kernel
-def _punctuations(arrays: Any, opens: Any, slots: Any, bit: int, afters: Any, until: Any, highest: Any, out: Any) -> int:
+def _punctuations(
+    arrays: Any, opens: Any, slots: Any, bit: int, afters: Any, until: Any, highest: Any, out: Any
+) -> int:
     begins, counts, firsts, _lasts, order = arrays
     written = 0
     for at in range(len(slots)):
@@ -332,13 +410,19 @@ def _view(slices: Slices) -> tuple[Array, ...]:
     return slices.begin, slices.count, slices.firsts, slices.lasts, slices.order
 
 
-def grids(slices: Slices, slots: Array, size: Any, every: Any, offset: Any, after: Any, until: Any) -> Ended:
-    """Windows [offset + k · every, … + size) with after < end ≤ until."""
+def grids(slices: Slices, slots: Array, grids: Grids, after: Any, until: Any, expected: int = 0) -> Ended:
+    """Windows with after < end ≤ until, of each of these grids, told apart by `which`; `expected` guesses how many."""
     dtype = slices.firsts.dtype
-    size, every, offset, after, until = (dtype.type(each) for each in (size, every, offset, after, until))
-    return _collected(
-        lambda out: _grids(_view(slices), slots, size, every, offset, after, until, out), len(slots), dtype
-    )
+    after, until = dtype.type(after), dtype.type(until)
+    which = np.empty(0, np.int64)
+
+    def run(out: Any) -> int:
+        nonlocal which
+        which = np.empty(len(out[0]), np.int64)
+        return _grids(_view(slices), slots, grids.sizes, grids.everys, grids.offsets, after, until, which, out)
+
+    ended = _collected(run, max(len(slots), expected), dtype)
+    return replace(ended, which=which[: len(ended)])
 
 
 def cumulatives(slices: Slices, slots: Array, size: Any, every: Any, offset: Any, after: Any, until: Any) -> Ended:
@@ -373,7 +457,8 @@ def landmarks(slices: Slices, slots: Array, start: Any, end: Any) -> Ended:
 
 def punctuations(slices: Slices, slots: Array, bit: int, afters: Array, until: Any, highest: Any) -> Ended:
     """Windows between punctuations that end after what is given for each key and not after `until`; at the end of the
-    stream also the last, open one."""
+    stream also the last, open one.
+    """
     dtype = slices.firsts.dtype
     until, highest = dtype.type(until), dtype.type(highest)
     return _collected(
@@ -388,12 +473,11 @@ def ranks(slices: Slices, slots: Array, size: int, every: int, fired: Array, unt
     dtype = slices.firsts.dtype
     until = dtype.type(until)
     view = _view(slices)
-    ended = _collected(
+    return _collected(
         lambda out: _ranks(view, slices.ranks, slices.seen, slots, size, every, fired, until, partial, out),
         len(slots),
         np.int64,
     )
-    return ended
 
 
 def last_rows(

@@ -36,9 +36,7 @@ def _one_row(settings: StreamSettings, keys: int) -> Iterator[Record]:
             stream.push(row)
         taken.append(time.perf_counter() - start)
     note = f"{many} pushes, after as many"
-    yield Record(
-        "one_row", "sash", "pushes", many / taken[-1], "pushes/s", "sum", parameters(keys=keys), None, note
-    )
+    yield Record("one_row", "sash", "pushes", many / taken[-1], "pushes/s", "sum", parameters(keys=keys), None, note)
 
 
 def key_tasks(settings: StreamSettings) -> Iterator[Task]:

@@ -82,6 +82,6 @@ QUICK = StreamSettings(
     window_slices=(8, 64),
     one_row_pushes=200,
     keys=1000,
-    flat_rows=(20_000, 200_000),
-    flat_push=2_000,
+    flat_rows=(100_000, 400_000),
+    flat_push=10_000,
 )

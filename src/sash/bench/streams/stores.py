@@ -26,6 +26,7 @@ from sash.slicing.window_manager import Ended
 
 __all__ = ["finish_tasks", "output_tasks", "split_tasks"]
 
+TELLING = 100  # entries from which on the time for some tells the time for more
 COPIES = 16  # of a window are asked for at once, so that one answer and not the call is timed
 
 
@@ -65,11 +66,11 @@ def _inputs(monoid: Monoid, rows: int) -> Fields:
 
 
 def output_tasks(settings: StreamSettings) -> Iterator[Task]:
-    """A window over all entries of a store: slices, or rows, or a bucket."""
+    """A window over all entries of a store: slices for sash, rows for the others."""
     for name in ("sum", "median"):
         for kind in ("lazy", "eager"):
             yield Task(f"{kind} {name}", partial(_outputs, settings, f"sash {kind}", name))
-        for technique in TECHNIQUES:
+        for technique in ("tuple_buffer", "aggregate_tree", "aggregate_buckets", "tuple_buckets"):
             if settings.techniques is None or technique in settings.techniques:
                 yield Task(f"{technique} {name}", partial(_outputs, settings, technique, name))
 
@@ -78,22 +79,34 @@ def _outputs(settings: StreamSettings, subject: str, name: str) -> Iterator[Reco
     function = FUNCTIONS[name]
     monoid = monoid_of(function)
     copies = COPIES if monoid.is_compiled else 1
-    growth = 0.0  # how much longer ten times the entries took: what they will take next time
-    before, last = 0.0, 0
+    _answer_of(subject, monoid, 8, copies)()  # compiles
+    spent, known = 0.0, 8
     for entries in settings.entries:
         shape = parameters(entries=entries)
-        expected = before * max(1.0, growth) if last else 0.0
-        if expected > settings.point_seconds:
+        expected = _expected(monoid, spent, known, entries)
+        if expected > _most(settings):
             note = f"left out: it would take about {expected:.1f} s"
             yield Record("output_latency", subject, "one window", None, "µs", name, shape, None, note)
             continue
         start = time.perf_counter()
         answer = _answer_of(subject, monoid, entries, copies)
         answer()
+        spent, known = time.perf_counter() - start, entries
         taken = best_of(answer, 5, settings.point_seconds / 4).seconds
-        spent = time.perf_counter() - start
-        growth, before, last = (spent / before if before else 0.0), spent, entries
         yield Record("output_latency", subject, "one window", taken / copies * 1e6, "µs", name, shape)
+
+
+def _expected(monoid: Monoid, spent: float, known: int, entries: int) -> float:
+    """What more entries will take; a multiset grows while it is merged row by row. Few entries tell nothing."""
+    if known < TELLING:
+        return 0.0
+    grown: float = spent * (entries / known) ** (1.0 if monoid.is_compiled else 1.7)
+    return grown
+
+
+def _most(settings: StreamSettings) -> float:
+    """Seconds that the making of one point may take."""
+    return 0.5 + 2 * settings.point_seconds
 
 
 def _answer_of(subject: str, monoid: Monoid, entries: int, copies: int) -> Callable[[], Any]:
@@ -150,6 +163,8 @@ def _finish(settings: StreamSettings, function: Function, windows: int) -> Itera
 
 # --- Figure 15: a split ------------------------------------------------------------------------------
 
+FILLED, RUNS = 1024, 10  # rows that are added between looks at the room; splits of a slice
+
 
 @kernel
 def _fill(aggregate: Monoid, line: Any, inputs: Fields, start: int, end: int) -> None:
@@ -175,30 +190,37 @@ def split_tasks(settings: StreamSettings) -> Iterator[Task]:
 
 def _splits(settings: StreamSettings, name: str) -> Iterator[Record]:
     monoid = monoid_of(FUNCTIONS[name])
-    before = 0.0
+    _split_seconds(monoid, 8, settings)  # compiles
+    spent, known = 0.0, 8
     for rows in settings.split_rows:
         shape = parameters(rows=rows)
-        expected = before * 100 if name == "median" else before * 10  # a multiset is merged row by row
-        if expected > 2 * settings.point_seconds:
+        expected = _expected(monoid, spent, known, rows)
+        if expected > _most(settings):
             note = f"left out: it would take about {expected:.1f} s"
             yield Record("splits", "slice_manager", "recompute", None, "µs", name, shape, None, note)
             continue
-        line = slice_manager.new_line(monoid)
-        slice_manager.open_slice(line, 0, 0, rows)
-        inputs = _inputs(monoid, rows)
-        for start in range(0, rows, 32):
-            line = slice_manager.roomier(line, 4)
-            _fill(monoid, line, inputs, start, min(rows, start + 32))
-        line = slice_manager.roomier(line, 64)
-        taken = math.inf
-        deadline = time.perf_counter() + settings.point_seconds / 2
-        for run in range(10):
-            start_time = time.perf_counter()
-            _split(monoid, line, rows // 2)
-            before = time.perf_counter() - start_time
-            taken = min(taken, before) if run else before
-            _merge(monoid, line)
-            if time.perf_counter() > deadline:
-                break
-        before = taken
+        start = time.perf_counter()
+        taken = _split_seconds(monoid, rows, settings)
+        spent, known = time.perf_counter() - start, rows
         yield Record("splits", "slice_manager", "recompute", taken * 1e6, "µs", name, shape)
+
+
+def _split_seconds(monoid: Monoid, rows: int, settings: StreamSettings) -> float:
+    """The best of some splits, each undone by a merge."""
+    line = slice_manager.new_line(monoid)
+    slice_manager.open_slice(line, 0, 0, rows)
+    inputs = _inputs(monoid, rows)
+    for start in range(0, rows, FILLED):
+        line = slice_manager.roomier(line, 1 + FILLED)
+        _fill(monoid, line, inputs, start, min(rows, start + FILLED))
+    line = slice_manager.roomier(line, 64)
+    best, spent = math.inf, 0.0
+    for _ in range(RUNS):
+        begin = time.perf_counter()
+        _split(monoid, line, rows // 2)
+        taken = time.perf_counter() - begin
+        _merge(monoid, line)
+        best, spent = min(best, taken), spent + taken
+        if spent > settings.point_seconds / 4:
+            break
+    return best

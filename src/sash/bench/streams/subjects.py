@@ -20,7 +20,18 @@ from sash.bench.techniques.contract import TECHNIQUES, Kind, Technique, Window
 from sash.bench.techniques.windows import FOREVER
 from sash.bench.timer import copy_seconds
 
-__all__ = ["Asked", "Pushed", "Speed", "copy_rate", "monoid_of", "pushes_of", "queries_of", "slower", "speed", "subjects"]
+__all__ = [
+    "Asked",
+    "Pushed",
+    "Speed",
+    "copy_rate",
+    "monoid_of",
+    "pushes_of",
+    "queries_of",
+    "slower",
+    "speed",
+    "subjects",
+]
 
 FIRST_ROWS, GROWTH = 1000, 10  # a subject gets ten times the rows as long as that fits its time
 _TYPES = {"x": Column(Field("f8")), "n": Column(Field("i8"))}

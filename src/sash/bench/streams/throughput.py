@@ -16,7 +16,8 @@ __all__ = [
     "aggregate_tasks",
     "concurrent_tasks",
     "constrained_tasks",
-    "disorder_tasks",
+    "delay_tasks",
+    "fraction_tasks",
     "measure_tasks",
     "median_tasks",
 ]
@@ -80,21 +81,20 @@ def constrained_tasks(settings: StreamSettings) -> Iterator[Task]:
 # --- Figure 12: how many rows are late, and how late ---------------------------------------------------
 
 
-def disorder_tasks(settings: StreamSettings) -> Iterator[Task]:
-    """The fraction of late rows, then their delay."""
-    windows = (*_times(SOME), SESSION)
+def fraction_tasks(settings: StreamSettings) -> Iterator[Task]:
+    """More and more late rows."""
     for percent in settings.fractions:
         sensor = Sensor(settings.rows, late=percent / 100, delay=DELAY)
-        shape = {"late_percent": percent}
-        task = partial(_measured, "disorder_fraction", _late(windows), sensor, settings, shape)
-        yield Task(f"{percent} % late", task)
+        asked, shape = _late((*_times(SOME), SESSION)), {"late_percent": percent}
+        yield Task(f"{percent} % late", partial(_measured, "disorder_fraction", asked, sensor, settings, shape))
+
+
+def delay_tasks(settings: StreamSettings) -> Iterator[Task]:
+    """A fifth of the rows later and later."""
     for seconds in settings.delays:
-        delay = seconds * SECOND
-        sensor = Sensor(settings.rows, late=LATE, delay=delay)
-        task = partial(
-            _measured, "disorder_delay", _late(windows, delay=delay), sensor, settings, {"delay_s": seconds}
-        )
-        yield Task(f"up to {seconds} s late", task)
+        sensor = Sensor(settings.rows, late=LATE, delay=seconds * SECOND)
+        asked, shape = _late((*_times(SOME), SESSION), delay=seconds * SECOND), {"delay_s": seconds}
+        yield Task(f"{seconds} s late", partial(_measured, "disorder_delay", asked, sensor, settings, shape))
 
 
 # --- Figures 13 and 14: aggregates ---------------------------------------------------------------------
