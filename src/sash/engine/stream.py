@@ -20,7 +20,7 @@ from sash.plan.query import RESERVED_NAMES, Query, named_queries
 from sash.plan.share import ColumnType
 from sash.swag.values import Values
 from sash.windows.duration import duration
-from sash.windows.kinds import LONGEST
+from sash.windows.kinds import LONGEST, is_number
 
 __all__ = ["Stream", "as_bound", "bound", "options_of", "step"]
 
@@ -333,8 +333,7 @@ def options_of(
 def _length(value: Any, what: str) -> Any:
     if isinstance(value, bool):
         raise InvalidInput.option(what, value, "a duration such as '10 seconds', or a number")
-    plain = isinstance(value, int | float | np.integer | np.floating)
-    length = (value.item() if isinstance(value, np.generic) else value) if plain else duration(value)
+    length = duration(value) if not is_number(value) else value.item() if isinstance(value, np.generic) else value
     if not 0 <= _number(length) < LONGEST:
         raise InvalidWindow.not_negative(what, value)
     return length
@@ -355,7 +354,7 @@ def _awaited(watermark: Any, before: list[Any]) -> Any:
         watermark = watermark.astype("datetime64[us]").item()
     elif hasattr(watermark, "to_pydatetime"):  # pandas
         watermark = watermark.to_pydatetime(warn=False)
-    elif isinstance(watermark, np.integer | np.floating):
+    elif isinstance(watermark, np.generic) and is_number(watermark):
         watermark = watermark.item()
     is_usable = isinstance(watermark, int | float | dt.date) and not isinstance(watermark, bool)
     if not is_usable or watermark != watermark:

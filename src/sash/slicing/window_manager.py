@@ -145,8 +145,11 @@ def _advanced(values: Any, order: Any, begin: int, count: int, place: int, posit
 @jitable
 def _near(values: Any, order: Any, begin: int, count: int, low: int, guess: int, position: Any) -> int:
     """The first place from `low` on whose slice's value is not before a position, looked for around a guess."""
-    if guess <= low or guess > count or values[order[begin + guess - 1]] < position:
-        return _advanced(values, order, begin, count, min(max(low, guess), count), position)
+    guess = min(guess, count)
+    if guess <= low:
+        return _advanced(values, order, begin, count, low, position)
+    if values[order[begin + guess - 1]] < position:
+        return _advanced(values, order, begin, count, guess, position)
     step = 1
     while guess - step > low and values[order[begin + guess - step - 1]] >= position:
         guess -= step

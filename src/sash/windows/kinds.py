@@ -32,6 +32,7 @@ __all__ = [
     "Sliding",
     "Window",
     "cumulative",
+    "is_number",
     "landmark",
     "length_on",
     "punctuated",
@@ -76,9 +77,15 @@ class Window(ABC):
     def __str__(self) -> str: ...
 
 
+def is_number(value: Any) -> bool:
+    """Whether a length is given as a bare number; NumPy takes its durations for integers."""
+    numbers = isinstance(value, int | float | np.integer | np.floating)
+    return numbers and not isinstance(value, bool | np.timedelta64)
+
+
 def _length(window: str, what: str, value: Any, least: str = "positive") -> Length:
     """A length as given: a duration if it is one in any of its spellings, else a number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_number(value):
         if value is None:
             raise InvalidWindow.missing(window, what)
         found: Length = duration(value)
@@ -91,7 +98,7 @@ def _length(window: str, what: str, value: Any, least: str = "positive") -> Leng
 
 
 def _count(window: str, what: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 < value < LONGEST:
+    if not is_number(value) or not isinstance(value, int | np.integer) or not 0 < value < LONGEST:
         raise InvalidWindow.count(window, what, value)
     return int(value)
 
@@ -115,7 +122,7 @@ def _in(measure: Measure, window: str, what: str, value: Length) -> Any:
 
 def length_on(measure: Measure, what: str, value: Any) -> Any:
     """A lateness or delay in positions: a duration or a number, not negative."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_number(value):
         given: Length = duration(value)
     else:
         given = value.item() if isinstance(value, np.generic) else value
@@ -391,7 +398,7 @@ def sliding(size: Any = None, *, every: Any = None, rows: int | None = None, off
     if size is not None:
         raise InvalidWindow.both("sliding", size, rows)
     count = _count("sliding", "rows", rows)
-    if isinstance(every, int | np.integer) and not isinstance(every, bool):
+    if is_number(every) and isinstance(every, int | np.integer):
         _no_offset("sliding", offset)
         return Rows(count, _count("sliding", "every", every))
     return LastRows(count, _length("sliding", "every", every), _length("sliding", "offset", offset, least="any"))
