@@ -171,7 +171,7 @@ def test_results_of_one_name_that_no_type_holds_are_refused() -> None:
 
 
 def test_a_punctuation_column_must_be_there_and_boolean() -> None:
-    with pytest.raises(UnknownName, match="no column 'nw'. Did you mean 'new'"):
+    with pytest.raises(UnknownName, match=r"no column 'nw'\. Did you mean 'new'"):
         plan(over("q", sash.punctuated("nw"), n=sash.count()))
     with pytest.raises(InvalidInput, match="'x' of a punctuated window must be boolean, but is"):
         plan(over("q", sash.punctuated("x"), n=sash.count()))

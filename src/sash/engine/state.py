@@ -11,7 +11,9 @@ from sash.engine.keys import Keys
 from sash.engine.sent import Sent
 from sash.engine.waiting import Batch
 from sash.plan.plan import Plan
+from sash.plan.share import keeps_runs
 from sash.slicing.partials import Partials
+from sash.slicing.runs import Runs
 from sash.slicing.slices import NEXT, Array, Slices, grown
 from sash.windows.kinds import OpenWindows
 
@@ -24,7 +26,8 @@ class State:
 
     keys: Keys
     slices: Slices
-    partials: list[Partials]
+    partials: list[Partials | Runs]
+    groups: tuple[Monoid, ...]  # what each of them keeps
     names: tuple[tuple[str, ...], ...]  # of the columns that each group of partials reads
     waiting: Batch
     watermark: Any  # a position; the lowest: none was given yet
@@ -48,7 +51,8 @@ class State:
         state = cls(
             Keys(plan.key_types, plan.options.by),
             Slices.empty(dtype),
-            [Partials(group, bool(plan.tree.choice)) for group in plan.groups],
+            [kept(group, plan) for group in plan.groups],
+            plan.groups,
             plan.group_columns,
             no_rows(plan),
             *(plan.measure.lowest,) * 4,
@@ -89,6 +93,7 @@ class State:
             Keys.thawed(self.keys.frozen()),
             slices,
             [each.copy() for each in self.partials],
+            self.groups,
             self.names,
             self.waiting,
             self.watermark,
@@ -111,17 +116,17 @@ class State:
         """How much memory the arrays take."""
         arrays = [*vars(self.slices).values(), *self.fired.values(), self.waiting.slots, self.waiting.positions]
         arrays += [column for pair in self.waiting.columns.values() for column in pair]
-        for each in self.partials:
-            arrays += [*each.fields, *(each.inner or ())]
         for sent in self.sent.values():
             arrays += [sent.slots, sent.starts, sent.ends, sent.revisions]
-        return sum(each.nbytes if isinstance(each, np.ndarray) else 8 * len(each) for each in arrays)
+        return int(sum(each.nbytes for each in [*arrays, *self.partials]))
 
     # --- to bytes and back -----------------------------------------------------------------------
 
     @staticmethod
     def layout(group: Monoid, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
         """What each field of a group of partials means: its component, the columns that it reads, and its number."""
+        if keeps_runs(group):
+            return [("runs", names, group.columns[0].field.code, k) for k in range(3)]
         return [
             (component.name, tuple(names[i] for i in component.inputs), component.fields[k].code, k)
             for component in group.components
@@ -134,8 +139,8 @@ class State:
         return {
             "keys": self.keys.frozen(),
             "slices": self.slices.frozen(),
-            "partials": [each.taken(numbers) for each in self.partials],
-            "layout": [self.layout(each.monoid, names) for each, names in zip(self.partials, self.names, strict=True)],
+            "partials": [each.frozen(numbers) for each in self.partials],
+            "layout": [self.layout(group, names) for group, names in zip(self.groups, self.names, strict=True)],
             "waiting": {
                 "slots": self.waiting.slots,
                 "positions": self.waiting.positions,
@@ -175,8 +180,8 @@ class State:
         slices.dirty[:] = 0
         partials = []
         for group, fields in zip(plan.groups, frozen["partials"], strict=True):
-            each = Partials(group, bool(plan.tree.choice))
-            each.fields = tuple(fields)
+            each = kept(group, plan)
+            each.thaw(tuple(fields))
             each.ensure(slices.capacity)
             partials.append(each)
         waiting = frozen["waiting"]
@@ -188,6 +193,7 @@ class State:
             Keys.thawed(frozen["keys"]),
             slices,
             partials,
+            plan.groups,
             plan.group_columns,
             Batch(waiting["slots"], waiting["positions"], waiting["bits"], columns),
             frozen["watermark"],
@@ -210,17 +216,24 @@ class State:
 
     def moved(self, old: Plan, new: Plan) -> None:
         """Go on under another plan: partials that both keep stay, others start with no rows."""
-        kept: dict[tuple[Any, ...], Any] = {}
+        found_runs: dict[tuple[str, ...], Any] = {}
+        known: dict[tuple[Any, ...], Any] = {}
         for group, names, each in zip(old.groups, old.group_columns, self.partials, strict=True):
-            kept |= dict(zip(self.layout(group, names), each.fields, strict=True))
+            if isinstance(each, Runs):
+                found_runs[names] = each
+            else:
+                known |= dict(zip(self.layout(group, names), each.fields, strict=True))
         partials = []
         for group, names in zip(new.groups, new.group_columns, strict=True):
-            each = Partials(group, bool(new.tree.choice))
+            each = kept(group, new)
             each.ensure(self.slices.capacity)
+            if keeps_runs(group):
+                partials.append(found_runs.get(names, each))
+                continue
             fields = list(each.fields)
             blank = tuple(identity(group))
             for place, key in enumerate(self.layout(group, names)):
-                found = kept.get(key)
+                found = known.get(key)
                 if found is not None and isinstance(found, np.ndarray) == isinstance(fields[place], np.ndarray):
                     fields[place] = found
                 elif isinstance(fields[place], np.ndarray):
@@ -229,18 +242,23 @@ class State:
                     fields[place] = [blank[place]] * self.slices.capacity
             each.fields = tuple(fields)
             partials.append(each)
-        self.partials, self.names = partials, new.group_columns
+        self.partials, self.groups, self.names = partials, new.groups, new.group_columns
         self.slices.dirty[:] = 0
         columns = {}
         for name, (data, valid) in no_rows(new).columns.items():
             count = len(self.waiting)
-            known = self.waiting.columns.get(name)
-            columns[name] = known if known is not None else (_blank(data, count), np.zeros(count, valid.dtype))
+            waits = self.waiting.columns.get(name)
+            columns[name] = waits if waits is not None else (_blank(data, count), np.zeros(count, valid.dtype))
         bits = self.waiting.bits
         if len(new.punctuations) and not len(bits):
             bits = np.zeros(len(self.waiting), np.int64)
         self.waiting = Batch(self.waiting.slots, self.waiting.positions, bits, columns)
         self.fit(new)
+
+
+def kept(group: Monoid, plan: Plan) -> Any:
+    """What keeps a group of a plan, with no slices yet."""
+    return Runs(group.columns[0].field.dtype) if keeps_runs(group) else Partials(group, bool(plan.tree.choice))
 
 
 def no_rows(plan: Plan) -> Batch:

@@ -247,6 +247,8 @@ class Engine:
             getattr(slices, name)[slots] = undo[name]
         slices.dirty[slots] = np.minimum(slices.dirty[slots], undo["count"])
         slices.cursor[USED] -= len(undo["made"])
+        for partials in state.partials:
+            partials.reset(undo["made"])
         slice_manager.release(slices, undo["made"][::-1])
         state.contexts = undo["contexts"]
 
@@ -260,7 +262,7 @@ class Engine:
         every = np.arange(state.slices.keys)
         updates = plan.options.emit == "updates"
         fired: list[Fired] = []
-        if any(each.inner is not None for each in state.partials):
+        if plan.tree.choice:
             for partials in state.partials:
                 partials.bring_up_to_date(state.slices)
             settle_trees(state.slices)
@@ -345,7 +347,7 @@ class Engine:
             choice = finishes(len(ended), total, max(1, covered)).choice
             algorithm = None if choice == "fold" else str(choice)
         answers = [
-            None if view is None else partials.finish(view, state.slices, ended, algorithm)
+            None if view is None else partials.answer(view, state.slices, ended, algorithm)
             for view, partials in zip(query.views, state.partials, strict=True)
         ]
         columns = columns_of(query, answers)
@@ -377,6 +379,7 @@ class Engine:
         dropped, merged = slice_manager.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
         for partials in state.partials:
             partials.merge(merged)
+            partials.reset(dropped)
         slice_manager.release(slices, dropped)
         slice_manager.release(slices, merged[:, 1])
         state.swept = slices.used

@@ -15,7 +15,7 @@ from sash.algebra.monoid import Monoid
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.plan.decide import Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
 from sash.plan.query import Query
-from sash.plan.share import ColumnType, Reading, grouped, readings_of, view_of
+from sash.plan.share import ColumnType, Reading, grouped, keeps_runs, readings_of, view_of
 from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
 from sash.slicing.slicer import Edges, Progression, pairs
@@ -240,7 +240,7 @@ def make_plan(
     rows = keeps_rows(options.in_order, traits)
     edges = Edges.of(*_edges(windows), measure.dtype)
     spans = [_slices_per_window(window, edges) for window in windows]
-    compiled = all(group.is_compiled for group in groups)
+    compiled = all(group.is_compiled or keeps_runs(group) for group in groups)
     each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
     planned = tuple(
         Planned(

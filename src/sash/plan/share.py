@@ -11,8 +11,9 @@ from sash.algebra.monoid import Column, Monoid, of_partials, places_of, unite
 from sash.errors import SashError, UnknownName
 from sash.plan.query import Query, described
 from sash.slicing.partials import View
+from sash.slicing.runs import Read, Statistic
 
-__all__ = ["ColumnType", "Found", "Reading", "grouped", "readings_of", "view_of"]
+__all__ = ["ColumnType", "Found", "Reading", "grouped", "keeps_runs", "readings_of", "view_of"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class Reading:
     arrow: Any  # None: whatever the objects turn out to be
 
 
+# Groups; besides them there is one per column that is kept as runs.
+_COMPILED: tuple[str, ...] = ("compiled",)
+_OBJECTS: tuple[str, ...] = ("objects",)
 Found = list[tuple[str, Template, Any, int, Any]]  # result, template, parts, group, arrow type
 
 
@@ -42,8 +46,8 @@ def grouped(
 ) -> tuple[tuple[Monoid, ...], tuple[tuple[str, ...], ...], dict[str, Found]]:
     """Aggregates that compile are kept together, and so are those of Python objects; parts alike are kept once."""
     schema = {name: each.column for name, each in types.items()}
-    wanted: list[list[str]] = [[], []]
-    sorted_out: list[tuple[str, str, Template, int]] = []
+    wanted: dict[tuple[str, ...], list[str]] = {_COMPILED: [], _OBJECTS: []}
+    sorted_out: list[tuple[str, str, Template, tuple[str, ...]]] = []
     for each in queries:
         for result, template in each.aggregates:
             for name in template.columns:
@@ -55,10 +59,13 @@ def grouped(
                 raise type(error)(f"Query {each.name!r}, {result}={described(template)}: {error}") from error
             fields = [f for component in parts.components for f in component.fields]
             fields += [schema[name].field for name in template.columns] + [parts.result]
-            group = 1 if any(f.is_object for f in fields) else 0
+            group = _OBJECTS if any(f.is_object for f in fields) else _COMPILED
+            if [c.name for c in parts.components] == ["values"] and not schema[template.columns[0]].field.is_object:
+                group = ("runs", template.columns[0])  # the values of one column of numbers: sorted runs
             sorted_out.append((each.name, result, template, group))
-            wanted[group] += [name for name in template.columns if name not in wanted[group]]
-    used = [group for group in (0, 1) if any(each[3] == group for each in sorted_out)]
+            known = wanted.setdefault(group, [])
+            known += [name for name in template.columns if name not in known]
+    used = [group for group in wanted if any(each[3] == group for each in sorted_out)]
     columns = tuple(tuple(wanted[group]) for group in used)
     found: dict[str, Found] = {each.name: [] for each in queries}
     united: list[dict[str, Any]] = [{} for _ in used]
@@ -81,7 +88,20 @@ def view_of(group: Monoid, found: Found, place: int) -> View | None:
     if not own:
         return None
     monoid = replace(of_partials(unite(own, group.columns)), name="window")
-    return View(monoid, places_of(monoid, group))
+    statistics = (
+        tuple(_statistic(template) for _, template, _, k, _ in found if k == place) if keeps_runs(group) else ()
+    )
+    return View(monoid, places_of(monoid, group), statistics)
+
+
+def keeps_runs(group: Monoid) -> bool:
+    """Whether the partials of a group are the values of one column of numbers."""
+    return [each.name for each in group.components] == ["values"] and not group.columns[0].field.is_object
+
+
+def _statistic(template: Any) -> Statistic:
+    q = dict(template.parameters).get("q")
+    return Statistic(Read(template.name)) if q is None else Statistic(Read.QUANTILE, q)
 
 
 def readings_of(found: Found, groups: tuple[Monoid, ...]) -> tuple[Reading, ...]:

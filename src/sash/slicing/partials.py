@@ -16,6 +16,7 @@ import numpy as np
 from sash.algebra.compiler import Prepared, jitable, kernel
 from sash.algebra.fields import Field, Fields, allocate, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
+from sash.slicing.runs import Statistic
 from sash.slicing.slices import NO_CUT, Array, Slices, grown
 from sash.slicing.window_manager import Ended
 from sash.swag.catalog import find
@@ -32,6 +33,7 @@ class View:
 
     monoid: Monoid
     places: tuple[int, ...]
+    statistics: tuple[Statistic, ...] = ()  # what is read off runs, where these are kept instead
 
     def of(self, fields: Fields) -> Fields:
         return tuple(fields[place] for place in self.places)
@@ -201,7 +203,7 @@ class Partials:
         if len(pairs):
             _merge(self.monoid, self.fields, pairs)
 
-    def finish(self, view: View, slices: Slices, ended: Ended, algorithm: str | None) -> Answer:
+    def answer(self, view: View, slices: Slices, ended: Ended, algorithm: str | None) -> Answer:
         """The results of windows: by the tree if there is one, by an algorithm that slides, or one by one."""
         outputs, compiled = view.monoid.outputs, view.monoid.is_compiled
         results = tuple(each.result.empty(len(ended), compiled) for each in outputs)
@@ -231,7 +233,17 @@ class Partials:
         shape = slices.begin, slices.count, slices.room, slices.dirty, slices.order
         _grow_trees(self.monoid, self.fields, self.inner, shape)
 
-    def taken(self, numbers: Array) -> Fields:
+    @property
+    def nbytes(self) -> int:
+        """How much memory the fields take."""
+        fields = (*self.fields, *(self.inner or ()))
+        return sum(each.nbytes if isinstance(each, np.ndarray) else 8 * len(each) for each in fields)
+
+    def thaw(self, frozen: Fields) -> None:
+        """Go on from what `frozen` gave."""
+        self.fields = frozen
+
+    def frozen(self, numbers: Array) -> Fields:
         """The partials of these slices: to save them."""
         if self.monoid.is_compiled:
             return tuple(each[numbers] for each in self.fields)

@@ -649,6 +649,20 @@ class Runs:
                 results.append((Lists(offsets, _decoded(flat[: offsets[-1]], self.dtype)), always))
         return results
 
+    def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
+        """As `Partials.answer`: results, and presences of the outputs that can be absent."""
+        found = self.finish(view.statistics, slices, ended)
+        results = tuple(values.tolist() if isinstance(values, Lists) else values for values, _ in found)
+        pairs = zip(view.monoid.outputs, found, strict=True)
+        return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
+
+    def bring_up_to_date(self, slices: Slices) -> None:
+        """There is no tree over runs."""
+
+    def thaw(self, frozen: Frozen) -> None:
+        """Go on from what `frozen` gave."""
+        vars(self).update(vars(Runs.thawed(self.dtype, frozen)))
+
     def frozen(self, numbers: Array) -> Frozen:
         """The runs of these slices, to save them: equal runs give equal arrays, wherever they lie."""
         lengths = self.lengths[numbers]

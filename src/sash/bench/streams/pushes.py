@@ -49,9 +49,10 @@ ROWS_PER_KEY, SLIDES = 10, 10
 
 
 def _keys(settings: StreamSettings, per_slice: int) -> Iterator[Record]:
-    """Rows of all keys mixed; a window has ten slides, and a slide has one row of a key or all of its ten.
+    """The push that brings the keys, then the best of three that know them.
 
-    Every slide that is over sends a window of every key.
+    Rows of all keys are mixed; a window has ten slides, and a slide has one row of a key or all of its ten. Every
+    slide that is over sends a window of every key.
     """
     keys, copied = settings.keys, copy_rate(settings)
     rows = keys * ROWS_PER_KEY
@@ -60,13 +61,16 @@ def _keys(settings: StreamSettings, per_slice: int) -> Iterator[Record]:
     for number in range(3):
         warm.push(_keyed(10, number), watermark=ROWS_PER_KEY * (number + 1))
     stream = sash.Stream(query, on="t", by="k")
-    for number, metric in enumerate(("rows, first push", "rows")):
+    taken, results = [], 0
+    for number in range(4):
         table = _keyed(keys, number)
         start = time.perf_counter()
-        results = stream.push(table, watermark=ROWS_PER_KEY * (number + 1))
-        rate = rows / (time.perf_counter() - start)
-        shape = parameters(keys=keys, rows_per_slice=per_slice)
-        note = f"{rows} rows in one push, {results.num_rows} results"
+        results = stream.push(table, watermark=ROWS_PER_KEY * (number + 1)).num_rows
+        taken.append(time.perf_counter() - start)
+    shape = parameters(keys=keys, rows_per_slice=per_slice)
+    note = f"{rows} rows and {results} results per push"
+    for metric, seconds in (("rows, first push", taken[0]), ("rows", min(taken[1:]))):
+        rate = rows / seconds
         yield Record("keys", "sash", metric, rate / 1e6, "million rows/s", "max", shape, rate / copied, note)
 
 

@@ -55,7 +55,7 @@ class Store:
 
     def finish(self, lows: Array, highs: Array, algorithm: str | None = None) -> Any:
         ended = Ended(np.zeros(len(lows), np.int64), lows, highs, lows, highs)
-        return self.partials.finish(self.view, self.slices, ended, algorithm)
+        return self.partials.answer(self.view, self.slices, ended, algorithm)
 
 
 def _inputs(monoid: Monoid, rows: int) -> Fields:

@@ -1,0 +1,612 @@
+"""Whatever is pushed: a result or one sentence, and a refused push changes nothing."""
+
+import datetime as dt
+import decimal
+import math
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sash
+from sash.errors import (
+    InvalidInput,
+    InvalidQuery,
+    InvalidState,
+    InvalidWindow,
+    NumberOverflow,
+    SashError,
+    UnknownName,
+    UnsupportedAggregate,
+)
+
+# One set for all: a kernel is compiled for each.
+VALUES = {"n": sash.count(), "s": sash.sum("x"), "m": sash.max("x")}
+TEN = sash.query("ten", sash.tumbling(10), **VALUES)
+
+
+def begun(**options: Any) -> "sash.Stream":
+    stream = sash.Stream([TEN], on="t", by="k", **{"late": "keep", **options})
+    stream.push({"t": [1, 12], "k": ["a", "b"], "x": [1, 2]}, watermark=5)
+    return stream
+
+
+def goes_on(stream: "sash.Stream") -> None:
+    found = stream.push({"t": [15], "k": ["b"], "x": [5]}, watermark=20).to_pylist()
+    assert [(row["k"], row["window_start"], row["n"], row["s"]) for row in found] == [("a", 0, 1, 1), ("b", 10, 2, 7)]
+
+
+def one_sentence_or_two(error: BaseException) -> None:
+    text = str(error)
+    assert text and "\n" not in text and text.rstrip().endswith("."), text
+    assert not isinstance(error, AssertionError)
+
+
+# --- a refused push changes nothing ------------------------------------------------------------------------
+
+REFUSED: dict[str, tuple[Any, Any, type[SashError], str]] = {
+    "on is not there": ({"k": ["c"], "x": [1]}, None, UnknownName, "no column 't'.* known ones: k, x"),
+    "by is not there": ({"t": [8], "x": [1]}, None, UnknownName, "no column 'k'.* known ones: t, x"),
+    "x is not there": ({"t": [8], "k": ["c"]}, None, UnknownName, "no column 'x'.* known ones: k, t"),
+    "ragged": ({"t": [8, 9], "k": ["c"], "x": [1]}, None, InvalidInput, "same length"),
+    "x is a string": ({"t": [8], "k": ["c"], "x": ["1"]}, None, InvalidInput, "Column 'x' held int64"),
+    "x is a float": ({"t": [8], "k": ["c"], "x": [1.5]}, None, InvalidInput, "Column 'x' held int64.*float64"),
+    "x is a time": ({"t": [8], "k": ["c"], "x": [dt.datetime(2024, 1, 1)]}, None, InvalidInput, "Column 'x' held"),
+    "x is mixed": ({"t": [8, 9], "k": ["c", "d"], "x": [1, "a"]}, None, InvalidInput, "int and str are mixed"),
+    "x is a list": ({"t": [8], "k": ["c"], "x": [[1]]}, None, InvalidInput, "collection"),
+    "x is beyond 64 bits": ({"t": [8], "k": ["c"], "x": [2**70]}, None, InvalidInput, "64 bits"),
+    "k is an integer": ({"t": [8], "k": [7], "x": [1]}, None, InvalidInput, "Column 'k' in `by` was string"),
+    "k is mixed": ({"t": [8, 9], "k": ["c", 7], "x": [1, 1]}, None, InvalidInput, "Column 'k'"),
+    "k is a list": ({"t": [8], "k": [["c"]], "x": [1]}, None, InvalidInput, "Column 'k'"),
+    "t is a string": ({"t": ["8"], "k": ["c"], "x": [1]}, None, InvalidInput, "Column 't' of type string"),
+    "t is a fraction": ({"t": [8.5], "k": ["c"], "x": [1]}, None, InvalidInput, "Column 't' was of kind integer"),
+    "t is a time": ({"t": [dt.datetime(2024, 1, 1)], "k": ["c"], "x": [1]}, None, InvalidInput, "Column 't' was"),
+    "t is beyond 64 bits": ({"t": [2**70], "k": ["c"], "x": [1]}, None, InvalidInput, "64 bits"),
+    "t is an object": ({"t": [object()], "k": ["c"], "x": [1]}, None, InvalidInput, "Column 't' cannot be read"),
+    "no table": (5, None, InvalidInput, "these are 5"),
+    "None": (None, None, InvalidInput, "these are None"),
+    "a string": ("rows", None, InvalidInput, "these are 'rows'"),
+    "a list of dicts": ([{"t": 1}], None, InvalidInput, "from_pylist"),
+    "columns by number": ({1: [2]}, None, InvalidInput, "name columns by strings"),
+    "two columns of one name": (
+        pa.table([pa.array([8]), pa.array(["c"]), pa.array([1]), pa.array([2])], names=["t", "k", "x", "x"]),
+        None,
+        InvalidInput,
+        "several columns 'x'",
+    ),
+    "a watermark of words": ({"t": [8], "k": ["c"], "x": [1]}, "soon", InvalidInput, "watermark must be .* 'soon'"),
+    "a watermark of time": ({"t": [8], "k": ["c"], "x": [1]}, dt.datetime(2024, 1, 1), InvalidInput, "watermark must"),
+    "a watermark that is NaN": ({"t": [8], "k": ["c"], "x": [1]}, math.nan, InvalidInput, "watermark must be"),
+    "a watermark that is true": ({}, True, InvalidInput, "watermark must be"),
+    "a watermark that is a list": ({}, [1], InvalidInput, "watermark must be"),
+    "a watermark in fractions": ({}, 2.5, InvalidInput, "watermark must be"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_push_changes_nothing(case: str) -> None:
+    rows, watermark, error, message = REFUSED[case]
+    stream = begun()
+    before = stream.save()
+    with pytest.raises(error, match=message) as caught:
+        stream.push(rows, watermark=watermark)
+    one_sentence_or_two(caught.value)
+    assert stream.save() == before
+    assert stream.late().num_rows == 0
+    goes_on(stream)
+
+
+FIRST: dict[str, tuple[Any, Any, type[SashError], str]] = {
+    "on is not there": ({"k": ["a"], "x": [1]}, None, UnknownName, "known ones: k, x"),
+    "by is not there": ({"t": [1], "x": [1]}, None, UnknownName, "known ones: t, x"),
+    "x is not there": ({"t": [1], "k": ["a"]}, None, UnknownName, "known ones: k, t"),
+    "a sum of strings": (
+        {"t": [1], "k": ["a"], "x": ["w"]},
+        None,
+        UnsupportedAggregate,
+        r"Query 'ten', s=sum\('x'\): 'sum' does not take values of type object",
+    ),
+    "a sum of decimals": (
+        {"t": [1], "k": ["a"], "x": [decimal.Decimal("1.5")]},
+        None,
+        UnsupportedAggregate,
+        r"'sum' does not take",
+    ),
+    "a bare number on a time": (
+        {"t": [dt.datetime(2024, 1, 1)], "k": ["a"], "x": [1]},
+        None,
+        InvalidWindow,
+        "size of a tumbling window is 10, a bare number, .* '10 seconds'",
+    ),
+    "on is a string": ({"t": ["a"], "k": ["a"], "x": [1]}, None, InvalidInput, "cannot be `on`"),
+    "on is a boolean": ({"t": [True], "k": ["a"], "x": [1]}, None, InvalidInput, "cannot be `on`"),
+    "by is a struct": ({"t": [1], "k": [{"a": 1}], "x": [1]}, None, InvalidInput, "cannot be in `by`"),
+    "by is mixed": ({"t": [1, 2], "k": ["a", 1], "x": [1, 2]}, None, InvalidInput, "Column 'k'"),
+    "the watermark is of another type": ({"t": [1], "k": ["a"], "x": [1]}, "soon", InvalidInput, "watermark must"),
+}
+
+
+@pytest.mark.parametrize("case", FIRST)
+def test_a_stream_whose_first_push_is_refused_has_not_begun(case: str) -> None:
+    rows, watermark, error, message = FIRST[case]
+    stream = sash.Stream([TEN], on="t", by="k")
+    before = stream.save()
+    with pytest.raises(error, match=message) as caught:
+        stream.push(rows, watermark=watermark)
+    one_sentence_or_two(caught.value)
+    assert stream.save() == before and stream.plan is None
+    stream.push({"t": [1, 12], "k": ["a", "b"], "x": [1, 2]}, watermark=5)
+    goes_on(stream)
+
+
+@pytest.mark.parametrize("case", FIRST)
+def test_tables_are_refused_in_the_same_words(case: str) -> None:
+    rows, watermark, error, message = FIRST[case]
+    if watermark is None:
+        with pytest.raises(error, match=message):
+            sash.aggregate(rows, TEN, on="t", by="k")
+
+
+def test_nothing_at_all_is_fine() -> None:
+    stream = begun()
+    before = stream.save()
+    for rows in ({}, {"t": [], "k": [], "x": []}, pa.table({"t": pa.array([], pa.int64()), "k": [], "x": []})):
+        assert stream.push(rows).num_rows == 0
+    assert stream.save() == before
+    assert sash.Stream(TEN, on="t").push({}).num_rows == 0
+    assert sash.Stream(TEN, on="t").finish().num_rows == 0
+
+
+# --- positions that are none, or extreme -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("late", ["count", "keep"])
+def test_rows_without_a_position_are_counted_and_kept_with_the_late_ones(late: str) -> None:
+    stream = sash.Stream(TEN, on="t", late=late)
+    stream.push({"t": [1, None, 2], "x": [1, 2, 3]})
+    stream.push({"t": [None], "x": [4]})
+    stream.push(pa.table({"t": pa.array([3.0, math.nan, math.inf, -math.inf]), "x": [5, 6, 7, 8]}))
+    assert stream.late_count == 5
+    if late == "keep":
+        assert stream.late().column("x").to_pylist() == [2, 4, 6, 7, 8]
+    (row,) = stream.finish().to_pylist()
+    assert (row["n"], row["s"]) == (3, 9)
+
+
+def test_a_table_of_rows_without_a_position_has_no_windows() -> None:
+    assert sash.aggregate({"t": [None, None], "x": [1, 2]}, TEN, on="t").num_rows == 0
+    found = sash.rolling({"t": [None, 2, 1], "x": [1, 2, 3]}, on="t", rows=2, **VALUES)
+    assert found.column("s").to_pylist() == [None, 5, 3]
+
+
+FAR = 2**62 - 1000
+WINDOWS = [
+    sash.tumbling(10),
+    sash.sliding(10, every=3),
+    sash.session(gap=5),
+    sash.cumulative(10, every=5),
+    sash.sliding(3, every=7),
+]
+
+
+def by_hand(window: Any, position: int) -> int:
+    """How many windows hold a row that is alone."""
+    size, every = getattr(window, "size", 1), getattr(window, "every", 1)
+    if window.kind == "session":
+        return 1
+    if window.kind == "cumulative":
+        return (size - position % size - 1) // every + 1
+    return sum(1 for start in range(position - size + 1, position + 1) if start % every == 0)
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+@pytest.mark.parametrize("edge", [FAR, 2**62], ids=["near", "at"])
+def test_extreme_positions_are_fast_and_right(window: Any, edge: int) -> None:
+    began = time.perf_counter()
+    places = [-edge, -1, 0, edge]
+    found = sash.aggregate({"t": places, "x": [1, 2, 3, 4]}, sash.query("q", window, **VALUES), on="t")
+    stream = sash.Stream(sash.query("q", window, **VALUES), on="t")
+    for place, x in zip(places, [1, 2, 3, 4], strict=True):
+        stream.push({"t": [place], "x": [x]}, watermark=place)
+    stream.finish()
+    rows = found.to_pylist()
+    for place, x in ((-edge, 1), (edge, 4)):
+        held = [row for row in rows if row["s"] == x and row["n"] == 1]
+        assert len(held) == by_hand(window, place), (place, held)
+        assert all(row["window_end"] is not None and row["window_start"] <= place < row["window_end"] for row in held)
+    assert time.perf_counter() - began < 30
+
+
+def test_integers_beyond_what_can_be_computed_with_have_no_position() -> None:
+    stream = sash.Stream(TEN, on="t")
+    stream.push({"t": [-(2**63), 5, 2**63 - 1, 2**62 + 1], "x": [1, 2, 3, 4]})
+    assert stream.late_count == 3
+    assert stream.finish().column("s").to_pylist() == [2]
+
+
+@pytest.mark.parametrize(
+    "window", [sash.tumbling("1s"), sash.session(gap="1s"), sash.sliding("1 day", every="7h")], ids=str
+)
+def test_years_1_and_9999_are_fast_and_right(window: Any) -> None:
+    first, last = dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)
+    found = sash.aggregate({"t": [first, last], "x": [1, 2]}, sash.query("q", window, **VALUES), on="t")
+    starts, ends = (found.column(name).cast(pa.int64()).to_pylist() for name in ("window_start", "window_end"))
+    epoch = dt.datetime(1970, 1, 1)
+    places = {1: (first - epoch) // dt.timedelta(microseconds=1), 2: (last - epoch) // dt.timedelta(microseconds=1)}
+    assert set(found.column("s").to_pylist()) == {1, 2}
+    for start, end, s in zip(starts, ends, found.column("s").to_pylist(), strict=True):
+        assert start <= places[s] < end
+
+
+HUGE = """
+import sash
+rows = {"t": [-1e300, -1e17, 0.0, 1e17, 1e300], "x": [1, 2, 3, 4, 5]}
+for window in (sash.session(gap=0.5), sash.tumbling(1.0), sash.sliding(1.0, every=0.25), sash.cumulative(1.0, every=0.5)):
+    found = sash.aggregate(rows, sash.query("q", window, n=sash.count(), s=sash.sum("x"), m=sash.max("x")), on="t")
+    assert set(found.column("s").to_pylist()) == {1, 2, 3, 4, 5}, (str(window), found.column("s").to_pylist())
+"""
+
+
+def test_huge_floats_with_small_windows_come_to_an_end() -> None:
+    # In a process of its own: a kernel that never ends cannot be interrupted.
+    done = subprocess.run([sys.executable, "-c", HUGE], capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+# --- options, queries ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"emit": "sometimes"}, "emit must be 'final' or 'updates', but is 'sometimes'"),
+        ({"emit": None}, "emit must be"),
+        ({"late": "drop"}, "late must be 'count' or 'keep', but is 'drop'"),
+        ({"in_order": 1}, "in_order must be True or False, but is 1"),
+        ({"in_order": True, "allowed_lateness": 5}, "no lateness"),
+        ({"in_order": True, "watermark": 5}, "no watermark delay"),
+        ({"by": 5}, "by must be the name of a column"),
+        ({"by": ["k", "k"]}, "different names"),
+        ({"by": ""}, "by must be"),
+        ({"by": {"k"}}, "by must be"),
+        ({"by": "query"}, "by must be none of query, window_start"),
+        ({"on": ""}, "on must be the name of a column"),
+        ({"on": 3}, "on must be the name of a column"),
+        ({"allowed_lateness": -1}, "not negative"),
+        ({"allowed_lateness": math.nan}, "not negative"),
+        ({"allowed_lateness": True}, "allowed_lateness must be a duration"),
+        ({"allowed_lateness": "later"}, "'later' is not a usable duration"),
+        ({"allowed_lateness": None}, "not a usable duration"),
+        ({"watermark": -1}, "watermark must be .* not negative"),
+        ({"watermark": "soon"}, "'soon' is not a usable duration"),
+        ({"watermark": math.inf}, "less than 2.61"),
+    ],
+    ids=repr,
+)
+def test_options_that_make_no_sense_are_refused_at_once(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SashError, match=message) as caught:
+        sash.Stream(TEN, **{"on": "t", **options})
+    one_sentence_or_two(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "one of them given"),
+        ({"rows": 2, "range": 2}, "one of them given"),
+        ({"rows": 0}, "rows must be a whole number of at least 1, but is 0"),
+        ({"rows": True}, "rows must be"),
+        ({"rows": 1.5}, "rows must be"),
+        ({"range": -1}, "range must be .* not negative"),
+        ({"range": math.nan}, "range must be"),
+        ({"range": 2.5}, r"range is 2\.5, but `on` is an integer"),
+        ({"rows": 2, "closed": "left"}, "closed must be 'both' or 'right'"),
+        ({"rows": 2, "min_samples": -1}, "min_samples must be"),
+        ({"rows": 2, "on": "tt"}, "no column 'tt'"),
+        ({"rows": 2, "by": "kk"}, "no column 'kk'"),
+        ({"rows": 2, "t": sash.count()}, "'t' cannot be the name of a result"),
+        ({"rows": 2, "z": 5}, "Expected an aggregate"),
+        ({"rows": 2, "z": sash.sum("zz")}, "no column 'zz'"),
+    ],
+    ids=str,
+)
+def test_frames_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    wanted = {} if "z" in options else {"n": sash.count()}
+    with pytest.raises(SashError, match=message) as caught:
+        sash.rolling({"t": [1, 2], "x": [1, 2]}, **{"on": "t", **wanted, **options})
+    one_sentence_or_two(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([], "no query"),
+        ((), "no query"),
+        (None, "Expected a query .* got None"),
+        (5, "Expected a query .* got 5"),
+        ([TEN, 5], "Expected a query .* got 5"),
+        ("ten", "Expected a query .* got 'ten'"),
+        ([TEN, TEN], "Two queries are named 'ten'"),
+        (sash.tumbling(10), "Expected a query"),
+    ],
+    ids=repr,
+)
+def test_queries_that_are_none_are_refused(queries: Any, message: str) -> None:
+    for use in (
+        lambda: sash.Stream(queries, on="t"),
+        lambda: sash.aggregate({"t": [1], "x": [1]}, queries, on="t"),
+        lambda: sash.explain({"t": [1], "x": [1]}, queries, on="t"),
+    ):
+        with pytest.raises(InvalidQuery, match=message):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sash.query("", sash.tumbling(1), n=sash.count()), "needs a name"),
+        (lambda: sash.query(5, sash.tumbling(1), n=sash.count()), "needs a name"),  # type: ignore[arg-type]
+        (lambda: sash.query("_late", sash.tumbling(1), n=sash.count()), "underscore"),
+        (lambda: sash.query("q", sash.tumbling(1)), "computes nothing"),
+        (lambda: sash.query("q", sash.tumbling(1), n=5), "Expected an aggregate"),  # type: ignore[arg-type]
+        (lambda: sash.query("q", sash.tumbling(1), query=sash.count()), "'query' cannot be the name of a result"),
+        (lambda: sash.query("q", sash.tumbling(1), s=sash.sum()), r"say of which column, as in sash.sum\('x'\)"),
+    ],
+)
+def test_a_query_that_is_none_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(SashError, match=message):
+        make()
+
+
+def test_queries_that_cannot_be_added_or_removed_change_nothing() -> None:
+    stream = begun()
+    before = stream.save()
+    changes: list[tuple[Any, str]] = [
+        (lambda: stream.remove("eleven"), "no query 'eleven'.* known ones: ten"),
+        (lambda: stream.add(TEN), "Two queries are named 'ten'"),
+        (lambda: stream.add(sash.query("z", sash.tumbling(5), s=sash.sum("zz"))), "no column 'zz'"),
+        (lambda: stream.add(sash.query("z", sash.tumbling(2.5), s=sash.sum("x"))), r"2\.5, but `on` is an integer"),
+        (lambda: stream.add(5), "Expected a query"),  # type: ignore[arg-type]
+    ]
+    for change, message in changes:
+        with pytest.raises(SashError, match=message):
+            change()
+        assert stream.save() == before
+    goes_on(stream)
+
+
+def test_a_stream_without_queries_takes_rows_and_another_query() -> None:
+    stream = begun()
+    stream.remove("ten")
+    assert stream.push({"t": [13], "k": ["a"], "x": [1]}, watermark=30).num_rows == 0
+    stream.add(TEN)
+    (row,) = stream.push({"t": [33], "k": ["a"], "x": [4]}, watermark=40).to_pylist()
+    assert (row["window_start"], row["n"], row["s"]) == (30, 1, 4)
+
+
+# --- watermarks before the first row ------------------------------------------------------------------------
+
+
+def test_watermarks_before_the_first_row_hold_for_it() -> None:
+    stream = sash.Stream(TEN, on="t")
+    for mark in (3, 10, 7):
+        stream.push({}, watermark=mark)
+    assert stream.watermark == 10
+    stream = sash.Stream.restore(stream.save(), TEN)
+    stream.push({"t": [9, 10], "x": [1, 2]})
+    assert (stream.late_count, stream.watermark) == (1, 10)
+
+
+@pytest.mark.parametrize("mark", ["soon", math.nan, True, [1], np.timedelta64(1, "s")], ids=repr)
+def test_a_watermark_that_can_never_be_one_is_refused_before_the_first_row(mark: Any) -> None:
+    stream = sash.Stream(TEN, on="t")
+    before = stream.save()
+    with pytest.raises(InvalidInput, match="watermark must be a number or a time"):
+        stream.push({}, watermark=mark)
+    assert stream.save() == before and stream.watermark is None
+
+
+@pytest.mark.parametrize("mark", [np.datetime64("2024-01-01T00:00:10"), dt.datetime(2024, 1, 1, 0, 0, 10)], ids=repr)
+def test_watermarks_of_time_before_the_first_row_are_saved(mark: Any) -> None:
+    query = sash.query("ten", sash.tumbling("10s"), **VALUES)
+    stream = sash.Stream(query, on="t")
+    stream.push({}, watermark=mark)
+    with pytest.raises(InvalidInput, match="of one kind with the one before"):
+        stream.push({}, watermark=5)
+    stream = sash.Stream.restore(stream.save(), query)
+    stream.push({"t": [dt.datetime(2024, 1, 1, 0, 0, 9)], "x": [1]})
+    assert stream.late_count == 1
+
+
+# --- bytes that are no stream --------------------------------------------------------------------------------
+
+
+def test_bytes_that_are_no_stream_are_refused() -> None:
+    blob = begun().save()
+    window = sash.swag.open("daba_lite", sash.max())
+    window.insert(3)
+    foreign: list[Any] = [b"", b"SASH", b"x" * 200, None, "text", 5, [1], window.save()]
+    for each in foreign:
+        with pytest.raises(InvalidState, match="not a saved stream"):
+            sash.Stream.restore(each, TEN)
+    with pytest.raises(InvalidState, match="not a saved window"):
+        sash.swag.open("daba_lite", sash.max()).restore(blob)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_bytes_that_were_cut_or_flipped_are_refused(data: st.DataObject) -> None:
+    blob = begun().save()
+    if data.draw(st.booleans()):
+        bad = blob[: data.draw(st.integers(0, len(blob) - 1))]
+    else:
+        at = data.draw(st.integers(0, len(blob) - 1))
+        bad = blob[:at] + bytes([blob[at] ^ 1 << data.draw(st.integers(0, 7))]) + blob[at + 1 :]
+    with pytest.raises(InvalidState) as caught:
+        sash.Stream.restore(bad, TEN)
+    one_sentence_or_two(caught.value)
+
+
+def test_a_changed_set_of_queries_is_migrated_or_refused() -> None:
+    blob = begun().save()
+    other = sash.query("other", sash.tumbling(5), **VALUES)
+    with pytest.raises(InvalidState, match=r"Saved: ten: tumbling 10: .* Given: ten: tumbling 20: "):
+        sash.Stream.restore(blob, sash.query("ten", sash.tumbling(20), **VALUES))
+    with pytest.raises(InvalidState, match="saved with the queries ten, and none of them is among other"):
+        sash.Stream.restore(blob, other)
+    with pytest.raises(InvalidQuery, match="no query"):
+        sash.Stream.restore(blob, [])
+    added = sash.Stream.restore(blob, [TEN, other])
+    found = added.push({"t": [13], "k": ["b"], "x": [9]}, watermark=20).to_pylist()
+    assert [(row["query"], row["k"], row["window_start"], row["s"]) for row in found] == [
+        ("ten", "a", 0, 1),
+        ("ten", "b", 10, 11),
+        ("other", "b", 10, 11),
+    ]
+    removed = sash.Stream.restore(added.save(), TEN)
+    assert [each.name for each in removed.queries] == ["ten"]
+    assert removed.push({"t": [23], "k": ["b"], "x": [9]}, watermark=30).column("s").to_pylist() == [9]
+
+
+# --- numbers and functions that fail ---------------------------------------------------------------------------
+
+
+def test_an_overflowing_sum_is_named_and_the_stream_keeps_its_rows() -> None:
+    stream = sash.Stream(TEN, on="t", by="k")
+    stream.push({"t": [1, 2], "k": ["a", "a"], "x": [2**62, 2**62]})
+    before = stream.save()
+    with pytest.raises(NumberOverflow, match=r"'ten.s' overflows 64-bit integers"):
+        stream.push({"t": [11], "k": ["new"], "x": [1]}, watermark=10)
+    assert stream.save() == before
+
+
+def test_an_overflowing_sum_in_a_table_is_named() -> None:
+    rows = {"t": [1, 2], "x": [2**62, 2**62]}
+    with pytest.raises(NumberOverflow, match=r"'ten.s' overflows"):
+        sash.aggregate(rows, TEN, on="t")
+    with pytest.raises(NumberOverflow, match=r"'rolling.s' overflows"):
+        sash.rolling(rows, on="t", rows=2, **VALUES)
+
+
+def unlucky(x: Any) -> Any:
+    if x == 13:
+        raise ValueError("unlucky")
+    return (x,)
+
+
+def total(**functions: Any) -> Any:
+    given_: dict[str, Any] = {
+        "state": ("O",),
+        "identity": (0,),
+        "lift": lambda x: (x,),
+        "combine": lambda a, b: (a[0] + b[0],),
+        "lower": lambda p: p[0],
+        **functions,
+    }
+    return sash.Aggregate("total", **given_)("x")
+
+
+def quarrels(a: Any, b: Any) -> Any:
+    if 13 in (a[0], b[0]):
+        raise ValueError("unlucky")
+    return (a[0] + b[0],)
+
+
+@pytest.mark.parametrize(
+    "aggregate",
+    [total(lift=unlucky), total(combine=quarrels), total(lower=unlucky)],
+    ids=["lift", "combine", "lower"],
+)
+def test_a_function_that_raises_is_named_and_changes_nothing(aggregate: Any) -> None:
+    stream = sash.Stream(sash.query("q", sash.tumbling(10), v=aggregate, n=sash.count()), on="t", by="k")
+    stream.push({"t": [1], "k": ["a"], "x": [2]})
+    before = stream.save()
+    with pytest.raises(SashError, match=r"total.*ValueError: unlucky"):
+        stream.push({"t": [15, 16], "k": ["c", "c"], "x": [13, 0]}, watermark=20)
+    assert stream.save() == before
+    (row,) = stream.push({"t": [2], "k": ["a"], "x": [5]}, watermark=10).to_pylist()
+    assert (row["v"], row["n"]) == (7, 2)
+
+
+@pytest.mark.parametrize("aggregate", [total(lift=unlucky), total(combine=quarrels)], ids=["lift", "combine"])
+def test_a_function_that_raises_on_a_table_is_named(aggregate: Any) -> None:
+    rows = {"t": [1, 2], "x": [13, 1]}
+    for use in (
+        lambda: sash.aggregate(rows, sash.query("q", sash.tumbling(10), v=aggregate), on="t"),
+        lambda: sash.rolling(rows, on="t", rows=2, v=aggregate),
+    ):
+        with pytest.raises(SashError, match=r"total.*ValueError: unlucky"):
+            use()
+
+
+# --- anything at all -----------------------------------------------------------------------------------------
+
+CELLS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.integers(-20, 40),
+    st.floats(),
+    st.text(max_size=3),
+    st.binary(max_size=2),
+    st.datetimes(),
+    st.dates(),
+    st.timedeltas(),
+    st.decimals(allow_nan=True),
+    st.lists(st.integers(), max_size=2),
+    st.just(object),
+)
+COLUMNS = st.one_of(
+    st.lists(CELLS, max_size=3),
+    st.lists(st.integers(0, 40), min_size=2, max_size=2),
+    st.lists(st.sampled_from(["a", "b", None]), min_size=2, max_size=2),
+    st.none(),
+    st.integers(),
+    st.text(max_size=2),
+    st.just(np.zeros((2, 2))),
+    st.just(np.array([1, 2])),
+    st.just(np.array(["2024", "NaT"], "M8[s]")),
+    st.just(pa.array([1, None])),
+    st.just(pa.array([{"a": 1}, None])),
+)
+TABLES = st.one_of(
+    st.fixed_dictionaries({"t": COLUMNS, "k": COLUMNS, "x": COLUMNS}),
+    st.dictionaries(st.sampled_from(["t", "k", "x", "y", 1, None]), COLUMNS, max_size=3),
+    CELLS,
+)
+MARKS = st.one_of(st.none(), st.none(), CELLS)
+
+
+@settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(rows=TABLES, mark=MARKS)
+def test_whatever_is_pushed_is_taken_or_refused_whole(rows: Any, mark: Any) -> None:
+    stream = begun()
+    before = stream.save()
+    try:
+        stream.push(rows, watermark=mark)
+    except SashError:
+        assert stream.save() == before
+        goes_on(stream)
+    else:
+        assert sash.Stream.restore(stream.save(), TEN).save() == stream.save()
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.fixed_dictionaries({"t": COLUMNS, "k": COLUMNS, "x": st.just([1, 2])}), mark=MARKS)
+def test_whatever_comes_first_is_taken_or_refused_whole(rows: Any, mark: Any) -> None:
+    stream = sash.Stream(sash.query("q", sash.tumbling("1s"), **VALUES), on="t", by="k")
+    before = stream.save()
+    try:
+        stream.push(rows, watermark=mark)
+    except SashError:
+        assert stream.save() == before

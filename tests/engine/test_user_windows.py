@@ -1,0 +1,343 @@
+"""Windows of users' own: right where they are right, and one sentence where they are not."""
+
+import math
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+import sash
+from sash.errors import InvalidWindow, SashError
+
+# One set for all: a kernel is compiled for each.
+VALUES = {"n": sash.count(), "s": sash.sum("x"), "m": sash.max("x")}
+Row = tuple[int, str, int]
+Result = tuple[str, str, Any, Any, int, int, int]
+
+
+class Squares(sash.ContextFreeWindow):
+    """[k², (k + 1)²) for k ≥ 0."""
+
+    def next_edge(self, position: Any) -> Any:
+        return 0 if position < 0 else (math.isqrt(position) + 1) ** 2
+
+    def ended(self, after: Any, until: Any) -> list[tuple[Any, Any]]:
+        first = math.isqrt(max(after, 0))
+        return [(k * k, (k + 1) ** 2) for k in range(first, math.isqrt(max(until, 0))) if after < (k + 1) ** 2 <= until]
+
+
+class Lapped(sash.ContextFreeWindow):
+    """[10k, 10k + 15): overlapping, and never longer than 15."""
+
+    reach = 15
+
+    def next_edge(self, position: Any) -> Any:
+        return position // 5 * 5 + 5
+
+    def ended(self, after: Any, until: Any) -> list[tuple[Any, Any]]:
+        return [(k * 10, k * 10 + 15) for k in range(after // 10 - 2, until // 10 + 1) if after < k * 10 + 15 <= until]
+
+
+class Rises(sash.ContextAwareWindow):
+    """From a row above 5 to the next that is not."""
+
+    reads = ("x",)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position, x in zip(positions, columns["x"], strict=True):
+            since = context.memory.get("since")
+            if x > 5 and since is None:
+                context.memory["since"] = position
+            elif x <= 5 and since is not None:
+                if position > since:
+                    context.add(since, position)
+                context.memory["since"] = None
+
+
+class Around(sash.ContextAwareWindow):
+    """Three before a row to three after it, for rows whose value is a multiple of four; one at a time."""
+
+    reads = ("x",)
+    reach = 10
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position, x in zip(positions, columns["x"], strict=True):
+            if x % 4 == 0 and (position - 3, position + 3) not in context.windows:
+                context.add(position - 3, position + 3)
+
+
+def queries(*windows: Any) -> list[sash.Query]:
+    return [sash.query(type(each).__name__, each, **VALUES) for each in windows]
+
+
+def table(rows: Iterable[Row]) -> dict[str, Any]:
+    columns = list(zip(*rows, strict=True))
+    return dict(zip("tkx", map(list, columns), strict=True)) if columns else {}
+
+
+def read(results: Any) -> list[Result]:
+    names = ("query", "k", "window_start", "window_end", "n", "s", "m")
+    return [tuple(row[name] for name in names) for row in results.to_pylist()]  # type: ignore[misc]
+
+
+def folded(query: str, key: str, start: Any, end: Any, rows: list[Row]) -> Result | None:
+    xs = [x for t, k, x in rows if k == key and start <= t < end]
+    return (query, key, start, end, len(xs), sum(xs), max(xs)) if xs else None
+
+
+def rises(rows: list[Row]) -> list[tuple[int, int]]:
+    found, since = [], None
+    for t, _, x in rows:
+        if x > 5 and since is None:
+            since = t
+        elif x <= 5 and since is not None:
+            found += [(since, t)] if t > since else []
+            since = None
+    return found
+
+
+def wanted(rows: list[Row], until: Any = math.inf) -> list[Result]:
+    """By brute force: all windows of all keys that hold a row and end by then."""
+    found: list[Result | None] = []
+    for key in {k for _, k, _ in rows}:
+        own = sorted((row for row in rows if row[1] == key), key=lambda row: row[0])
+        bands = {
+            "Squares": [(k * k, (k + 1) ** 2) for k in range(40)],
+            "Lapped": [(k * 10, k * 10 + 15) for k in range(-3, 100)],
+            "Rises": rises(own),
+            "Around": sorted({(t - 3, t + 3) for t, _, x in own if x % 4 == 0}),
+        }
+        for name, windows in bands.items():
+            found += [folded(name, key, start, end, rows) for start, end in windows if end <= until]
+    return [each for each in found if each is not None]
+
+
+def drawn(seed: int, count: int, keys: int, disorder: int) -> list[Row]:
+    dice = random.Random(seed)
+    return [
+        (max(0, k // 2 - dice.randrange(disorder + 1)), f"k{dice.randrange(keys)}", dice.randrange(12))
+        for k in range(count)
+    ]
+
+
+FREE = [Squares(), Lapped()]
+AWARE = [Rises(), Around()]
+
+
+@pytest.mark.parametrize("windows", [FREE, AWARE, FREE + AWARE], ids=["free", "aware", "both"])
+@pytest.mark.parametrize("keys", [1, 40])
+def test_a_table_has_the_windows_that_brute_force_finds(windows: list[Any], keys: int) -> None:
+    rows = drawn(7, 300, keys, 9)
+    found = read(sash.aggregate(table(rows), queries(*windows), on="t", by="k"))
+    names = {type(each).__name__ for each in windows}
+    # The last square ends beyond the last row; Lapped and Around end within their reach of it.
+    assert sorted(found) == sorted(each for each in wanted(rows) if each[0] in names)
+
+
+@pytest.mark.parametrize("windows", [FREE, AWARE, FREE + AWARE], ids=["free", "aware", "both"])
+@pytest.mark.parametrize("saves", [False, True])
+def test_a_stream_sends_each_window_once_when_it_is_due(windows: list[Any], saves: bool) -> None:
+    rows = drawn(3, 240, 5, 9)
+    asked = queries(*windows)
+    names = {type(each).__name__ for each in windows}
+    stream = sash.Stream(asked, on="t", by="k")
+    sent: list[Result] = []
+    for begin in range(0, len(rows), 20):
+        mark = max(0, begin // 2 - 1)
+        sent += read(stream.push(table(rows[begin : begin + 20]), watermark=mark))
+        assert stream.late_count == 0
+        due = [each for each in wanted(rows[: begin + 20], mark) if each[0] in names]
+        assert sorted(sent) == sorted(due)
+        if saves:
+            stream = sash.Stream.restore(stream.save(), asked)
+    sent += read(stream.finish())
+    assert sorted(sent) == sorted(each for each in wanted(rows) if each[0] in names)
+
+
+@pytest.mark.parametrize("windows", [FREE, AWARE], ids=["free", "aware"])
+def test_a_late_row_within_lateness_corrects_a_users_window(windows: list[Any]) -> None:
+    rows = drawn(11, 200, 3, 12)
+    names = {type(each).__name__ for each in windows}
+    stream = sash.Stream(queries(*windows), on="t", by="k", allowed_lateness=20)
+    last: dict[tuple[Any, ...], Result] = {}
+    for begin in range(0, len(rows), 10):
+        for each in read(stream.push(table(rows[begin : begin + 10]), watermark=begin // 2)):
+            last[each[:4]] = each
+    for each in read(stream.finish()):
+        last[each[:4]] = each
+    assert stream.late_count == 0
+    right = {each[:4]: each for each in wanted(rows) if each[0] in names}
+    assert {key: last.get(key) for key in right} == right
+
+
+def test_contexts_are_saved_and_restored_in_the_middle_of_a_window() -> None:
+    stream = sash.Stream(queries(Rises()), on="t", by="k")
+    stream.push(table([(1, "a", 9), (2, "b", 1)]), watermark=3)
+    blob = stream.save()
+    for each in (stream, sash.Stream.restore(blob, queries(Rises()))):
+        assert each.save() == blob
+        assert read(each.push(table([(5, "a", 2), (6, "b", 8)]), watermark=9)) == [("Rises", "a", 1, 5, 1, 9, 9)]
+
+
+def test_a_window_with_reach_forgets_what_is_older() -> None:
+    stream = sash.Stream(queries(Lapped()), on="t", by="k")
+    sizes = []
+    for begin in range(0, 60_000, 1000):
+        rows = [(begin + 2 * k, "a", k % 7) for k in range(500)]
+        stream.push(table(rows), watermark=begin)
+        sizes.append(stream.state_bytes)
+    assert sizes[-1] <= 1.5 * sizes[len(sizes) // 3]
+
+
+# --- bad ones ----------------------------------------------------------------------------------------------
+
+
+class BadFree(sash.ContextFreeWindow):
+    """Tumbling by ten, until told to go wrong for positions from 100 on."""
+
+    def __init__(self, edge: Any = None, ended: Any = None) -> None:
+        object.__setattr__(self, "_edge", edge)
+        object.__setattr__(self, "_ended", ended)
+
+    def next_edge(self, position: Any) -> Any:
+        if self._edge is not None and 100 <= position < 200:  # type: ignore[attr-defined]
+            return self._edge(position)  # type: ignore[attr-defined]
+        return position // 10 * 10 + 10
+
+    def ended(self, after: Any, until: Any) -> Any:
+        if self._ended is not None and 100 <= until < 200:  # type: ignore[attr-defined]
+            return self._ended(after, until)  # type: ignore[attr-defined]
+        return [(end - 10, end) for end in range(after // 10 * 10 + 10, until + 1, 10)]
+
+    def __str__(self) -> str:
+        return "BadFree"
+
+
+def fails(*_: Any) -> Any:
+    raise KeyError("boo")
+
+
+BAD_EDGES: dict[str, Any] = {
+    "goes back": lambda position: position - 1,
+    "stays": lambda position: position,
+    "gives None": lambda position: None,
+    "gives a string": lambda position: "soon",
+    "gives NaN": lambda position: math.nan,
+    "gives a bool": lambda position: True,
+    "gives infinity": lambda position: math.inf,
+    "gives more than 64 bits": lambda position: 2**70,
+    "raises": fails,
+}
+BAD_ENDED: dict[str, Any] = {
+    "outside": lambda after, until: [(until, until + 10)],
+    "before": lambda after, until: [(after - 10, after)],
+    "empty": lambda after, until: [(until, until)],
+    "backwards": lambda after, until: [(until + 5, until)],
+    "no pairs": lambda after, until: [until],
+    "three": lambda after, until: [(after, until, until)],
+    "a number": lambda after, until: 5,
+    "None": lambda after, until: None,
+    "strings": lambda after, until: [("a", "b")],
+    "half None": lambda after, until: [(None, until)],
+    "raises": fails,
+}
+GOOD = sash.query("good", sash.tumbling(10), **VALUES)
+
+
+def refused(window: Any, bad: Iterable[Row], mark: int, name: str, **options: Any) -> None:
+    """The push is refused in one sentence, changes nothing, and the stream goes on as if it had never been."""
+    stream = sash.Stream([sash.query("bad", window, **VALUES), GOOD], on="t", by="k", **options)
+    stream.push(table([(91, "a", 1), (93, "b", 2)]), watermark=90)
+    before = stream.save()
+    with pytest.raises(SashError, match=name) as caught:
+        stream.push(table(bad), watermark=mark)
+    assert isinstance(caught.value, InvalidWindow)
+    assert "\n" not in str(caught.value)
+    assert stream.save() == before
+    found = [each for each in read(stream.push(table([(205, "a", 3)]), watermark=210)) if each[0] == "good"]
+    assert found == [
+        ("good", "a", 90, 100, 1, 1, 1),
+        ("good", "a", 200, 210, 1, 3, 3),
+        ("good", "b", 90, 100, 1, 2, 2),
+    ]
+
+
+@pytest.mark.parametrize("wrong", BAD_EDGES)
+def test_an_edge_that_is_none_is_refused_and_changes_nothing(wrong: str) -> None:
+    refused(BadFree(edge=BAD_EDGES[wrong]), [(95, "c", 1), (101, "c", 2)], 99, "BadFree.*next_edge")
+
+
+@pytest.mark.parametrize("wrong", BAD_ENDED)
+def test_ends_that_are_none_are_refused_and_change_nothing(wrong: str) -> None:
+    refused(BadFree(ended=BAD_ENDED[wrong]), [(95, "c", 1), (101, "c", 2)], 110, "BadFree.*ended")
+
+
+def test_ends_in_any_order_are_taken() -> None:
+    def backwards(after: Any, until: Any) -> Any:
+        return [(end - 10, end) for end in range(after // 10 * 10 + 10, until + 1, 10)][::-1]
+
+    stream = sash.Stream(sash.query("bad", BadFree(ended=backwards), **VALUES), on="t", by="k")
+    stream.push(table([(91, "a", 1), (105, "a", 2)]))
+    assert read(stream.push({}, watermark=110)) == [("bad", "a", 90, 100, 1, 1, 1), ("bad", "a", 100, 110, 1, 2, 2)]
+
+
+def test_a_window_that_never_ends_sends_nothing() -> None:
+    window = BadFree(ended=lambda after, until: [])
+    stream = sash.Stream([sash.query("bad", window, **VALUES), GOOD], on="t", by="k")
+    found = read(stream.push(table([(101, "a", 1)]), watermark=120))
+    assert [each[0] for each in found] == ["good"]
+
+
+class BadAware(sash.ContextAwareWindow):
+    """Does something wrong when it sees a row from 100 on."""
+
+    reads = ("x",)
+
+    def __init__(self, wrong: Any) -> None:
+        object.__setattr__(self, "_wrong", wrong)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position in positions:
+            if 100 <= position < 200:
+                self._wrong(context, position)  # type: ignore[attr-defined]
+
+    def __str__(self) -> str:
+        return "BadAware"
+
+
+BAD_NOTIFY: dict[str, Any] = {
+    "empty": lambda context, position: context.add(position, position),
+    "backwards": lambda context, position: context.add(position, position - 1),
+    "NaN": lambda context, position: context.add(position, math.nan),
+    "None": lambda context, position: context.add(None, position),
+    "strings": lambda context, position: context.add("a", "b"),
+    "removes what is not there": lambda context, position: context.remove(1, 2),
+    "raises": fails,
+    "windows that are none": lambda context, position: setattr(context, "windows", 5),
+}
+
+
+@pytest.mark.parametrize("wrong", BAD_NOTIFY)
+@pytest.mark.parametrize("lateness", [0, 30])
+def test_a_context_that_is_none_is_refused_and_changes_nothing(wrong: str, lateness: int) -> None:
+    stream = sash.Stream(
+        [sash.query("bad", BadAware(BAD_NOTIFY[wrong]), **VALUES), GOOD], on="t", allowed_lateness=lateness
+    )
+    stream.push({"t": [91], "x": [1]}, watermark=90)
+    before = stream.save()
+    with pytest.raises(SashError, match="BadAware"):
+        stream.push({"t": [95, 101], "x": [1, 2]}, watermark=150)
+    assert stream.save() == before
+    found = stream.push({"t": [205], "x": [3]}, watermark=250).to_pylist()
+    assert [(row["window_start"], row["n"]) for row in found if row["query"] == "good"] == [(90, 1), (200, 1)]
+
+
+def test_a_memory_that_cannot_be_saved_is_named() -> None:
+    def remembers(context: Any, position: Any) -> None:
+        context.memory["what"] = object()
+
+    stream = sash.Stream(sash.query("bad", BadAware(remembers), **VALUES), on="t")
+    stream.push({"t": [101], "x": [1]}, watermark=150)
+    with pytest.raises(SashError, match="cannot be saved"):
+        stream.save()
