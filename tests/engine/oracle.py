@@ -521,6 +521,6 @@ def rolling(
                 and (each.position > oldest or (closed == "both" and each.position == oldest))
             ]
         answers[row.arrival] = tuple(
-            evaluate(call, frame) if _samples(call, frame) >= min_samples else None for call in of
+            evaluate(call, frame) if min_samples <= 1 or _samples(call, frame) >= min_samples else None for call in of
         )
     return [answers[arrival] for arrival in range(len(rows))]
