@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ import sash
 from sash.bench.slicing import BENCH, EXPERIMENTS
 from sash.bench.streams.bars import bars_of
 from sash.bench.streams.settings import FULL, QUICK
-from sash.bench.streams.stores import Store, _outputs
+from sash.bench.streams.stores import KEEPING, Store, _answer_of, _outputs
 from sash.bench.streams.subjects import Asked, monoid_of, pushes_of, queries_of, speed, subjects
 from sash.bench.streams.workloads import FUNCTIONS, SECOND, Sensor, lengths, made
 from sash.bench.techniques.contract import TECHNIQUES, Window
+from sash.bench.workloads import noise
 from sash.cli.main import main
 from sash.errors import UnknownName
 from sash.report import Machine, Record, Report, parameters
@@ -148,6 +150,16 @@ def test_lazy_and_eager_stores_and_sliding_give_the_same_windows(name: str, slic
     assert list(lazy.finish(lows, highs, "two_stacks_lite")[0][0]) == pytest.approx(expected)
     eager.renew(1)
     assert list(eager.finish(lows, highs)[0][0]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("subject", ["sash lazy", "sash eager", *KEEPING])
+@pytest.mark.parametrize(("name", "fold"), [("sum", np.sum), ("median", np.median)])
+def test_every_store_reads_the_same_window_again_and_again(subject: str, name: str, fold: Any) -> None:
+    answer = _answer_of(subject, monoid_of(FUNCTIONS[name]), 50, 3)
+    for _ in range(2):
+        found = answer()
+        values = found[0][0] if subject.startswith("sash") else found.outputs[0]
+        assert list(values) == pytest.approx([fold(noise(50))] * 3)
 
 
 def test_a_store_that_would_take_too_long_is_left_out_with_a_reason() -> None:

@@ -27,7 +27,7 @@ from sash.errors import (
 )
 
 # One set for all: a kernel is compiled for each.
-VALUES = {"n": sash.count(), "s": sash.sum("x"), "m": sash.max("x")}
+VALUES: dict[str, Any] = {"n": sash.count(), "s": sash.sum("x"), "m": sash.max("x")}
 TEN = sash.query("ten", sash.tumbling(10), **VALUES)
 
 
@@ -156,7 +156,8 @@ def test_tables_are_refused_in_the_same_words(case: str) -> None:
 def test_nothing_at_all_is_fine() -> None:
     stream = begun()
     before = stream.save()
-    for rows in ({}, {"t": [], "k": [], "x": []}, pa.table({"t": pa.array([], pa.int64()), "k": [], "x": []})):
+    nothing: list[Any] = [{}, {"t": [], "k": [], "x": []}, pa.table({"t": pa.array([], pa.int64()), "k": [], "x": []})]
+    for rows in nothing:
         assert stream.push(rows).num_rows == 0
     assert stream.save() == before
     assert sash.Stream(TEN, on="t").push({}).num_rows == 0
@@ -247,7 +248,8 @@ def test_years_1_and_9999_are_fast_and_right(window: Any) -> None:
 HUGE = """
 import sash
 rows = {"t": [-1e300, -1e17, 0.0, 1e17, 1e300], "x": [1, 2, 3, 4, 5]}
-for window in (sash.session(gap=0.5), sash.tumbling(1.0), sash.sliding(1.0, every=0.25), sash.cumulative(1.0, every=0.5)):
+windows = sash.session(gap=0.5), sash.tumbling(1.0), sash.sliding(1.0, every=0.25), sash.cumulative(1.0, every=0.5)
+for window in windows:
     found = sash.aggregate(rows, sash.query("q", window, n=sash.count(), s=sash.sum("x"), m=sash.max("x")), on="t")
     assert set(found.column("s").to_pylist()) == {1, 2, 3, 4, 5}, (str(window), found.column("s").to_pylist())
 """
@@ -255,7 +257,7 @@ for window in (sash.session(gap=0.5), sash.tumbling(1.0), sash.sliding(1.0, ever
 
 def test_huge_floats_with_small_windows_come_to_an_end() -> None:
     # In a process of its own: a kernel that never ends cannot be interrupted.
-    done = subprocess.run([sys.executable, "-c", HUGE], capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run([sys.executable, "-c", HUGE], capture_output=True, text=True, timeout=45, check=False)
     assert done.returncode == 0, done.stderr[-500:]
 
 
@@ -338,11 +340,12 @@ def test_frames_that_make_no_sense_are_refused(options: dict[str, Any], message:
     ids=repr,
 )
 def test_queries_that_are_none_are_refused(queries: Any, message: str) -> None:
-    for use in (
+    uses: list[Any] = [
         lambda: sash.Stream(queries, on="t"),
         lambda: sash.aggregate({"t": [1], "x": [1]}, queries, on="t"),
         lambda: sash.explain({"t": [1], "x": [1]}, queries, on="t"),
-    ):
+    ]
+    for use in uses:
         with pytest.raises(InvalidQuery, match=message):
             use()
 
@@ -520,7 +523,7 @@ def quarrels(a: Any, b: Any) -> Any:
 
 @pytest.mark.parametrize(
     "aggregate",
-    [total(lift=unlucky), total(combine=quarrels), total(lower=unlucky)],
+    [total(lift=unlucky), total(combine=quarrels), total(lower=lambda p: unlucky(p[0])[0])],
     ids=["lift", "combine", "lower"],
 )
 def test_a_function_that_raises_is_named_and_changes_nothing(aggregate: Any) -> None:
@@ -537,10 +540,11 @@ def test_a_function_that_raises_is_named_and_changes_nothing(aggregate: Any) -> 
 @pytest.mark.parametrize("aggregate", [total(lift=unlucky), total(combine=quarrels)], ids=["lift", "combine"])
 def test_a_function_that_raises_on_a_table_is_named(aggregate: Any) -> None:
     rows = {"t": [1, 2], "x": [13, 1]}
-    for use in (
+    uses: list[Any] = [
         lambda: sash.aggregate(rows, sash.query("q", sash.tumbling(10), v=aggregate), on="t"),
         lambda: sash.rolling(rows, on="t", rows=2, v=aggregate),
-    ):
+    ]
+    for use in uses:
         with pytest.raises(SashError, match=r"total.*ValueError: unlucky"):
             use()
 

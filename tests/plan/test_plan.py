@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 import sash
+from sash.algebra.compiler import JIT_DISABLED
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.plan.plan import Plan
+
+compiled = pytest.mark.skipif(JIT_DISABLED, reason="without the compiler all partials are Python objects")
 
 ROWS: dict[str, list[Any]] = {"t": [0], "k": ["a"], "x": [1], "y": [0.5], "s": ["w"], "new": [True]}
 
@@ -62,6 +65,7 @@ def test_another_column_is_another_field() -> None:
     assert len(fields(both)) > len(fields(one))
 
 
+@compiled
 def test_numbers_and_objects_are_kept_apart() -> None:
     both = plan(over("a", sash.tumbling(10), m=sash.max("x"), w=sash.max("s")))
     assert [group.is_compiled for group in both.groups] == [True, False]
@@ -129,6 +133,7 @@ def test_explain_of_a_plain_sum_says_that_rows_are_not_kept() -> None:
     assert "lazy" in text and "folding its slices" in text
 
 
+@compiled
 def test_explain_of_windows_with_many_slices_takes_a_tree() -> None:
     text = str(plan(over("q", sash.sliding(6000, every=1), s=sash.sum("x"))))
     assert "eager" in text and "FlatFAT" in text

@@ -23,8 +23,17 @@ __all__ = ["Keys"]
 Array: TypeAlias = np.ndarray[Any, Any]
 
 _FEW = 32  # rows that are looked up one by one: below, Arrow's fixed cost per column is more than theirs
+_SPREAD = 8  # integers per key for which looking up by value is worth its room
 _NO_SLOTS: Array = np.zeros(0, np.int64)
 _NO_SLOTS.flags.writeable = False
+
+
+def _still(table: Array, gone: Array, capacity: int) -> Array:
+    """The slots in a table, without those that are gone."""
+    alive = np.ones(capacity, np.bool_)
+    alive[gone] = False
+    known = table[table >= 0]
+    return np.where(alive[known], known, -1)
 
 
 class Keys:
@@ -45,6 +54,7 @@ class Keys:
         self._columns = [_Column(kind, name) for kind, name in zip(types, names, strict=True)]
         self._table: dict[Any, int] = {}
         self._free: list[int] = []  # a heap
+        self._near: tuple[int, Array] | None = None  # of whole numbers close together: the first, and a slot for each
         self.capacity = 0  # slots ever in use: the largest, and one
         self.new = _NO_SLOTS  # that the last call of `slots` gave to keys it had not seen
 
@@ -65,6 +75,9 @@ class Keys:
                 return few
         if not self._columns:
             return self._slots_of([()])[np.zeros(n_rows, np.int64)]
+        near = self._slots_of_near(columns, n_rows)
+        if near is not None:
+            return near
         codes, parts = self._encoded(columns)
         return self._slots_of(parts[0] if len(parts) == 1 else list(zip(*parts, strict=True)))[codes]
 
@@ -78,6 +91,8 @@ class Keys:
         if not len(slots):
             return
         deque(map(self._table.pop, self._keys_in(slots)), maxlen=0)
+        if self._near is not None:
+            self._near[1][self._near[1] >= 0] = _still(self._near[1], slots, self.capacity)
         for column in self._columns:
             column.clear(slots)
         if len(slots) > len(self._free) // 8:
@@ -150,6 +165,36 @@ class Keys:
             self._slots_of(list(dict.fromkeys(keys)))
             found = list(map(table.get, keys))
         return np.array(found, np.int64)
+
+    def _slots_of_near(self, columns: Sequence[Any], n_rows: int) -> Array | None:
+        """Looked up by value where keys are whole numbers that lie close together; None if they do not."""
+        column, given = self._columns[0], columns[0]
+        if len(columns) > 1 or type(given) is list or given.type != column.plain or given.null_count:
+            return None
+        if not pa.types.is_integer(column.plain) or column.plain == pa.uint64():
+            return None
+        values = _flat(given).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+        low, high = int(values.min()), int(values.max())
+        if high - low > _SPREAD * n_rows:
+            return None
+        if self._near is None or low < self._near[0] or high >= self._near[0] + len(self._near[1]):
+            first, last = low, high + 1
+            if self._near is not None:
+                first, last = min(first, self._near[0]), max(last, self._near[0] + len(self._near[1]))
+            if last - first > _SPREAD * (n_rows + len(self._table)):
+                return None
+            table = np.full(last - first, -1, np.int64)
+            if self._near is not None:
+                begin = self._near[0] - first
+                table[begin : begin + len(self._near[1])] = self._near[1]
+            self._near = first, table
+        first, table = self._near
+        slots = table[values - first]
+        if (slots < 0).any():
+            fresh = list(dict.fromkeys(values[slots < 0].tolist()))
+            table[np.array(fresh) - first] = self._slots_of(fresh)
+            slots = table[values - first]
+        return slots
 
     def _encoded(self, columns: Sequence[Any]) -> tuple[Array, list[list[Any]]]:
         """The code of each row's key, and for each column the values of the distinct keys."""

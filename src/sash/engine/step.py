@@ -35,6 +35,8 @@ __all__ = ["Engine", "Judged"]
 
 # Slices are swept when they have doubled since the last time, and are not few.
 _FEW = 256
+# Keys from which a push is sorted by key first: what is known of so many does not stay in the nearest memory.
+_MANY_KEYS = 2048
 
 
 @dataclass(frozen=True)
@@ -152,13 +154,18 @@ class Engine:
         if not len(batch):
             return None
         plan, slices = self.plan, state.slices
-        edges = self.cutter.cut(batch.positions, [self._edges_of(each, batch.positions) for each in self._user_edges])
+        low, high = batch.extent(in_order)
+        if state.keys.capacity > _MANY_KEYS and len(batch) > state.keys.capacity // 4:
+            batch = batch.by_key(state.keys.capacity)
+        edges = self.cutter.cut(
+            batch.positions, low, high, [self._edges_of(each, batch.positions) for each in self._user_edges]
+        )
         placed = slice_manager.place(
             slices, batch.slots, batch.positions, batch.bits, edges, plan.cuts, in_order, fresh
         )
         for name in state.due:
             gap: Any = next(each.window.gap for each in plan.queries if each.name == name)  # type: ignore[attr-defined]
-            state.due[name] = min(state.due[name], batch.positions.min() + gap)
+            state.due[name] = min(state.due[name], low + gap)
         for partials, names in zip(state.partials, plan.group_columns, strict=True):
             partials.ensure(slices.capacity)
             partials.reset(placed.made)
@@ -420,11 +427,10 @@ class Engine:
 
 @kernel
 def _ascends(positions: Any, least: Any) -> bool:
-    for position in positions:
-        if position < least:
-            return False
-        least = position
-    return True
+    goes_back = positions[0] < least
+    for row in range(1, len(positions)):  # to the end in any case: so it is done for several rows at once
+        goes_back |= positions[row] < positions[row - 1]
+    return not goes_back
 
 
 def is_ascending(positions: Array, least: Any) -> bool:
@@ -446,7 +452,7 @@ def adapt(old: Engine, new: Engine, state: State) -> None:
     live = live.astype(np.int64)
     if len(live):
         lasts = np.sort(slices.lasts[live])
-        edges = new.cutter.cut(lasts, [new._edges_of(each, lasts) for each in new._user_edges])
+        edges = new.cutter.cut(lasts, lasts[0], lasts[-1], [new._edges_of(each, lasts) for each in new._user_edges])
         slices.ends[live] = edges[np.searchsorted(edges, slices.lasts[live], side="right")]
     for key in range(slices.keys):
         seen = int(slices.seen[key])

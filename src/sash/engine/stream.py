@@ -102,7 +102,13 @@ class Stream:
             self._set_aside(given, judged.accepted)
             state.late += judged.late
         if len(positions):
-            newest = positions.max() if valid is None else (positions[valid].max() if valid.any() else state.newest)
+            newest = (
+                positions[-1]
+                if plan.options.in_order and judged.accepted is None
+                else positions.max()
+                if valid is None
+                else (positions[valid].max() if valid.any() else state.newest)
+            )
             state.newest = max(state.newest, newest.item() if isinstance(newest, np.generic) else newest)
         if plan.options.in_order:
             mark = max(mark, state.newest)

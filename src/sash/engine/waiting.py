@@ -5,9 +5,22 @@ from typing import Any
 
 import numpy as np
 
+from sash.algebra.compiler import kernel
 from sash.slicing.slices import Array
 
 __all__ = ["Batch"]
+
+
+@kernel
+def _sort_by_slot(slots: Any, places: Any, order: Any) -> None:
+    for slot in slots:
+        places[slot + 1] += 1
+    for slot in range(1, len(places)):
+        places[slot] += places[slot - 1]
+    for row in range(len(slots)):
+        slot = slots[row]
+        order[places[slot]] = row
+        places[slot] += 1
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,18 @@ class Batch:
         columns = {name: (data[places], valid[places]) for name, (data, valid) in self.columns.items()}
         bits = self.bits[places] if len(self.bits) else self.bits
         return Batch(self.slots[places], self.positions[places], bits, columns)
+
+    def extent(self, is_sorted: bool) -> tuple[Any, Any]:
+        """The smallest and the largest position."""
+        if is_sorted:
+            return self.positions[0], self.positions[-1]
+        return self.positions.min(), self.positions.max()
+
+    def by_key(self, keys: int) -> "Batch":
+        """The same rows key by key, each key's in their order: so that what is known of a key is looked up once."""
+        order = np.empty(len(self), np.int64)
+        _sort_by_slot(self.slots, np.zeros(keys + 1, np.int64), order)
+        return self.taken(order)
 
     def with_newer(self, newer: "Batch") -> "Batch":
         """These rows and those that came after them, sorted by position; of equals the older is first."""

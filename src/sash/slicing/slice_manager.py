@@ -79,7 +79,12 @@ def _cell(edges: Any, at: int, position: Any) -> int:
             return at
         if at + 2 < len(edges) and position < edges[at + 2]:
             return at + 1
-    low, high = 0, len(edges) - 1
+        low, high = at + 1, len(edges) - 1
+    else:  # a late row is not far back, most of the time
+        step = 1
+        while at - step > 0 and edges[at - step] > position:
+            step *= 2
+        low, high = max(0, at - step), at
     while high - low > 1:
         middle = (low + high) // 2
         if edges[middle] <= position:
@@ -252,7 +257,7 @@ def _in_any_order(
     begin, count, dirty = slices[0], slices[1], slices[5]
     ends, firsts, lasts, order = slices[6], slices[7], slices[8], slices[11]
     keys, positions, _bits = rows
-    cell = 0
+    ahead = 0  # the last cell so far
     held, low, high = -1, positions[0], positions[0]  # the slice of the last row, and what surely belongs to it
     held_key = -1
     while row < len(keys):
@@ -263,12 +268,16 @@ def _in_any_order(
             ids[row] = held
             row += 1
             continue
-        cell = _cell(edges, cell, position)
+        cell = _cell(edges, ahead, position)
+        ahead = max(ahead, cell)
         end = edges[cell + 1]
         # The newest slice that does not begin after the row.
         place = count[key] - 1
         if place >= 0 and firsts[order[begin[key] + place]] > position:
-            below, above = -1, place
+            step = 1
+            while place - step >= 0 and firsts[order[begin[key] + place - step]] > position:
+                step *= 2
+            below, above = max(-1, place - step), place
             while above - below > 1:
                 middle = (below + above) // 2
                 if firsts[order[begin[key] + middle]] > position:
@@ -362,7 +371,7 @@ def place(
             limit = 16 * rows + 1024 if order is None else NO_CUT
             reached = _in_any_order(_arrays(slices), batch, edges, gap, ids, made, merged, status, limit, reached)
         if status[_STATUS] == NO_SLICES:
-            slices.grow_slices()
+            slices.grow_slices(int(status[_MADE]) * (rows - reached) // max(reached, 1))
         elif status[_STATUS] == NO_ARENA:
             slices.grow_arena(int(status[_NEEDED]))
         elif status[_STATUS] == TOO_MUCH_MOVED:

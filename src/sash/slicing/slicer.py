@@ -137,14 +137,13 @@ class Cutter:
         self._stretch = self._ends
         self._from, self._until = highest, lowest
 
-    def cut(self, positions: Array, others: Iterable[Array] = ()) -> Array:
+    def cut(self, positions: Array, low: Any, high: Any, others: Iterable[Array] = ()) -> Array:
         """A sorted array, from the lowest position there is to the highest, such that the first value in it after each
-        of these positions is the first edge after it; `others` are edges that users' windows have there.
+        of these positions (from `low` to `high`) is the first edge after it; `others` are edges that users' windows have there.
         """
         others = list(others)
         if not len(positions) or not (len(self.edges.period) or len(self.edges.points) or others):
             return self._ends
-        low, high = positions.min(), positions.max()
         if not (self._from <= low and high < self._until):
             density = self.edges.per_unit()
             if density * (float(high) - float(low)) > 4 * len(positions) + _AHEAD:

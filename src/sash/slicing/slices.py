@@ -84,9 +84,9 @@ class Slices:
             for name in ("begin", "count", "room", "seen", "cut", "dirty"):
                 setattr(self, name, grown(getattr(self, name), size))
 
-    def grow_slices(self) -> None:
-        """Room for twice as many slices."""
-        size = max(2 * self.capacity, 16)
+    def grow_slices(self, expected: int = 0) -> None:
+        """Room for twice as many slices, or for as many more as are expected."""
+        size = max(2 * self.capacity, self.capacity + expected, 16)
         for name in ("ends", "firsts", "lasts", "ranks", "opens", "free"):
             setattr(self, name, grown(getattr(self, name), size))
 

@@ -27,6 +27,8 @@ from sash.slicing.window_manager import Ended
 __all__ = ["finish_tasks", "output_tasks", "split_tasks"]
 
 TELLING = 100  # entries from which on the time for some tells the time for more
+# Techniques that have a window still when it was read; tuple buckets give its rows back, and fold as the buffer does.
+KEEPING = ("tuple_buffer", "aggregate_tree", "aggregate_buckets")
 COPIES = 16  # of a window are asked for at once, so that one answer and not the call is timed
 
 
@@ -70,7 +72,7 @@ def output_tasks(settings: StreamSettings) -> Iterator[Task]:
     for name in ("sum", "median"):
         for kind in ("lazy", "eager"):
             yield Task(f"{kind} {name}", partial(_outputs, settings, f"sash {kind}", name))
-        for technique in ("tuple_buffer", "aggregate_tree", "aggregate_buckets", "tuple_buckets"):
+        for technique in KEEPING:
             if settings.techniques is None or technique in settings.techniques:
                 yield Task(f"{technique} {name}", partial(_outputs, settings, technique, name))
 
