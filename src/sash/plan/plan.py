@@ -96,7 +96,9 @@ class Plan:
         parts = [repr((o.on, o.by, o.in_order, self.lateness, self.delay, o.emit, o.partial)), repr(self.measure)]
         parts += [str(each) for each in self.key_types]
         parts += [f"{name} {each.column} {each.arrow}" for name, each in self.columns.items()]
-        parts += [each.text for each in self.queries] + [each.key for each in self.groups]
+        parts += [each.text for each in self.queries]
+        for group, names in zip(self.groups, self.group_columns, strict=True):
+            parts += [f"{each.name} {each.inputs} {each.fields}" for each in group.components] + list(names)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @cached_property
