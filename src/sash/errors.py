@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "BrokenStream",
     "BrokenWindow",
     "EmptyWindow",
     "InvalidAggregate",
@@ -57,6 +58,16 @@ class BrokenWindow(SashError, RuntimeError):
         return cls(
             f"The window is no longer usable: combine or invert of {aggregate!r} raised "
             f"{type(cause).__name__}: {cause}. Restore it from its last save()."
+        )
+
+
+class BrokenStream(SashError, RuntimeError):
+    """A result did not fit while windows were being sent."""
+
+    @classmethod
+    def since(cls, cause: BaseException) -> "BrokenStream":
+        return cls(
+            f"The stream is no longer usable, for windows could not be sent: {cause} Restore it from its last save()."
         )
 
 
@@ -367,6 +378,13 @@ class InvalidWindow(SashError, ValueError):
     @classmethod
     def edges(cls, window: object, why: str) -> "InvalidWindow":
         return cls(f"The window {window} is not usable: {why}.")
+
+    @classmethod
+    def fails(cls, window: object, call: str, cause: BaseException) -> "InvalidWindow":
+        return cls(
+            f"The window {window}: {call} raised {type(cause).__name__}: {cause}. Nothing was changed. "
+            "Mend the function."
+        )
 
     @classmethod
     def not_negative(cls, what: str, value: object) -> "InvalidWindow":

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import sash
 from sash.errors import (
+    BrokenStream,
     InvalidInput,
     InvalidQuery,
     InvalidState,
@@ -186,7 +187,7 @@ def test_a_table_of_rows_without_a_position_has_no_windows() -> None:
     assert found.column("s").to_pylist() == [None, 5, 3]
 
 
-FAR = 2**62 - 1000
+FAR = 2**61 - 1000
 WINDOWS = [
     sash.tumbling(10),
     sash.sliding(10, every=3),
@@ -207,7 +208,7 @@ def by_hand(window: Any, position: int) -> int:
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-@pytest.mark.parametrize("edge", [FAR, 2**62], ids=["near", "at"])
+@pytest.mark.parametrize("edge", [FAR, 2**61], ids=["near", "at"])
 def test_extreme_positions_are_fast_and_right(window: Any, edge: int) -> None:
     began = time.perf_counter()
     places = [-edge, -1, 0, edge]
@@ -226,7 +227,7 @@ def test_extreme_positions_are_fast_and_right(window: Any, edge: int) -> None:
 
 def test_integers_beyond_what_can_be_computed_with_have_no_position() -> None:
     stream = sash.Stream(TEN, on="t")
-    stream.push({"t": [-(2**63), 5, 2**63 - 1, 2**62 + 1], "x": [1, 2, 3, 4]})
+    stream.push({"t": [-(2**63), 5, 2**63 - 1, 2**61 + 1], "x": [1, 2, 3, 4]})
     assert stream.late_count == 3
     assert stream.finish().column("s").to_pylist() == [2]
 
@@ -251,11 +252,11 @@ rows = {"t": [-1e300, -1e17, 0.0, 1e17, 1e300], "x": [1, 2, 3, 4, 5]}
 windows = sash.session(gap=0.5), sash.tumbling(1.0), sash.sliding(1.0, every=0.25), sash.cumulative(1.0, every=0.5)
 for window in windows:
     found = sash.aggregate(rows, sash.query("q", window, n=sash.count(), s=sash.sum("x"), m=sash.max("x")), on="t")
-    assert set(found.column("s").to_pylist()) == {1, 2, 3, 4, 5}, (str(window), found.column("s").to_pylist())
+    assert set(found.column("s").to_pylist()) == {3}, (str(window), found.column("s").to_pylist())
 """
 
 
-def test_huge_floats_with_small_windows_come_to_an_end() -> None:
+def test_floats_too_large_for_their_windows_have_no_position() -> None:
     # In a process of its own: a kernel that never ends cannot be interrupted.
     done = subprocess.run([sys.executable, "-c", HUGE], capture_output=True, text=True, timeout=45, check=False)
     assert done.returncode == 0, done.stderr[-500:]
@@ -480,13 +481,16 @@ def test_a_changed_set_of_queries_is_migrated_or_refused() -> None:
 # --- numbers and functions that fail ---------------------------------------------------------------------------
 
 
-def test_an_overflowing_sum_is_named_and_the_stream_keeps_its_rows() -> None:
+def test_an_overflowing_sum_is_named_and_the_stream_says_that_it_must_be_restored() -> None:
     stream = sash.Stream(TEN, on="t", by="k")
     stream.push({"t": [1, 2], "k": ["a", "a"], "x": [2**62, 2**62]})
     before = stream.save()
     with pytest.raises(NumberOverflow, match=r"'ten.s' overflows 64-bit integers"):
         stream.push({"t": [11], "k": ["new"], "x": [1]}, watermark=10)
-    assert stream.save() == before
+    for use in (lambda: stream.push({"t": [12], "k": ["a"], "x": [1]}), stream.save):
+        with pytest.raises(BrokenStream, match=r"no longer usable.*Restore it from its last save"):
+            use()
+    assert sash.Stream.restore(before, TEN).save() == before
 
 
 def test_an_overflowing_sum_in_a_table_is_named() -> None:

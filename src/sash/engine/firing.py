@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sash.engine.state import State
+from sash.engine.users import asked, is_position
 from sash.errors import InvalidWindow
 from sash.plan.plan import Plan, Planned
 from sash.slicing import window_manager as manager
@@ -120,13 +121,15 @@ def _user_free(plan: Plan, state: State, window: Any, name: str, moment: Moment)
     until = moment.until
     if moment.is_end:
         newest = state.newest.item() if isinstance(state.newest, np.generic) else state.newest
-        until = max(window.next_edge(newest), newest + window.reach if window.reach is not None else newest)
+        edge = asked(window, f"next_edge({newest})", lambda: window.next_edge(newest))
+        until = max(edge, newest + window.reach if window.reach is not None else newest)
     after = (
         max(moment.after, oldest - 1) if dtype.kind == "i" else max(moment.after, np.nextafter(oldest, -np.inf).item())
     )
     if after >= until:
         return Ended.none(dtype)
-    bands = sorted(_checked(window, window.ended(after, until), after, until))
+    given = asked(window, f"ended({after}, {until})", lambda: window.ended(after, until))
+    bands = sorted(_checked(window, given, after, until, dtype))
     if not bands:
         return Ended.none(dtype)
     starts, ends = (np.array(column, dtype) for column in zip(*bands, strict=True))
@@ -134,17 +137,16 @@ def _user_free(plan: Plan, state: State, window: Any, name: str, moment: Moment)
     return manager.bands(state.slices, np.repeat(slots, count), np.tile(starts, len(slots)), np.tile(ends, len(slots)))
 
 
-def _checked(window: Any, given: Any, after: Any, until: Any) -> list[tuple[Any, Any]]:
+def _checked(window: Any, given: Any, after: Any, until: Any, dtype: Any) -> list[tuple[Any, Any]]:
+    call = f"ended({after}, {until})"
     try:
         bands = [(start, end) for start, end in given]
-    except TypeError as error:
-        raise InvalidWindow.edges(
-            window, f"ended({after}, {until}) must give pairs (start, end), but gave {given!r}"
-        ) from error
+    except (TypeError, ValueError) as error:
+        raise InvalidWindow.edges(window, f"{call} must give pairs (start, end), but gave {given!r}") from error
     for start, end in bands:
-        if not start < end or not after < end <= until:
+        if not is_position(start, dtype) or not is_position(end, dtype) or not start < end or not after < end <= until:
             raise InvalidWindow.edges(
-                window, f"ended({after}, {until}) gave ({start}, {end}), which is empty or does not end in between"
+                window, f"{call} gave ({start!r}, {end!r}), which is empty or does not end in between"
             )
     return bands
 

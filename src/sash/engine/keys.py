@@ -194,7 +194,7 @@ class Keys:
             fresh = list(dict.fromkeys(values[slots < 0].tolist()))
             table[np.array(fresh) - first] = self._slots_of(fresh)
             slots = table[values - first]
-        return slots
+        return np.asarray(slots)
 
     def _encoded(self, columns: Sequence[Any]) -> tuple[Array, list[list[Any]]]:
         """The code of each row's key, and for each column the values of the distinct keys."""

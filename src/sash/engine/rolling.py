@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra.aggregate import Template
+from sash.algebra.aggregate import Aggregate, Template
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
@@ -15,7 +15,7 @@ from sash.engine.keys import Keys
 from sash.engine.results import arrow_of, values_of
 from sash.engine.stream import as_bound, bound, options_of
 from sash.engine.tables import Rows, kind_of, like, read_rows
-from sash.errors import InvalidInput, InvalidQuery, UnknownName
+from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError, UnknownName
 from sash.plan.query import query
 from sash.plan.share import grouped, readings_of, view_of
 from sash.slicing.slices import Array
@@ -141,11 +141,12 @@ def _computed(given: Rows, wanted: Any, order: Array, starts: Array, ends: Array
     back = np.full(given.count, -1, np.int64)
     back[order] = np.arange(len(order))
     columns = {}
+    users = [each.template.name for each in readings if isinstance(each.template, Aggregate)]
     for place, (group, own) in enumerate(zip(groups, names, strict=True)):
         view = view_of(group, found[wanted.name], place)
         assert view is not None
         monoid = replace(group, outputs=view.monoid.outputs, name="frames")
-        results, presences = _slid(monoid, [data[name] for name in own], starts, ends)
+        results, presences = _slid(monoid, [data[name] for name in own], starts, ends, users)
         flags = iter(presences)
         for reading in (each for each in readings if each.group == place):
             output = monoid.outputs[reading.output]
@@ -156,7 +157,9 @@ def _computed(given: Rows, wanted: Any, order: Array, starts: Array, ends: Array
     return {reading.name: columns[reading.name] for reading in readings}
 
 
-def _slid(monoid: Monoid, columns: list[tuple[Any, Any]], starts: Array, ends: Array) -> tuple[Any, Any]:
+def _slid(
+    monoid: Monoid, columns: list[tuple[Any, Any]], starts: Array, ends: Array, users: list[str]
+) -> tuple[Any, Any]:
     """The fold of each frame; keys follow each other, so frames never go back."""
     compiled = monoid.is_compiled
     inputs: tuple[Any, ...] = (*(data for data, _ in columns), *(valid for _, valid in columns))
@@ -168,7 +171,14 @@ def _slid(monoid: Monoid, columns: list[tuple[Any, Any]], starts: Array, ends: A
     presences = allocate(tuple(Field("u1") for each in monoid.outputs if each.presence), len(starts), compiled)
     if len(starts):
         algorithm = find("daba_lite" if compiled else "two_stacks_lite")
-        loops.over_ranges(algorithm, monoid, inputs, starts, ends, results, presences)
+        try:
+            loops.over_ranges(algorithm, monoid, inputs, starts, ends, results, presences)
+        except SashError:
+            raise
+        except Exception as error:
+            if not users:
+                raise
+            raise InvalidAggregate.fails(" or ".join(users), "lift, combine or lower", "these rows", error) from error
     return results, presences
 
 

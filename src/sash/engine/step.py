@@ -5,21 +5,25 @@ rows ─▶ judged ─▶ wait in order? ─▶ slices ─▶ partials ─▶ wi
           ▼                            └── dropped when no window needs them
 """
 
+import math
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.aggregate import Aggregate
 from sash.algebra.compiler import kernel
 from sash.engine import firing
 from sash.engine.firing import Moment
 from sash.engine.results import Fired, columns_of, names_of, schema_of, table_of
 from sash.engine.sent import Sent, revised
 from sash.engine.state import State
+from sash.engine.users import asked, check_windows, is_position
 from sash.engine.waiting import Batch
-from sash.errors import InvalidWindow
+from sash.errors import InvalidAggregate, InvalidWindow, SashError
 from sash.plan.decide import finishes
 from sash.plan.plan import Plan, Planned
 from sash.slicing import slice_manager
@@ -53,6 +57,7 @@ class Engine:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.lowest, self.highest = plan.measure.lowest, plan.measure.highest
+        self._reach = plan.reach if plan.measure.dtype.kind == "f" else None
         self._has_revisions, self._waits = plan.has_revisions, plan.waits
         self.cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest)
         self.schema = schema_of(plan)
@@ -76,6 +81,8 @@ class Engine:
         """Rows are judged by the watermark before the push; in an ordered stream, each by the rows before it."""
         if not len(positions):
             return Judged(None, 0)
+        if self._reach is not None and np.abs(positions).max() > self._reach:
+            valid = (np.abs(positions) <= self._reach) & (True if valid is None else valid)
         if self.plan.options.in_order:
             if valid is None and is_ascending(positions, state.watermark):
                 return Judged(None, 0)
@@ -91,6 +98,12 @@ class Engine:
             accepted &= valid
         count = int(accepted.sum())
         return Judged(None if count == len(positions) else np.flatnonzero(accepted), len(positions) - count)
+
+    def within_reach(self, watermark: Any) -> Any:
+        """A watermark, no further than rows can be."""
+        if self._reach is None or abs(watermark) in (0.0, math.inf):
+            return watermark
+        return min(max(watermark, -self._reach), self._reach)
 
     def final(self, watermark: Any) -> Any:
         """No row before this position is accepted any more."""
@@ -132,8 +145,9 @@ class Engine:
         finally:
             if undo is not None:
                 self._take_back(state, undo)
-        self._forget(state, after)
-        return table_of(plan, state.keys, self.schema, fired) if fired else self.nothing
+        results = table_of(plan, state.keys, self.schema, fired) if fired else self.nothing
+        self._forget(state, after)  # keys, too: they are in the results by now
+        return results
 
     def _place(self, state: State, batch: Batch, fresh: Array | None = None) -> Placed | None:
         if not len(batch):
@@ -171,11 +185,26 @@ class Engine:
             partials.reset(placed.made)
             columns = [batch.columns[name] for name in names]
             inputs = (*(data for data, _ in columns), *(valid for _, valid in columns))
-            partials.add(placed.ids, inputs)
-            partials.merge(placed.merged)
+            try:
+                partials.add(placed.ids, inputs)
+                partials.merge(placed.merged)
+            except Exception as error:
+                raise self._blamed(error, "lift or combine") from error
         if len(placed.merged):
             slice_manager.release(slices, placed.merged[:, 1])
         return placed
+
+    def _blamed(self, error: Exception, what: str) -> Exception:
+        """An error while partials were computed is that of a user's function, if there is one."""
+        users = [
+            reading.template.name
+            for query in self.plan.queries
+            for reading in query.readings
+            if isinstance(reading.template, Aggregate)
+        ]
+        if isinstance(error, SashError) or not users:
+            return error
+        return InvalidAggregate.fails(" or ".join(dict.fromkeys(users)), what, "rows of this push", error)
 
     def _edges_of(self, window: Any, positions: Array) -> Array:
         """The first edge after each of these positions: asked for once per slice."""
@@ -183,13 +212,13 @@ class Engine:
         rest = np.unique(positions)
         while len(rest):
             position = rest[0].item()
-            edge = window.next_edge(position)
-            if (
-                isinstance(edge, bool)
-                or not isinstance(edge, int | float | np.integer | np.floating)
-                or not edge > position
-            ):
-                raise InvalidWindow.edges(window, f"next_edge({position}) must be a number after it, but gave {edge!r}")
+            edge = asked(window, f"next_edge({position})", partial(window.next_edge, position))
+            if edge == math.inf:
+                edge = self.highest
+            if not is_position(edge, positions.dtype) or not position < edge <= self.highest:
+                raise InvalidWindow.edges(
+                    window, f"next_edge({position}) must be a number after it, as `on` is, but gave {edge!r}"
+                )
             found.append(edge)
             rest = rest[np.searchsorted(rest, edge) :]
         return np.array(found, positions.dtype)
@@ -213,11 +242,8 @@ class Engine:
                     ]
                     for name in window.columns
                 }
-                known = list(context.windows)
-                window.notify(context, batch.positions[rows].tolist(), columns)
-                for start, stop in context.windows:
-                    if (start, stop) not in known and not start < stop:
-                        raise InvalidWindow.edges(window, f"it added ({start}, {stop}), which is empty or goes back")
+                asked(window, "notify", partial(window.notify, context, batch.positions[rows].tolist(), columns))
+                check_windows(window, context.windows, self.plan.measure.dtype)
 
     # --- rows that may still be overtaken -------------------------------------------------------------
 
@@ -264,7 +290,7 @@ class Engine:
     def _fire(self, state: State, before: Any, after: Any, is_end: bool, touched: Array, late: Array) -> list[Fired]:
         plan = self.plan
         is_moved = after > before
-        if self._has_only_grids and (not is_moved or after < self._next_end(before)):
+        if self._has_only_grids and (not is_moved or self._all_grids is None or after < self._next_end(before)):
             return []
         every = np.arange(state.slices.keys)
         updates = plan.options.emit == "updates"
@@ -353,10 +379,13 @@ class Engine:
             covered = int(np.maximum(ended.highs[1:] - overlap, 0).sum()) + int(lengths[0])
             choice = finishes(len(ended), total, max(1, covered)).choice
             algorithm = None if choice == "fold" else str(choice)
-        answers = [
-            None if view is None else partials.answer(view, state.slices, ended, algorithm)
-            for view, partials in zip(query.views, state.partials, strict=True)
-        ]
+        try:
+            answers = [
+                None if view is None else partials.answer(view, state.slices, ended, algorithm)
+                for view, partials in zip(query.views, state.partials, strict=True)
+            ]
+        except Exception as error:
+            raise self._blamed(error, "combine or lower") from error
         columns = columns_of(query, answers)
         if not plan.has_revisions:
             names = self._families[query.name][1] if query.name in self._families else None

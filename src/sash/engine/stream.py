@@ -14,7 +14,15 @@ from sash.engine.state import State, no_rows
 from sash.engine.step import Engine, adapt
 from sash.engine.tables import Rows, read_rows
 from sash.engine.waiting import Batch
-from sash.errors import InvalidInput, InvalidQuery, InvalidState, InvalidWindow, UnknownName
+from sash.errors import (
+    BrokenStream,
+    InvalidInput,
+    InvalidQuery,
+    InvalidState,
+    InvalidWindow,
+    NumberOverflow,
+    UnknownName,
+)
 from sash.plan.plan import Options, Plan, make_plan
 from sash.plan.query import RESERVED_NAMES, Query, named_queries
 from sash.plan.share import ColumnType
@@ -67,11 +75,14 @@ class Stream:
         self._engine: Engine | None = None
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
+        self._broken: BaseException | None = None
 
     # --- rows in, results out ----------------------------------------------------------------------
 
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Take rows, then move the watermark, then send the windows that are due; bad input changes nothing."""
+        if self._broken is not None:
+            raise BrokenStream.since(self._broken)
         given = read_rows(rows)
         if self._engine is not None:
             return self._pushed(self._engine, given, watermark)
@@ -92,7 +103,20 @@ class Stream:
         state = self._state
         assert state is not None
         plan = engine.plan
-        mark = state.watermark if watermark is None else plan.measure.position(watermark)
+        mark = state.watermark if watermark is None else engine.within_reach(plan.measure.position(watermark))
+        # Users' functions may fail at any row: then the push has not happened.
+        before = (state.copy(), list(self._late_rows)) if plan.calls_users else None
+        try:
+            return self._advanced(engine, state, given, mark)
+        except Exception as error:
+            if before is not None:
+                self._state, self._late_rows = before
+            elif isinstance(error, NumberOverflow):
+                self._broken = error
+            raise
+
+    def _advanced(self, engine: Engine, state: State, given: Rows, mark: Any) -> pa.Table:
+        plan = engine.plan
         if given.count == 0 and not given.names:
             return engine.advance(state, no_rows(plan), mark)
         positions, valid = given.positions(plan.options.on, plan.measure)
@@ -135,8 +159,11 @@ class Stream:
         keys = [_key_type(rows, name) for name in self.options.by]
         plan = make_plan(self.queries, self.options, types, measure, keys)
         state = State.empty(plan)
-        state.watermark = max([state.watermark, *(plan.measure.position(each) for each in self._pending)])
-        return Engine(plan), state, types, []
+        engine = Engine(plan)
+        pending, self._pending = self._pending, []  # if one does not fit, it is refused once
+        state.watermark = max([state.watermark, *(engine.within_reach(measure.position(each)) for each in pending)])
+        self._pending = pending
+        return engine, state, types, []
 
     def _batch(self, plan: Plan, state: State, rows: Rows, positions: Any, accepted: Any) -> Batch:
         """The accepted rows, checked; keys are given their slots last, when nothing can be refused any more."""
@@ -216,6 +243,8 @@ class Stream:
 
     def save(self) -> bytes:
         """Everything that the stream remembers, as bytes; nothing in them can run."""
+        if self._broken is not None:
+            raise BrokenStream.since(self._broken)
         return saving.save(
             self.queries,
             self.options,
@@ -237,7 +266,7 @@ class Stream:
         stream = cls.__new__(cls)
         stream.options = saved.options
         stream._keeps_late, stream._late_rows = saved.keeps_late, saved.late_rows
-        stream._pending, stream._types = saved.pending, saved.types
+        stream._pending, stream._types, stream._broken = saved.pending, saved.types, None
         stream._engine = stream._state = None
         old = dict(saved.queries)
         for each in given:
@@ -307,7 +336,7 @@ def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[St
     stream = Stream.__new__(Stream)
     stream.options, stream.queries = plan.options, ()
     stream._keeps_late, stream._late_rows = True, []
-    stream._pending, stream._types = [], dict(plan.columns)
+    stream._pending, stream._types, stream._broken = [], dict(plan.columns), None
     stream._engine, stream._state = Engine(plan), state.copy()
     results = stream.push(rows, watermark)
     return stream._state, results, stream.late()
@@ -432,7 +461,12 @@ def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
         raise InvalidInput.changed(name, values.column, kind.column)
     if data.dtype != field.dtype:
         if not np.can_cast(data.dtype, field.dtype, "safe") and valid.any():
-            fits = data.dtype.kind in "iu" and field.dtype.kind in "iuf"
+            # Whole floats pass for integers, as pandas makes them of integers with nulls.
+            fits = data.dtype.kind in "iuf" and field.dtype.kind in "iuf"
+            if data.dtype.kind == "f":
+                whole = np.isfinite(data) & (np.trunc(data) == data) & (np.abs(data) < 2**53)
+                fits = fits and bool((whole | ~valid).all())
+                data = np.where(whole, data, 0)
             cast = data.astype(field.dtype) if fits else None
             if cast is None or not (cast.astype(data.dtype) == data)[valid].all():
                 raise InvalidInput.changed(name, values.column, kind.column)

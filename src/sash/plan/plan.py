@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.aggregate import Aggregate
 from sash.algebra.monoid import Monoid
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.plan.decide import Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
@@ -112,6 +113,24 @@ class Plan:
                 key = views, tuple((r.name, r.group, r.output, str(r.arrow)) for r in each.readings)
             found.setdefault(key, []).append(each)
         return tuple(tuple(each) for each in found.values())
+
+    @cached_property
+    def calls_users(self) -> bool:
+        """Whether functions of users are called, which may fail."""
+        templates = [reading.template for each in self.queries for reading in each.readings]
+        kinds = [each.window.kind for each in self.queries]
+        return any(isinstance(each, Aggregate) for each in templates) or any(kind.startswith("user") for kind in kinds)
+
+    @cached_property
+    def reach(self) -> float:
+        """Floats beyond it are too coarse for some window: neighbouring edges would be one number."""
+        lengths = [
+            float(getattr(each.window, name))
+            for each in self.queries
+            for name in ("size", "every", "gap")
+            if isinstance(getattr(each.window, name, None), int | float) and not each.window.by_count
+        ]
+        return 2.0**52 * min(lengths, default=1.0)
 
     @cached_property
     def by_themselves(self) -> tuple[Planned, ...]:

@@ -65,6 +65,8 @@ def named_queries(queries: Any) -> tuple[Query, ...]:
     given = (
         (queries,) if isinstance(queries, Query) else tuple(queries) if isinstance(queries, Iterable) else (queries,)
     )
+    if isinstance(queries, str | bytes):
+        raise InvalidQuery.not_a_query(queries)
     for each in given:
         if not isinstance(each, Query):
             raise InvalidQuery.not_a_query(each)

@@ -35,6 +35,7 @@ __all__ = [
 # Why a kernel stopped before it was done; what is needed stands beside it.
 DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
 _STATUS, _NEEDED, _MADE, _MERGED, _MOVED = range(5)
+_TELLING = 4096  # rows
 
 
 @dataclass(frozen=True)
@@ -371,7 +372,8 @@ def place(
             limit = 16 * rows + 1024 if order is None else NO_CUT
             reached = _in_any_order(_arrays(slices), batch, edges, gap, ids, made, merged, status, limit, reached)
         if status[_STATUS] == NO_SLICES:
-            slices.grow_slices(int(status[_MADE]) * (rows - reached) // max(reached, 1))
+            # What the rows so far needed tells what the rest will need, once there were enough of them.
+            slices.grow_slices(int(status[_MADE]) * (rows - reached) // reached if reached > _TELLING else 0)
         elif status[_STATUS] == NO_ARENA:
             slices.grow_arena(int(status[_NEEDED]))
         elif status[_STATUS] == TOO_MUCH_MOVED:

@@ -139,7 +139,7 @@ class Cutter:
 
     def cut(self, positions: Array, low: Any, high: Any, others: Iterable[Array] = ()) -> Array:
         """A sorted array, from the lowest position there is to the highest, such that the first value in it after each
-        of these positions (from `low` to `high`) is the first edge after it; `others` are edges that users' windows have there.
+        of these positions, all from `low` to `high`, is the first edge after it; `others` are edges of users' windows.
         """
         others = list(others)
         if not len(positions) or not (len(self.edges.period) or len(self.edges.points) or others):

@@ -116,7 +116,8 @@ class Slices:
         """What is to be saved: arrays, cut to what is used."""
         cuts = {"order": int(self.cursor[TOP]), "free": int(self.cursor[FREE])}
         cuts |= dict.fromkeys(("ends", "firsts", "lasts", "ranks", "opens"), int(self.cursor[NEXT]))
-        return {each.name: getattr(self, each.name)[: cuts.get(each.name)] for each in fields(self)}
+        arrays = {each.name: getattr(self, each.name)[: cuts.get(each.name)] for each in fields(self)}
+        return {**arrays, "dirty": np.zeros_like(self.dirty)}  # trees are made anew
 
     @classmethod
     def thawed(cls, frozen: dict[str, Array]) -> "Slices":

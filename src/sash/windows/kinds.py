@@ -44,7 +44,7 @@ __all__ = [
 Length: TypeAlias = int | float | Duration
 W = TypeVar("W", bound="Window")
 
-# Sums of a position and a length must not wrap: positions stay within 2⁶², lengths within 2⁶¹.
+# Sums of a position and a length must not wrap: positions stay within 2⁶¹, and so do lengths.
 LONGEST = 2**61
 
 

@@ -21,8 +21,9 @@ __all__ = ["Measure", "MeasureKind", "Positions"]
 
 Positions = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
 
-# Integers beyond belong to no row, so that sums of a position and lengths within 2⁶¹ never wrap.
-_LEAST, _GREATEST = -(2**62), 2**62
+# Integers beyond belong to no row, so that a position and a length within 2⁶¹ never add up to the outermost positions.
+_LEAST, _GREATEST = -(2**61), 2**61
+_LOWEST, _HIGHEST = -(2**62), 2**62
 _WHOLE_FLOATS = 2**53  # beyond, neighbouring integers are one float
 
 _PER_DAY = 86_400_000_000
@@ -85,12 +86,12 @@ class Measure:
     @property
     def lowest(self) -> Any:
         """Before every row."""
-        return -math.inf if self.kind is MeasureKind.FLOAT else _LEAST - 1
+        return -math.inf if self.kind is MeasureKind.FLOAT else _LOWEST
 
     @property
     def highest(self) -> Any:
         """After every row: as a watermark, the end of the stream."""
-        return math.inf if self.kind is MeasureKind.FLOAT else _GREATEST + 1
+        return math.inf if self.kind is MeasureKind.FLOAT else _HIGHEST
 
     def position(self, value: Any, what: str = "watermark") -> Any:
         """A user's value as a position; `what` names it where it is refused.

@@ -1,0 +1,37 @@
+"""Calls into windows that users wrote: what they raise and what they give is worded as theirs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sash.errors import InvalidWindow, SashError
+
+__all__ = ["asked", "check_windows", "is_position"]
+
+
+def asked(window: Any, call: str, function: Callable[[], Any]) -> Any:
+    """What a user's window answers; if it fails, that is said of it."""
+    try:
+        return function()
+    except SashError:
+        raise
+    except Exception as error:
+        raise InvalidWindow.fails(window, call, error) from error
+
+
+def is_position(value: Any, dtype: Any) -> bool:
+    """Whether a user's number can be a position."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return bool(value == value) and (dtype.kind == "f" or float(value).is_integer())
+
+
+def check_windows(window: Any, windows: Any, dtype: Any) -> None:
+    """Windows that a user's function gave: pairs of positions, the first before the second."""
+    if not isinstance(windows, list):
+        raise InvalidWindow.edges(window, f"context.windows must stay a list, but is {windows!r}")
+    for each in windows:
+        pair = tuple(each) if isinstance(each, tuple | list) else ()
+        if len(pair) != 2 or not all(is_position(edge, dtype) for edge in pair) or not pair[0] < pair[1]:
+            raise InvalidWindow.edges(window, f"it added {each!r}, which is not a start before an end")
