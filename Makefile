@@ -34,15 +34,16 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
 	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py
 
-interpreted: $(STAMP)  ## the algebra and the algorithms with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag
+interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine
 
 bench: $(STAMP)  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms
 	$(BIN)/sash bench slicing
 
-fuzz: $(STAMP)  ## a compiled differential fuzzer: a billion answers checked in a few minutes
+fuzz: $(STAMP)  ## a billion answers of every algorithm, and ten minutes of random streams, against the oracles
 	$(BIN)/python -m tests.fuzz
+	$(BIN)/pytest -q -m fuzz tests/engine/test_random.py
 
 lock: $(STAMP)  ## pin all dependencies anew, with hashes
 	$(BIN)/python -m pip install --quiet uv

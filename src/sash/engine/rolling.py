@@ -143,7 +143,7 @@ def _computed(given: Rows, wanted: Any, order: Array, starts: Array, ends: Array
     columns = {}
     users = [each.template.name for each in readings if isinstance(each.template, Aggregate)]
     for place, (group, own) in enumerate(zip(groups, names, strict=True)):
-        view = view_of(group, found[wanted.name], place)
+        view = view_of(group, found[wanted.name], place, {})
         assert view is not None
         monoid = replace(group, outputs=view.monoid.outputs, name="frames")
         results, presences = _slid(monoid, [data[name] for name in own], starts, ends, users)

@@ -263,12 +263,13 @@ def make_plan(
     spans = [_slices_per_window(window, edges) for window in windows]
     compiled = all(group.is_compiled or keeps_runs(group) for group in groups)
     each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
+    views: dict[Any, View] = {}
     planned = tuple(
         Planned(
             each.name,
             str(each),
             window,
-            tuple(view_of(group, readings[each.name], k) for k, group in enumerate(groups)),
+            tuple(view_of(group, readings[each.name], k, views) for k, group in enumerate(groups)),
             readings_of(readings[each.name], groups),
             trait,
             removes_rows(options.in_order, trait),

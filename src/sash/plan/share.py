@@ -48,8 +48,12 @@ def grouped(
     schema = {name: each.column for name, each in types.items()}
     wanted: dict[tuple[str, ...], list[str]] = {_COMPILED: [], _OBJECTS: []}
     sorted_out: list[tuple[str, str, Template, tuple[str, ...]]] = []
+    asked: dict[Any, tuple[str, ...]] = {}  # a thousand queries may ask for the same
     for each in queries:
         for result, template in each.aggregates:
+            if _meaning(template) in asked:
+                sorted_out.append((each.name, result, template, asked[_meaning(template)]))
+                continue
             for name in template.columns:
                 if name not in schema:
                     raise UnknownName.of("column", name, schema)
@@ -62,31 +66,55 @@ def grouped(
             group = _OBJECTS if any(f.is_object for f in fields) else _COMPILED
             if [c.name for c in parts.components] == ["values"] and not schema[template.columns[0]].field.is_object:
                 group = ("runs", template.columns[0])  # the values of one column of numbers: sorted runs
+            asked[_meaning(template)] = group
             sorted_out.append((each.name, result, template, group))
             known = wanted.setdefault(group, [])
             known += [name for name in template.columns if name not in known]
-    used = [group for group in wanted if any(each[3] == group for each in sorted_out)]
+    used = [group for group in wanted if group in asked.values()]
     columns = tuple(tuple(wanted[group]) for group in used)
     found: dict[str, Found] = {each.name: [] for each in queries}
-    united: list[dict[str, Any]] = [{} for _ in used]
+    united: list[dict[Any, Any]] = [{} for _ in used]
     for name, result, template, group in sorted_out:
         k = used.index(group)
-        places = {column: place for place, column in enumerate(columns[k])}
-        parts = parts_of(template, schema, places)
+        meaning = _meaning(template)
+        if meaning not in united[k]:
+            places = {column: place for place, column in enumerate(columns[k])}
+            united[k][meaning] = parts_of(template, schema, places)
+        parts = united[k][meaning]
         found[name].append((result, template, parts, k, _arrow_type(template, parts.result, types)))
-        united[k][f"{name}.{result}"] = parts
     # Kernels are kept by what they compute, not by what users call it.
     groups = tuple(
-        replace(unite(parts, tuple(schema[column] for column in names)), name="slices", outputs=())
+        replace(
+            unite(dict(zip(map(str, range(len(parts))), parts.values(), strict=True)), tuple(schema[c] for c in names)),
+            name="slices",
+            outputs=(),
+        )
         for parts, names in zip(united, columns, strict=True)
     )
     return groups, columns, found
 
 
-def view_of(group: Monoid, found: Found, place: int) -> View | None:
-    own = {result: parts for result, _, parts, k, _ in found if k == place}
+def _meaning(template: Template) -> Any:
+    """The same for aggregates that are the same."""
+    try:
+        hash(template)
+    except TypeError:  # an identity that is a list, for one
+        return id(template)
+    return template
+
+
+def view_of(group: Monoid, found: Found, place: int, known: dict[Any, View]) -> View | None:
+    """What a query reads of a group; `known` are the views of other queries, for many read the same."""
+    own = {str(k): each[2] for k, each in enumerate(found) if each[3] == place}
     if not own:
         return None
+    key = place, tuple(id(parts) for parts in own.values())
+    if key not in known:
+        known[key] = _view(group, found, place, own)
+    return known[key]
+
+
+def _view(group: Monoid, found: Found, place: int, own: dict[str, Any]) -> View:
     monoid = replace(of_partials(unite(own, group.columns)), name="window")
     statistics = (
         tuple(_statistic(template) for _, template, _, k, _ in found if k == place) if keeps_runs(group) else ()
