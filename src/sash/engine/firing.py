@@ -11,9 +11,9 @@ from sash.engine.users import asked, is_position
 from sash.errors import InvalidWindow
 from sash.plan.plan import Plan, Planned
 from sash.slicing import window_manager as manager
-from sash.slicing.slice_manager import needed_by_last_rows, needed_by_punctuations, needed_by_ranks, needed_by_sessions
 from sash.slicing.slicer import edge_after
 from sash.slicing.slices import NO_CUT, Array
+from sash.slicing.sweeper import needed_by_last_rows, needed_by_punctuations, needed_by_ranks, needed_by_sessions
 from sash.slicing.window_manager import Ended, Grids
 
 __all__ = ["Moment", "due", "identity_of", "is_final", "kept_from", "needed"]

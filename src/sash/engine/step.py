@@ -26,7 +26,7 @@ from sash.engine.waiting import Batch
 from sash.errors import InvalidAggregate, InvalidWindow, SashError
 from sash.plan.decide import finishes
 from sash.plan.plan import Plan, Planned
-from sash.slicing import slice_manager
+from sash.slicing import slice_manager, sweeper
 from sash.slicing.partials import settle_trees
 from sash.slicing.slice_manager import Placed
 from sash.slicing.slicer import Cutter
@@ -412,7 +412,7 @@ class Engine:
         final = self.final(watermark)
         keep_from, fine_from = firing.kept_from(plan, self._all_grids, final)
         first = firing.needed(plan, state, final)
-        dropped, merged = slice_manager.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
+        dropped, merged = sweeper.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
         for partials in state.partials:
             partials.merge(merged)
             partials.reset(dropped)

@@ -19,18 +19,7 @@ import numpy as np
 from sash.algebra.compiler import jitable, kernel
 from sash.slicing.slices import FREE, NEXT, NO_CUT, TOP, USED, Array, Slices
 
-__all__ = [
-    "Cuts",
-    "Placed",
-    "drop",
-    "needed_by_last_rows",
-    "needed_by_punctuations",
-    "needed_by_ranks",
-    "needed_by_sessions",
-    "next_cut",
-    "place",
-    "release",
-]
+__all__ = ["Cuts", "Placed", "arrays_of", "is_cut", "next_cut", "place", "release"]
 
 # Why a kernel stopped before it was done; what is needed stands beside it.
 DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
@@ -169,7 +158,8 @@ def _remove(slices: Any, key: int, place: int) -> None:
 
 
 @jitable
-def _is_cut(rank: int, every: Any, phase: Any) -> bool:
+def is_cut(rank: int, every: Any, phase: Any) -> bool:
+    """Whether a count window starts or ends at this rank."""
     found = False
     for k in range(len(every)):
         found = found or (rank - phase[k]) % every[k] == 0
@@ -213,7 +203,7 @@ def _in_order(
             if has_tails and not is_each_row and len(fresh) == 0 and count[key] > 1 and position > lasts[newest]:
                 # The tail is complete: it joins the slice before it unless an edge of any kind parts them.
                 before = order[begin[key] + count[key] - 2]
-                parted = ends[before] != ends[newest] or opens[newest] != 0 or _is_cut(ranks[newest], every, phase)
+                parted = ends[before] != ends[newest] or opens[newest] != 0 or is_cut(ranks[newest], every, phase)
                 if not parted and gap >= 0:
                     parted = firsts[newest] - lasts[before] > gap
                 if not parted:
@@ -353,7 +343,7 @@ def place(
         batch = keys, positions, bits
         if in_order:
             reached = _in_order(
-                _arrays(slices),
+                arrays_of(slices),
                 batch,
                 edges,
                 cuts.every,
@@ -370,7 +360,7 @@ def place(
             )
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
-            reached = _in_any_order(_arrays(slices), batch, edges, gap, ids, made, merged, status, limit, reached)
+            reached = _in_any_order(arrays_of(slices), batch, edges, gap, ids, made, merged, status, limit, reached)
         if status[_STATUS] == NO_SLICES:
             # What the rows so far needed tells what the rest will need, once there were enough of them.
             slices.grow_slices(int(status[_MADE]) * (rows - reached) // reached if reached > _TELLING else 0)
@@ -385,7 +375,8 @@ def place(
     return Placed(ids, made[: int(status[_MADE])], merged[: int(status[_MERGED])])
 
 
-def _arrays(slices: Slices) -> tuple[Array, ...]:
+def arrays_of(slices: Slices) -> tuple[Array, ...]:
+    """What kernels get of slices, in the order of its fields."""
     s = slices
     return (
         s.begin,
@@ -403,166 +394,6 @@ def _arrays(slices: Slices) -> tuple[Array, ...]:
         s.free,
         s.cursor,
     )
-
-
-# --- what nobody needs any more ------------------------------------------------------------------
-
-
-@kernel
-def _drop(
-    slices: Any,
-    keep_from: Any,
-    fine_from: Any,
-    first_needed: Any,
-    points: Any,
-    every: Any,
-    phase: Any,
-    gap: Any,
-    is_each_row: bool,
-    dropped: Any,
-    merged: Any,
-    counts: Any,
-) -> None:
-    begin, count, dirty = slices[0], slices[1], slices[5]
-    ends, firsts, lasts, ranks, opens = slices[6], slices[7], slices[8], slices[9], slices[10]
-    order, cursor = slices[11], slices[13]
-    gone, joined = 0, 0
-    for key in range(len(begin)):
-        if count[key] == 0:
-            continue
-        at, size = begin[key], count[key]
-        going = 0
-        while going < size and going < first_needed[key] and ends[order[at + going]] <= keep_from:
-            dropped[gone] = order[at + going]
-            gone += 1
-            going += 1
-        kept = 0
-        for k in range(going, size):
-            number = order[at + k]
-            if kept > 0 and ends[number] <= fine_from and not is_each_row and opens[number] == 0:
-                before = order[at + kept - 1]
-                parted = _is_cut(ranks[number], every, phase) or (gap >= 0 and firsts[number] - lasts[before] > gap)
-                for j in range(len(points)):
-                    parted = parted or (lasts[before] < points[j] and points[j] <= firsts[number])
-                if not parted:
-                    lasts[before] = lasts[number]
-                    ends[before] = ends[number]
-                    merged[joined, 0] = before
-                    merged[joined, 1] = number
-                    joined += 1
-                    continue
-            order[at + kept] = number
-            kept += 1
-        if kept < size:
-            count[key] = kept
-            dirty[key] = 0
-    cursor[USED] -= gone + joined
-    counts[0] = gone
-    counts[1] = joined
-
-
-def drop(
-    slices: Slices, keep_from: Any, fine_from: Any, first_needed: Array, points: Array, cuts: Cuts
-) -> tuple[Array, Array]:
-    """Drop what lies before `keep_from` and before each key's first needed place; what is kept but lies before
-    `fine_from` is joined wherever no window has an edge any more. Gives the dropped slices and the joined pairs.
-    """
-    dropped = np.empty(slices.used, np.int64)
-    merged = np.empty((slices.used, 2), np.int64)
-    counts = np.zeros(2, np.int64)
-    dtype = slices.ends.dtype.type
-    _drop(
-        _arrays(slices),
-        dtype(keep_from),
-        dtype(fine_from),
-        first_needed,
-        points,
-        cuts.every,
-        cuts.phase,
-        dtype(cuts.gap),
-        cuts.is_each_row,
-        dropped,
-        merged,
-        counts,
-    )
-    return dropped[: counts[0]], merged[: counts[1]]
-
-
-@kernel
-def _by_sessions(arrays: Any, gap: Any, final: Any, first: Any) -> None:
-    begins, counts, firsts, lasts, order = arrays
-    for slot in range(len(begins)):
-        begin, count = begins[slot], counts[slot]
-        place = 0
-        while place < count:
-            low = place
-            place += 1
-            while place < count and firsts[order[begin + place]] - lasts[order[begin + place - 1]] <= gap:
-                place += 1
-            if lasts[order[begin + place - 1]] + gap >= final:
-                first[slot] = min(first[slot], low)
-                break
-
-
-@kernel
-def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) -> None:
-    begins, counts, firsts, _lasts, order = arrays
-    for slot in range(len(begins)):
-        begin, count = begins[slot], counts[slot]
-        low = 0
-        for place in range(1, count):
-            if opens[order[begin + place]] & bit != 0:
-                if firsts[order[begin + place]] > final:
-                    break
-                low = place
-        while low > 0 and firsts[order[begin + low - 1]] == firsts[order[begin + low]]:
-            low -= 1
-        first[slot] = min(first[slot], low)
-
-
-@kernel
-def _by_ranks(begins: Any, counts: Any, order: Any, ranks: Any, from_rank: Any, first: Any) -> None:
-    for slot in range(len(begins)):
-        place = 0
-        # A slice is needed if it, or part of it, comes from that rank on.
-        while place + 1 < counts[slot] and ranks[order[begins[slot] + place + 1]] <= from_rank[slot]:
-            place += 1
-        first[slot] = min(first[slot], place)
-
-
-@kernel
-def _by_last_rows(arrays: Any, rows: int, final: Any, first: Any) -> None:
-    begins, counts, firsts, _lasts, order = arrays
-    for slot in range(len(begins)):
-        settled = 0
-        while settled < counts[slot] and firsts[order[begins[slot] + settled]] <= final:
-            settled += 1
-        first[slot] = min(first[slot], max(0, settled - rows))
-
-
-def _view(slices: Slices) -> tuple[Array, ...]:
-    return slices.begin, slices.count, slices.firsts, slices.lasts, slices.order
-
-
-def needed_by_sessions(slices: Slices, gap: Any, final: Any, first: Array) -> None:
-    """Lower each key's first needed place to that of its oldest session that may still grow."""
-    dtype = slices.ends.dtype.type
-    _by_sessions(_view(slices), dtype(gap), dtype(final), first)
-
-
-def needed_by_punctuations(slices: Slices, bit: int, final: Any, first: Array) -> None:
-    """… to the window that the last final punctuation opened."""
-    _by_punctuations(_view(slices), slices.opens, bit, slices.ends.dtype.type(final), first)
-
-
-def needed_by_ranks(slices: Slices, from_rank: Array, first: Array) -> None:
-    """… to the slice that holds a rank."""
-    _by_ranks(slices.begin, slices.count, slices.order, slices.ranks, from_rank, first)
-
-
-def needed_by_last_rows(slices: Slices, rows: int, final: Any, first: Array) -> None:
-    """… to the last rows before the position that is final, where each row is a slice."""
-    _by_last_rows(_view(slices), rows, slices.ends.dtype.type(final), first)
 
 
 def release(slices: Slices, numbers: Array) -> None:
