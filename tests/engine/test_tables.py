@@ -144,7 +144,7 @@ def test_ragged_columns_are_refused() -> None:
         [1j],
         ["\ud800"],
     ],
-    ids=str,
+    ids=lambda values: " and ".join(type(value).__name__ for value in values),
 )
 def test_mixed_columns_are_refused_by_name(values: list[Any]) -> None:
     with pytest.raises(InvalidInput, match="'x' cannot be read"):

@@ -16,7 +16,7 @@ from sash.slicing.slices import NO_CUT, Array
 from sash.slicing.sweeper import needed_by_last_rows, needed_by_punctuations, needed_by_ranks, needed_by_sessions
 from sash.slicing.window_manager import Ended, Grids
 
-__all__ = ["Moment", "due", "identity_of", "is_final", "kept_from", "needed"]
+__all__ = ["Moment", "Push", "due", "identity_of", "is_final", "kept_from", "moments", "needed", "remember"]
 
 # How a window is told to be one that was sent before: by its start and end, by its end, or by overlap.
 SAME, SAME_END, OVERLAP = range(3)
@@ -36,6 +36,82 @@ class Moment:
 def due(plan: Plan, state: State, query: Planned, moment: Moment) -> Ended:
     """The windows of a query that the second watermark closes and the first did not."""
     return _KINDS[query.window.kind](plan, state, query.window, query.name, moment)
+
+
+@dataclass(frozen=True)
+class Push:
+    """What happened since windows were last asked for."""
+
+    before: Any  # the watermark
+    after: Any
+    final_before: Any  # what no row could change any more
+    final: Any
+    is_end: bool
+    slots: Array  # all keys
+    touched: Array  # keys with new rows, where anyone asks
+    late: Array  # keys with rows before the watermark
+
+    @property
+    def is_moved(self) -> bool:
+        return bool(self.after > self.before)
+
+
+# Windows that are shown before the watermark has closed them; of others it is not known yet which they are.
+_SHOWN = ("grid", "cumulative", "landmark", "session", "punctuated")
+
+
+def moments(plan: Plan, state: State, query: Planned, push: Push) -> list[Moment]:
+    """What is to be asked of a query after a push: for windows that are newly due, for those that late rows may have
+    changed, and, where updates are wanted, for those that are still open.
+    """
+    kind = query.window.kind
+    updates = plan.options.emit == "updates"
+    since = max(push.final_before, state.added.get(query.name, plan.measure.lowest))
+    if kind == "rows":
+        return [Moment(push.slots, push.before, plan.measure.highest if updates else push.after, push.is_end)]
+    if kind == "user_aware":
+        asks = push.is_moved or len(push.late)
+        return [Moment(push.slots, push.before, push.after, push.is_end)] if asks else []
+    found = []
+    if kind == "punctuated":
+        # A punctuation at the watermark closes a window without moving it.
+        slots = np.setdiff1d(push.slots if push.is_moved else push.touched, push.late)
+        found.append(Moment(slots, push.before, push.after, push.is_end))
+        if len(push.late):
+            found.append(Moment(push.late, since, push.after, push.is_end, again=True))
+    else:
+        if push.is_moved:
+            found.append(Moment(push.slots, push.before, push.after, push.is_end))
+        if len(push.late):
+            found.append(Moment(push.late, since, push.before, again=True))
+    if updates and len(push.touched) and not push.is_end and kind in _SHOWN:
+        found.append(Moment(push.touched, push.after, _open_until(plan, state, query, push.touched), again=True))
+    return found
+
+
+def _open_until(plan: Plan, state: State, query: Planned, slots: Array) -> Any:
+    """No window that holds a row of these keys ends after it; what never ends is not shown as ended."""
+    highest = plan.measure.highest
+    until = highest - 1 if plan.measure.dtype.kind == "i" else np.finfo(np.float64).max
+    window: Any = query.window
+    held = slots[state.slices.count[slots] > 0]
+    if query.window.kind in ("grid", "cumulative") and len(held):
+        newest = state.slices.order[(state.slices.begin + state.slices.count - 1)[held]]
+        until = min(until, state.slices.lasts[newest].max() + window.size)
+    return until
+
+
+def remember(plan: Plan, state: State, query: Planned, ended: Ended, push: Push) -> None:
+    """What was sent of a query, where the watermark alone does not tell."""
+    window: Any = query.window
+    if window.kind == "rows" and not plan.has_revisions:
+        np.maximum.at(state.fired[query.name], ended.slots, ended.starts // window.every + 1)
+    elif window.kind == "punctuated":
+        closed = ended.ends <= push.after
+        np.maximum.at(state.closed[query.name], ended.slots[closed], ended.ends[closed])
+    elif window.kind == "user_aware" and push.is_moved:
+        for context in state.contexts[query.name].values():
+            context.windows = [each for each in context.windows if each[1] > push.final]
 
 
 def identity_of(query: Planned) -> int:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.compiler import kernel
 from sash.engine import firing
-from sash.engine.firing import Moment
+from sash.engine.firing import Push
 from sash.engine.results import Fired, columns_of, names_of, schema_of, table_of
 from sash.engine.sent import Sent, revised
 from sash.engine.state import State
@@ -140,8 +140,11 @@ class Engine:
         else:
             self._place(state, batch)
         state.watermark = after
+        slots = np.arange(state.slices.keys)
         try:
-            fired = self._fire(state, before, after, is_end, touched, late)
+            fired = self._fire(
+                state, Push(before, after, self.final(before), self.final(after), is_end, slots, touched, late)
+            )
         finally:
             if undo is not None:
                 self._take_back(state, undo)
@@ -287,78 +290,34 @@ class Engine:
 
     # --- what fires --------------------------------------------------------------------------------
 
-    def _fire(self, state: State, before: Any, after: Any, is_end: bool, touched: Array, late: Array) -> list[Fired]:
+    def _fire(self, state: State, push: Push) -> list[Fired]:
         plan = self.plan
-        is_moved = after > before
-        if self._has_only_grids and (not is_moved or self._all_grids is None or after < self._next_end(before)):
+        is_due = push.is_moved and self._all_grids is not None and push.after >= self._next_end(push.before)
+        if self._has_only_grids and not is_due:
             return []
-        every = np.arange(state.slices.keys)
-        updates = plan.options.emit == "updates"
-        fired: list[Fired] = []
         if plan.tree.choice:
             for partials in state.partials:
                 partials.bring_up_to_date(state.slices)
             settle_trees(state.slices)
+        fired: list[Fired] = []
         for family in plan.families:
             query = family[0]
-            kind = query.window.kind
             if query.name in self._families:
-                if is_moved and after >= self._next_end(before):
-                    grids, _ = self._families[query.name]
-                    ended = grids_due(state.slices, every, grids, before, after, self._expected)
-                    self._expected = len(ended) + len(ended) // 4
-                    if len(ended):
-                        fired += self._finished(state, family, ended)
-                continue
-            parts = []
-            counts_rows = kind == "rows"
-            since = max(self.final(before), state.added.get(query.name, plan.measure.lowest))
-            slots, again = every if is_moved or counts_rows else touched, late
-            if kind == "punctuated" and len(late):  # what is new among them is found with what is asked for again
-                slots, again = np.setdiff1d(slots, late), np.zeros(0, np.int64)
-                parts.append(firing.due(plan, state, query, Moment(late, since, after, is_end, again=True)))
-            if is_moved or counts_rows or kind == "punctuated":
-                until = plan.measure.highest if counts_rows and updates else after
-                parts.append(firing.due(plan, state, query, Moment(slots, before, until, is_end)))
-            if len(again) and not counts_rows and kind != "user_aware":
-                parts.append(firing.due(plan, state, query, Moment(again, since, before, again=True)))
-            elif len(late) and kind == "user_aware" and not is_moved:
-                parts.append(firing.due(plan, state, query, Moment(every, before, after)))
-            if (
-                updates
-                and len(touched)
-                and not is_end
-                and kind in ("grid", "cumulative", "landmark", "session", "punctuated")
-            ):
-                parts.append(self._open_windows(state, query, touched, after))
-            ended = Ended.joined(parts, np.int64 if counts_rows else plan.measure.dtype)
+                ended = self._ended_on_grids(state, query, push) if is_due else Ended.none(plan.measure.dtype)
+            else:
+                moments = firing.moments(plan, state, query, push)
+                parts = [firing.due(plan, state, query, moment) for moment in moments]
+                ended = Ended.joined(parts, np.int64 if query.window.by_count else plan.measure.dtype)
             if len(ended):
                 fired += self._finished(state, family, ended)
-            if counts_rows and len(ended) and not plan.has_revisions:
-                window: Any = query.window
-                np.maximum.at(state.fired[query.name], ended.slots, ended.starts // window.every + 1)
-            if kind == "punctuated":
-                for part in parts:
-                    sent = part.ends <= after
-                    np.maximum.at(state.closed[query.name], part.slots[sent], part.ends[sent])
-            if kind == "user_aware" and is_moved:
-                self._close_contexts(state, query, self.final(after))
+            firing.remember(plan, state, query, ended, push)
         return fired
 
-    def _open_windows(self, state: State, query: Planned, slots: Array, after: Any) -> Ended:
-        """Windows that the watermark has not closed, of keys that have new rows."""
-        highest = self.plan.measure.highest
-        # Just short of the end: what never closes is not shown as closed.
-        until = highest - 1 if self.plan.measure.dtype.kind == "i" else np.finfo(np.float64).max
-        if query.window.kind == "grid":
-            window: Any = query.window
-            newest = state.slices.lasts[state.slices.order[(state.slices.begin + state.slices.count - 1)[slots]]].max()
-            until = min(until, newest + window.size)
-        elif query.window.kind == "cumulative":
-            window = query.window
-            newest = state.slices.lasts[state.slices.order[(state.slices.begin + state.slices.count - 1)[slots]]].max()
-            until = min(until, newest + window.size)
-        return firing.due(self.plan, state, query, Moment(slots, after, until, again=True))
+    def _ended_on_grids(self, state: State, query: Planned, push: Push) -> Ended:
+        grids, _ = self._families[query.name]
+        ended = grids_due(state.slices, push.slots, grids, push.before, push.after, self._expected)
+        self._expected = len(ended) + len(ended) // 4
+        return ended
 
     def _next_end(self, after: Any) -> Any:
         """No window on a grid ends before it."""
@@ -396,10 +355,6 @@ class Engine:
         if not len(fresh):
             return []
         return [Fired(family, None, None, fresh.slots, fresh.starts, fresh.ends, fresh.columns, fresh.revisions)]
-
-    def _close_contexts(self, state: State, query: Planned, final: Any) -> None:
-        for context in state.contexts[query.name].values():
-            context.windows = [window for window in context.windows if window[1] > final]
 
     # --- what is forgotten -------------------------------------------------------------------------
 

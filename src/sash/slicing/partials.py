@@ -137,15 +137,25 @@ def _read_trees(
     begins, _counts, rooms, _dirty, order = shape
     for place in range(len(lows)):
         begin, room = begins[slots[place]], rooms[slots[place]]
-        left, right = identity(aggregate), identity(aggregate)
-        low, high = lows[place] - begin + room, highs[place] - begin + room
+        low, high = lows[place], highs[place]
+        # The leaves at both ends first: only they are looked up by number. A window has at least one slice.
+        left = load(fields, order[low])
+        low += 1
+        right = identity(aggregate)
+        if low < high and (low - begin) & 1:
+            left = combine(aggregate, left, load(fields, order[low]))
+            low += 1
+        if low < high and (high - begin) & 1:
+            high -= 1
+            right = load(fields, order[high])
+        low, high = (low - begin + room) // 2, (high - begin + room) // 2
         while low < high:
             if low & 1:
-                left = combine(aggregate, left, _node(fields, inner, order, begin, room, low))
+                left = combine(aggregate, left, load(inner, begin + low))
                 low += 1
             if high & 1:
                 high -= 1
-                right = combine(aggregate, _node(fields, inner, order, begin, room, high), right)
+                right = combine(aggregate, load(inner, begin + high), right)
             low, high = low // 2, high // 2
         emit(aggregate, results, presences, place, combine(aggregate, left, right))
 
