@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,10 @@ class Moment:
 
 def due(plan: Plan, state: State, query: Planned, moment: Moment) -> Ended:
     """The windows of a query that the second watermark closes and the first did not."""
-    return _KINDS[query.window.kind](plan, state, query.window, query.name, moment)
+    ended = _KINDS[query.window.kind](plan, state, query.window, query.name, moment)
+    if query.name in state.unseen:  # edges before the query came are not known, nor are windows that hold such rows
+        ended = ended.taken(np.flatnonzero(ended.starts > state.unseen[query.name]))
+    return ended
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,6 @@ class Push:
     before: Any  # the watermark
     after: Any
     final_before: Any  # what no row could change any more
-    final: Any
     is_end: bool
     slots: Array  # all keys
     touched: Array  # keys with new rows, where anyone asks
@@ -70,7 +73,7 @@ def moments(plan: Plan, state: State, query: Planned, push: Push) -> list[Moment
     if kind == "rows":
         return [Moment(push.slots, push.before, plan.measure.highest if updates else push.after, push.is_end)]
     if kind == "user_aware":
-        asks = push.is_moved or len(push.late)
+        asks = push.is_moved or len(push.touched)
         return [Moment(push.slots, push.before, push.after, push.is_end)] if asks else []
     found = []
     if kind == "punctuated":
@@ -109,9 +112,6 @@ def remember(plan: Plan, state: State, query: Planned, ended: Ended, push: Push)
     elif window.kind == "punctuated":
         closed = ended.ends <= push.after
         np.maximum.at(state.closed[query.name], ended.slots[closed], ended.ends[closed])
-    elif window.kind == "user_aware" and push.is_moved:
-        for context in state.contexts[query.name].values():
-            context.windows = [each for each in context.windows if each[1] > push.final]
 
 
 def identity_of(query: Planned) -> int:
@@ -181,7 +181,7 @@ def _last_rows(plan: Plan, state: State, window: Any, name: str, moment: Moment)
         window.rows,
         window.every,
         window.offset,
-        state.unordered_until,
+        state.rows_since,
         moment.after,
         min(last, moment.until),
     )
@@ -197,8 +197,7 @@ def _user_free(plan: Plan, state: State, window: Any, name: str, moment: Moment)
     until = moment.until
     if moment.is_end:
         newest = state.newest.item() if isinstance(state.newest, np.generic) else state.newest
-        edge = asked(window, f"next_edge({newest})", lambda: window.next_edge(newest))
-        until = max(edge, newest + window.reach if window.reach is not None else newest)
+        until = _last_end(window, newest)
     after = (
         max(moment.after, oldest - 1) if dtype.kind == "i" else max(moment.after, np.nextafter(oldest, -np.inf).item())
     )
@@ -211,6 +210,26 @@ def _user_free(plan: Plan, state: State, window: Any, name: str, moment: Moment)
     starts, ends = (np.array(column, dtype) for column in zip(*bands, strict=True))
     count = len(bands)
     return manager.bands(state.slices, np.repeat(slots, count), np.tile(starts, len(slots)), np.tile(ends, len(slots)))
+
+
+# Edges after the last row that are looked at for windows that hold it.
+_MOST_EDGES = 1000
+
+
+def _last_end(window: Any, newest: Any) -> Any:
+    """No window that holds the last row ends after it."""
+    if window.reach is not None:
+        return newest + window.reach
+    until = newest
+    for _ in range(_MOST_EDGES):
+        edge = asked(window, f"next_edge({until})", partial(window.next_edge, until))
+        if edge == np.inf or not edge > until:
+            break
+        ended = asked(window, f"ended({until}, {edge})", partial(window.ended, until, edge))
+        until = edge
+        if ended and not any(start <= newest for start, _ in ended):
+            break
+    return until
 
 
 def _checked(window: Any, given: Any, after: Any, until: Any, dtype: Any) -> list[tuple[Any, Any]]:

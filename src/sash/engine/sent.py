@@ -57,67 +57,76 @@ def _concatenated(one: Any, other: Any) -> Any:
 
 @kernel
 def _match(
-    slots: Any, starts: Any, ends: Any, old_slots: Any, old_starts: Any, old_ends: Any, by: int, found: Any, old: Any
+    slots: Any,
+    starts: Any,
+    ends: Any,
+    old_slots: Any,
+    old_starts: Any,
+    old_ends: Any,
+    old_revisions: Any,
+    by: int,
+    twins: Any,
+    revisions: Any,
+    replaced: Any,
 ) -> None:
-    """For each window the range of sent ones that it is a revision of; both are sorted by slot, then by place.
+    """For each window the sent one with its extent, if any, and the last revision of all that it would replace.
 
-    by 0: the same start and end; by 1: the same end; by 2: any that it overlaps, and a range of them.
+    by 0: the same start and end; by 1: the same end; by 2: any that it overlaps. Both are sorted by slot, then end.
     """
-    at = 0
+    begin = 0
     for k in range(len(slots)):
-        while at < len(old_slots) and (
-            old_slots[at] < slots[k]
-            or (
-                old_slots[at] == slots[k]
-                and (
-                    (by == 0 and (old_ends[at] < ends[k] or (old_ends[at] == ends[k] and old_starts[at] < starts[k])))
-                    or (by == 1 and old_ends[at] < ends[k])
-                    or (by == 2 and old_ends[at] <= starts[k])
-                )
-            )
+        while begin < len(old_slots) and (
+            old_slots[begin] < slots[k] or (by < 2 and old_slots[begin] == slots[k] and old_ends[begin] < ends[k])
         ):
+            begin += 1
+        twins[k] = -1
+        revisions[k] = -1
+        at = begin
+        while at < len(old_slots) and old_slots[at] == slots[k] and (by == 2 or old_ends[at] == ends[k]):
+            is_twin = old_starts[at] == starts[k] and old_ends[at] == ends[k]
+            if is_twin or by == 1 or (by == 2 and old_starts[at] < ends[k] and starts[k] < old_ends[at]):
+                revisions[k] = max(revisions[k], old_revisions[at])
+                replaced[at] = max(replaced[at], k + 1)
+            if is_twin:
+                twins[k] = at
             at += 1
-        last = at
-        while last < len(old_slots) and old_slots[last] == slots[k]:
-            if by == 2:
-                if old_starts[last] >= ends[k]:
-                    break
-            elif old_ends[last] != ends[k] or (by == 0 and old_starts[last] != starts[k]):
-                break
-            last += 1
-        found[k] = at
-        old[k] = last
 
 
-def revised(sent: Sent, now: Sent, by: int) -> tuple[Sent, Array, Sent]:
-    """From what was sent and what is due now: what is to be sent, which rows of `now` that is, and what was sent then.
+def revised(sent: Sent, now: Sent, by: int) -> tuple[Sent, Sent]:
+    """From what was sent and what is due now: what is to be sent, and what was sent then.
 
     A window is sent if nothing sent before is the same window, or if its extent or a value changed.
     """
-    order = np.lexsort((now.starts, now.ends, now.slots))
-    now = now.taken(order)
+    now = now.taken(np.lexsort((now.starts, now.ends, now.slots)))
     old = sent.taken(np.lexsort((sent.starts, sent.ends, sent.slots)))
-    begin, end = np.empty(len(now), np.int64), np.empty(len(now), np.int64)
-    _match(now.slots, now.starts, now.ends, old.slots, old.starts, old.ends, by, begin, end)
-    known = end > begin
-    # Where a window is a revision of exactly one with the same extent, its values decide.
-    one = np.flatnonzero(end - begin == 1)
-    before = old.taken(begin[one])
-    same = (before.starts == now.starts[one]) & (before.ends == now.ends[one])
-    after = now.taken(one)
+    twins, revisions = np.empty(len(now), np.int64), np.empty(len(now), np.int64)
+    replaced = np.zeros(len(old), np.int64)
+    _match(
+        now.slots,
+        now.starts,
+        now.ends,
+        old.slots,
+        old.starts,
+        old.ends,
+        old.revisions,
+        by,
+        twins,
+        revisions,
+        replaced,
+    )
+    known = np.flatnonzero(twins >= 0)
+    before, after = old.taken(twins[known]), now.taken(known)
+    same = np.ones(len(known), np.bool_)
     for (values, valid), (old_values, old_valid) in zip(after.columns, before.columns, strict=True):
         same &= (valid == old_valid) & (_equal(values, old_values) | ~valid)
     changed = np.ones(len(now), np.bool_)
-    changed[one[same]] = False
-    revisions = np.zeros(len(now), np.int64)
-    replaced = np.zeros(len(old), np.bool_)
-    for k in np.flatnonzero(known & changed):
-        revisions[k] = old.revisions[begin[k] : end[k]].max() + 1
-        replaced[begin[k] : end[k]] = True
-    places = np.flatnonzero(changed)
-    fresh = now.taken(places)
-    fresh = Sent(fresh.slots, fresh.starts, fresh.ends, revisions[places], fresh.columns)
-    return fresh, order[places], old.taken(np.flatnonzero(~replaced)).joined(fresh)
+    changed[known[same]] = False
+    fresh = now.taken(np.flatnonzero(changed))
+    fresh = Sent(fresh.slots, fresh.starts, fresh.ends, revisions[changed] + 1, fresh.columns)
+    # What a changed window replaces is gone, unless it is itself still there as it was.
+    gone = (replaced > 0) & changed[np.maximum(replaced - 1, 0)]
+    gone[twins[known[same]]] = False
+    return fresh, old.taken(np.flatnonzero(~gone)).joined(fresh)
 
 
 def _equal(values: Any, others: Any) -> Array:

@@ -33,6 +33,7 @@ class State:
     watermark: Any  # a position; the lowest: none was given yet
     lowest: Any  # before every position
     newest: Any  # the largest position seen
+    rows_since: Any  # after it, each row is a slice of its own, where that is asked for
     unordered_until: Any  # up to here rows were cut as they came, by queries that do not need their order
     late: int = 0  # rows that came too late, or had no position
     rows: int = 0  # rows that were accepted
@@ -43,6 +44,8 @@ class State:
     sent: dict[str, Sent] = field(default_factory=dict)
     due: dict[str, Any] = field(default_factory=dict)  # of sessions: no watermark before it makes one fire
     added: dict[str, Any] = field(default_factory=dict)  # of queries that came later: the watermark that they found
+    unseen: dict[str, Any] = field(default_factory=dict)  # … and the last row of which they do not know the edges
+    punctuations: tuple[str, ...] = ()  # columns that the bits of slices and waiting rows stand for
 
     @classmethod
     def empty(cls, plan: Plan) -> "State":
@@ -55,15 +58,21 @@ class State:
             plan.groups,
             plan.group_columns,
             no_rows(plan),
-            *(plan.measure.lowest,) * 4,
+            *(plan.measure.lowest,) * 5,
         )
         state.fit(plan)
         return state
 
     def fit(self, plan: Plan) -> None:
         """Have what each query of the plan remembers, and nothing of queries that are gone."""
+        if self.punctuations != plan.punctuations:
+            self.slices.opens = _moved_bits(self.slices.opens, self.punctuations, plan.punctuations)
+            bits = self.waiting.bits if len(self.waiting.bits) else np.zeros(len(self.waiting), np.int64)
+            bits = _moved_bits(bits, self.punctuations, plan.punctuations) if plan.punctuations else bits[:0]
+            self.waiting = Batch(self.waiting.slots, self.waiting.positions, bits, self.waiting.columns)
+            self.punctuations = plan.punctuations
         kinds = {each.name: each.window.kind for each in plan.queries}
-        for memory in (self.fired, self.closed, self.contexts, self.sent, self.due, self.added):
+        for memory in (self.fired, self.closed, self.contexts, self.sent, self.due, self.added, self.unseen):
             for name in set(memory) - set(kinds):
                 del memory[name]
         for name, kind in kinds.items():
@@ -99,6 +108,7 @@ class State:
             self.watermark,
             self.lowest,
             self.newest,
+            self.rows_since,
             self.unordered_until,
             self.late,
             self.rows,
@@ -109,6 +119,8 @@ class State:
             dict(self.sent),
             dict(self.due),
             dict(self.added),
+            dict(self.unseen),
+            self.punctuations,
         )
 
     @property
@@ -149,7 +161,9 @@ class State:
             },
             "watermark": self.watermark,
             "newest": self.newest,
+            "rows_since": self.rows_since,
             "unordered_until": self.unordered_until,
+            "punctuations": list(self.punctuations),
             "late": self.late,
             "rows": self.rows,
             "swept": self.swept,
@@ -171,6 +185,7 @@ class State:
             },
             "due": self.due,
             "added": self.added,
+            "unseen": self.unseen,
         }
 
     @classmethod
@@ -199,6 +214,7 @@ class State:
             frozen["watermark"],
             plan.measure.lowest,
             frozen["newest"],
+            frozen["rows_since"],
             frozen["unordered_until"],
             frozen["late"],
             frozen["rows"],
@@ -212,6 +228,8 @@ class State:
             {name: Sent(*given) for name, given in frozen["sent"].items()},
             frozen["due"],
             frozen["added"],
+            frozen["unseen"],
+            tuple(frozen["punctuations"]),
         )
 
     def moved(self, old: Plan, new: Plan) -> None:
@@ -249,10 +267,7 @@ class State:
             count = len(self.waiting)
             waits = self.waiting.columns.get(name)
             columns[name] = waits if waits is not None else (_blank(data, count), np.zeros(count, valid.dtype))
-        bits = self.waiting.bits
-        if len(new.punctuations) and not len(bits):
-            bits = np.zeros(len(self.waiting), np.int64)
-        self.waiting = Batch(self.waiting.slots, self.waiting.positions, bits, columns)
+        self.waiting = Batch(self.waiting.slots, self.waiting.positions, self.waiting.bits, columns)
         self.fit(new)
 
 
@@ -269,6 +284,15 @@ def no_rows(plan: Plan) -> Batch:
     }
     ints = np.zeros(0, np.int64)
     return Batch(ints, np.zeros(0, plan.measure.dtype), ints, columns)
+
+
+def _moved_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Array:
+    """Bits that stood for the old columns, standing for the new ones; of columns that are gone they are left out."""
+    moved = np.zeros_like(bits)
+    for k, name in enumerate(old):
+        if name in new:
+            moved |= (bits >> k & 1) << new.index(name)
+    return moved
 
 
 def _plain(values: Any) -> Any:

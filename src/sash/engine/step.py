@@ -121,11 +121,16 @@ class Engine:
         after = max(before, watermark)
         state.rows += len(batch)
         touched = late = np.zeros(0, np.int64)
-        if len(batch) and (self._has_revisions or plan.punctuations):
+        if len(batch) and (self._has_revisions or plan.punctuations or self._aware):
             touched = np.unique(batch.slots)
             late = np.unique(batch.slots[batch.positions < before]) if plan.lateness > 0 else late
         undo = None
         if self._waits:
+            if len(batch) and batch.positions.min() <= state.unordered_until:
+                # Among rows that were cut as they came, before a query that needs order was added.
+                early = batch.positions <= state.unordered_until
+                self._put(state, batch.taken(np.flatnonzero(early)), False, None)
+                batch = batch.taken(np.flatnonzero(~early))
             state.waiting = state.waiting.with_newer(batch)
             count = state.waiting.until(self.final(after))
             self._place(state, state.waiting.part(0, count))
@@ -142,9 +147,7 @@ class Engine:
         state.watermark = after
         slots = np.arange(state.slices.keys)
         try:
-            fired = self._fire(
-                state, Push(before, after, self.final(before), self.final(after), is_end, slots, touched, late)
-            )
+            fired = self._fire(state, Push(before, after, self.final(before), is_end, slots, touched, late))
         finally:
             if undo is not None:
                 self._take_back(state, undo)
@@ -153,17 +156,8 @@ class Engine:
         return results
 
     def _place(self, state: State, batch: Batch, fresh: Array | None = None) -> Placed | None:
-        if not len(batch):
-            return None
-        plan = self.plan
-        placed: Placed | None
-        if self._waits and batch.positions[0] <= state.unordered_until:
-            # Rows among those that were cut as they came, before a query that needs order was added.
-            count = int(np.searchsorted(batch.positions, state.unordered_until, side="right"))
-            self._put(state, batch.part(0, count), False, None)
-            return self._place(state, batch.part(count, len(batch)), fresh)
-        placed = self._put(state, batch, plan.is_ordered, fresh)
-        if self._aware and fresh is None:
+        placed = self._put(state, batch, self.plan.is_ordered, fresh)
+        if self._aware and fresh is None and len(batch):
             self._notify(state.contexts, batch)
         return placed
 
@@ -351,7 +345,7 @@ class Engine:
             return [Fired(family, ended.which, names, ended.slots, ended.starts, ended.ends, columns, None)]
         now = Sent(ended.slots, ended.starts, ended.ends, np.zeros(len(ended), np.int64), columns)
         sent = state.sent.get(query.name, now.taken(np.zeros(0, np.int64)))
-        fresh, _, state.sent[query.name] = revised(sent, now, firing.identity_of(query))
+        fresh, state.sent[query.name] = revised(sent, now, firing.identity_of(query))
         if not len(fresh):
             return []
         return [Fired(family, None, None, fresh.slots, fresh.starts, fresh.ends, fresh.columns, fresh.revisions)]
@@ -360,6 +354,9 @@ class Engine:
 
     def _forget(self, state: State, watermark: Any) -> None:
         plan, slices = self.plan, state.slices
+        for query in self._aware:
+            for context in state.contexts[query.name].values():
+                context.windows = [each for each in context.windows if each[1] > self.final(watermark)]
         if self._has_revisions:
             self._settle(state, self.final(watermark))
         if slices.used <= 2 * state.swept + _FEW:
@@ -426,11 +423,13 @@ def adapt(old: Engine, new: Engine, state: State) -> None:
     """Go on with other queries: what is kept is adapted, what only a removed query needed is freed."""
     plan, slices = new.plan, state.slices
     if plan.waits and not old.plan.is_ordered:
-        state.unordered_until = max(state.unordered_until, state.newest)
+        state.unordered_until = state.rows_since = max(state.unordered_until, state.newest)
         slices.seen[:] = 0
         slices.ranks[:] = -1
     elif plan.cuts.is_each_row and not old.plan.cuts.is_each_row:
-        state.unordered_until = max(state.unordered_until, state.newest)
+        # Rows that are cut from now on are slices of their own: all after the last that was cut.
+        placed = new.final(state.watermark) if plan.waits else state.newest
+        state.rows_since = max(state.rows_since, placed)
     state.moved(old.plan, plan)
     live = np.concatenate([slices.of_key(key) for key in range(slices.keys)]) if slices.used else np.zeros(0, np.int64)
     live = live.astype(np.int64)
@@ -446,6 +445,9 @@ def adapt(old: Engine, new: Engine, state: State) -> None:
         if query.name in {each.name for each in old.plan.queries}:
             continue
         state.added[query.name] = state.watermark
+        finer = 0 <= old.plan.cuts.gap <= getattr(query.window, "gap", -1)
+        if query.window.kind == "punctuated" or (query.window.kind == "session" and not finer):
+            state.unseen[query.name] = state.newest
         if query.window.kind == "rows":
             window: Any = query.window
             state.ensure_keys(slices.keys)

@@ -20,7 +20,6 @@ from sash.errors import (
     InvalidQuery,
     InvalidState,
     InvalidWindow,
-    NumberOverflow,
     UnknownName,
 )
 from sash.plan.plan import Options, Plan, make_plan
@@ -108,17 +107,15 @@ class Stream:
         before = (state.copy(), list(self._late_rows)) if plan.calls_users else None
         try:
             return self._advanced(engine, state, given, mark)
-        except Exception as error:
+        except BaseException:
             if before is not None:
-                self._state, self._late_rows = before
-            elif isinstance(error, NumberOverflow):
-                self._broken = error
+                (self._state, self._late_rows), self._broken = before, None
             raise
 
     def _advanced(self, engine: Engine, state: State, given: Rows, mark: Any) -> pa.Table:
         plan = engine.plan
         if given.count == 0 and not given.names:
-            return engine.advance(state, no_rows(plan), mark)
+            return self._advance(engine, state, no_rows(plan), mark)
         positions, valid = given.positions(plan.options.on, plan.measure)
         judged = engine.judge(state, positions, valid)
         batch = self._batch(plan, state, given, positions, judged.accepted)
@@ -138,7 +135,14 @@ class Stream:
             mark = max(mark, state.newest)
         elif plan.delay is not None and state.newest > plan.measure.lowest:
             mark = max(mark, state.newest - plan.delay)
-        return engine.advance(state, batch, mark)
+        return self._advance(engine, state, batch, mark)
+
+    def _advance(self, engine: Engine, state: State, batch: Batch, mark: Any) -> pa.Table:
+        try:
+            return engine.advance(state, batch, mark)
+        except BaseException as error:  # an interrupt, too, leaves a push half done
+            self._broken = error
+            raise
 
     def finish(self) -> pa.Table:
         """The end of the stream: everything that is complete is sent.

@@ -322,7 +322,9 @@ def _result_columns(queries: Sequence[Planned]) -> tuple[tuple[str, Any], ...]:
         for reading in each.readings:
             known = found.get(reading.name, reading.arrow)
             if known is not None and reading.arrow is not None and known != reading.arrow:
-                if not all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in (known, reading.arrow)):
+                both = (known, reading.arrow)
+                numbers = all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in both)
+                if not numbers or (pa.uint64() in both and not any(map(pa.types.is_floating, both))):
                     raise InvalidQuery.types(reading.name, known, reading.arrow)
                 known = (
                     pa.float64() if pa.types.is_floating(known) or pa.types.is_floating(reading.arrow) else pa.int64()

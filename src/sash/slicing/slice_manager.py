@@ -246,7 +246,7 @@ def _in_any_order(
     slices: Any, rows: Any, edges: Any, gap: Any, ids: Any, made: Any, merged: Any, status: Any, limit: int, row: int
 ) -> int:
     begin, count, dirty = slices[0], slices[1], slices[5]
-    ends, firsts, lasts, order = slices[6], slices[7], slices[8], slices[11]
+    ends, firsts, lasts, ranks, order = slices[6], slices[7], slices[8], slices[9], slices[11]
     keys, positions, _bits = rows
     ahead = 0  # the last cell so far
     held, low, high = -1, positions[0], positions[0]  # the slice of the last row, and what surely belongs to it
@@ -278,7 +278,8 @@ def _in_any_order(
             place = below
         older = order[begin[key] + place] if place >= 0 else -1
         newer = order[begin[key] + place + 1] if place + 1 < count[key] else -1
-        joins_older = older >= 0 and ends[older] == end
+        # A slice may lie across an edge that came after it: a row within its extent belongs to it all the same (S3).
+        joins_older = older >= 0 and (ends[older] == end or position <= lasts[older])
         joins_newer = newer >= 0 and ends[newer] == end
         if gap >= 0:
             joins_older = joins_older and position - lasts[older] <= gap
@@ -305,6 +306,7 @@ def _in_any_order(
             if not _has_room(slices, key, status):
                 return row
             number = _insert(slices, key, place + 1, position, end, made, status)
+            ranks[number] = -1  # rows that come in any order have no rank
         ids[row] = number
         held, held_key = number, key
         if gap < 0:
@@ -333,7 +335,7 @@ def place(
     rows = len(keys)
     ids = np.empty(rows, np.int64)
     made = np.empty(rows, np.int64)
-    merged = np.empty((rows if cuts.has_tails or (cuts.gap >= 0 and not in_order) else 0, 2), np.int64)
+    merged = np.empty((rows if cuts.has_tails or not in_order else 0, 2), np.int64)
     status = np.zeros(5, np.int64)
     fresh = np.zeros(0, np.int64) if fresh is None else fresh
     gap = positions.dtype.type(cuts.gap)

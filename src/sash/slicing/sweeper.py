@@ -26,6 +26,7 @@ def _drop(
     phase: Any,
     gap: Any,
     is_each_row: bool,
+    has_tails: bool,
     dropped: Any,
     merged: Any,
     counts: Any,
@@ -49,6 +50,8 @@ def _drop(
             if kept > 0 and ends[number] <= fine_from and not is_each_row and opens[number] == 0:
                 before = order[at + kept - 1]
                 parted = is_cut(ranks[number], every, phase) or (gap >= 0 and firsts[number] - lasts[before] > gap)
+                if has_tails:  # a punctuation may still come for its rows, or has come for others at their position
+                    parted = parted or k + 1 == size or firsts[order[at + k + 1]] == lasts[number]
                 for j in range(len(points)):
                     parted = parted or (lasts[before] < points[j] and points[j] <= firsts[number])
                 if not parted:
@@ -88,6 +91,7 @@ def drop(
         cuts.phase,
         dtype(cuts.gap),
         cuts.is_each_row,
+        cuts.has_tails,
         dropped,
         merged,
         counts,

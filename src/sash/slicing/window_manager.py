@@ -44,6 +44,13 @@ class Ended:
     def __len__(self) -> int:
         return len(self.slots)
 
+    def taken(self, places: Array) -> "Ended":
+        """These of them."""
+        which = None if self.which is None else self.which[places]
+        return Ended(
+            self.slots[places], self.starts[places], self.ends[places], self.lows[places], self.highs[places], which
+        )
+
     @classmethod
     def none(cls, dtype: Any) -> "Ended":
         ints = np.zeros(0, np.int64)
