@@ -35,7 +35,7 @@ unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is int
 	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py
 
 interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py
 
 bench: $(STAMP)  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms

@@ -22,12 +22,18 @@ from sash.cli.main import main
 from sash.errors import UnknownName
 from sash.report import Machine, Record, Report, parameters
 
+# What compiles a dozen aggregates, or measures what another experiment measures too, is left to `make bench`.
+LEFT_OUT = {"aggregates", "median", "measures", "disorder_delay", "output_latency"}
 
-def test_a_quick_run_measures_every_question_and_draws_what_it_found(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["bench", "slicing", "--quick", "--out", str(tmp_path)], catch_exceptions=False)
+
+def test_a_quick_run_measures_what_bars_are_about_and_draws_what_it_found(tmp_path: Path) -> None:
+    only = [name for name in EXPERIMENTS if name not in LEFT_OUT]
+    chosen = [word for name in only for word in ("--only", name)]
+    command = ["bench", "slicing", "--quick", *chosen, "--out", str(tmp_path)]
+    done = CliRunner().invoke(main, command, catch_exceptions=False)
     assert done.exit_code == 0
     report = Report.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert {record.experiment for record in report.records} == set(EXPERIMENTS)
+    assert {record.experiment for record in report.records} == set(only)
     for experiment in ("concurrent", "constrained", "memory_by_rows", "disorder_fraction"):
         assert {record.subject for record in report.select(experiment)} >= {"sash", *(QUICK.techniques or ())}
     for record in report.records:
@@ -36,7 +42,7 @@ def test_a_quick_run_measures_every_question_and_draws_what_it_found(tmp_path: P
     assert len(report.bars) == 10
     assert all(bar.verdict in ("pass", "miss") for bar in report.bars), "a bar without its experiment"
     pictures = {path.stem for path in tmp_path.glob("*.png")}
-    assert pictures >= {"concurrent", "constrained", "memory_by_rows_time", "finish_sum", "aggregates", "keys"}
+    assert pictures >= {"concurrent", "constrained", "memory_by_rows_time", "finish_sum", "keys"}
     for name in pictures:
         image = imread(tmp_path / f"{name}.png")
         assert image.shape[0] > 100 and image[..., :3].std() > 0.01, name

@@ -20,7 +20,7 @@ ORDERED = ("first(x), last(x), collect(x)", "turns(x), count(), sum(x)", "argmax
 COMMUTATIVE = ("count(), sum(x), max(x)", "mean(y), min(y), count(y), count()", "median(x), count_distinct(x), max(y)")
 
 PROFILE = settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
