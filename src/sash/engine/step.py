@@ -278,7 +278,7 @@ class Engine:
         slices.dirty[slots] = np.minimum(slices.dirty[slots], undo["count"])
         slices.cursor[USED] -= len(undo["made"])
         for partials in state.partials:
-            partials.reset(undo["made"])
+            partials.forget(undo["made"])
         slice_manager.release(slices, undo["made"][::-1])
         state.contexts = undo["contexts"]
 
@@ -309,7 +309,7 @@ class Engine:
 
     def _ended_on_grids(self, state: State, query: Planned, push: Push) -> Ended:
         grids, _ = self._families[query.name]
-        ended = grids_due(state.slices, push.slots, grids, push.before, push.after, self._expected)
+        ended = grids_due(state.slices, push.slots, grids, push.before, push.after, self._expected, not state.added)
         self._expected = len(ended) + len(ended) // 4
         return ended
 
@@ -324,19 +324,15 @@ class Engine:
 
     def _finished(self, state: State, family: tuple[Planned, ...], ended: Ended) -> list[Fired]:
         plan, query = self.plan, family[0]
-        algorithm = None
-        if not plan.tree.choice:
-            lengths = ended.highs - ended.lows
-            total = int(lengths.sum())
-            overlap = np.maximum(ended.lows[1:], ended.highs[:-1])
-            covered = int(np.maximum(ended.highs[1:] - overlap, 0).sum()) + int(lengths[0])
-            choice = finishes(len(ended), total, max(1, covered)).choice
-            algorithm = None if choice == "fold" else str(choice)
+        lengths = ended.highs - ended.lows
+        overlap = np.maximum(ended.lows[1:], ended.highs[:-1])
+        covered = int(np.maximum(ended.highs[1:] - overlap, 0).sum()) + int(lengths[0])
         try:
-            answers = [
-                None if view is None else partials.answer(view, state.slices, ended, algorithm)
-                for view, partials in zip(query.views, state.partials, strict=True)
-            ]
+            answers = []
+            for view, partials, group in zip(query.views, state.partials, plan.groups, strict=True):
+                how = finishes(len(ended), int(lengths.sum()), max(1, covered), group.is_compiled).choice
+                algorithm = None if how == "fold" else str(how)
+                answers.append(None if view is None else partials.answer(view, state.slices, ended, algorithm))
         except Exception as error:
             raise self._blamed(error, "combine or lower") from error
         columns = columns_of(query, answers)
@@ -367,7 +363,7 @@ class Engine:
         dropped, merged = sweeper.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
         for partials in state.partials:
             partials.merge(merged)
-            partials.reset(dropped)
+            partials.forget(dropped)
         slice_manager.release(slices, dropped)
         slice_manager.release(slices, merged[:, 1])
         state.swept = slices.used

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.monoid import Monoid
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
-from sash.plan.decide import Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
+from sash.plan.decide import SLIDE_FROM, Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
 from sash.plan.query import Query
 from sash.plan.share import ColumnType, Reading, grouped, keeps_runs, readings_of, view_of
 from sash.slicing.partials import View
@@ -181,8 +181,15 @@ class Plan:
         return (
             "finished by folding its slices"
             + (f" (about {per_window:.0f} per window)" if per_window > 1 else "")
-            + ", or by two_stacks_lite over them where more than 8 windows overlap in one push"
+            + self._sliding(planned)
         )
+
+    def _sliding(self, planned: Planned) -> str:
+        objects = any(
+            view is not None and not group.is_compiled and not view.statistics
+            for view, group in zip(planned.views, self.groups, strict=True)
+        )
+        return f", or by two_stacks_lite where they overlap more than {SLIDE_FROM} times" if objects else ""
 
     def _fields(self) -> str:
         """The pieces of a partial, each once, with the columns that it reads."""

@@ -191,6 +191,9 @@ class Partials:
             for number in numbers.tolist():
                 store(self.fields, number, identity(self.monoid))
 
+    def forget(self, numbers: Array) -> None:
+        """These slices are gone; what they held takes no room of its own."""
+
     def add(self, ids: Array, inputs: Fields) -> None:
         """Fold each row into its slice, in the order of rows."""
         if not len(ids):

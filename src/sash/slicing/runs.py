@@ -340,6 +340,10 @@ class Runs:
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
 
+    def forget(self, numbers: Array) -> None:
+        """These slices are gone, and their runs with them."""
+        self.reset(numbers)
+
     def bring_up_to_date(self, slices: Slices) -> None:
         """There is no tree over runs."""
 

@@ -181,7 +181,16 @@ def _first_of_equals(firsts: Any, order: Any, begin: int, place: int) -> int:
 
 @kernel
 def _grids(
-    arrays: Any, slots: Any, sizes: Any, everys: Any, offsets: Any, after: Any, until: Any, which: Any, out: Any
+    arrays: Any,
+    slots: Any,
+    sizes: Any,
+    everys: Any,
+    offsets: Any,
+    after: Any,
+    until: Any,
+    are_cut: bool,
+    which: Any,
+    out: Any,
 ) -> int:
     begins, counts, firsts, lasts, order = arrays
     written = 0
@@ -219,7 +228,7 @@ def _grids(
                 # Windows of one grid hold about as many slices each.
                 high = _near(firsts, order, begin, count, max(high, low), low + held, end)
                 held = high - low
-                if _is_whole(lasts, order, begin, low, high, start, end):
+                if are_cut or _is_whole(lasts, order, begin, low, high, start, end):
                     written = _write(out, written, slot, start, end, begin + low, begin + high)
                 k += 1
         for place in range(min(before, len(which)), min(written, len(which))):
@@ -420,8 +429,13 @@ def _view(slices: Slices) -> tuple[Array, ...]:
     return slices.begin, slices.count, slices.firsts, slices.lasts, slices.order
 
 
-def grids(slices: Slices, slots: Array, grids: Grids, after: Any, until: Any, expected: int = 0) -> Ended:
-    """Windows with after < end ≤ until, of each of these grids, told apart by `which`; `expected` guesses how many."""
+def grids(
+    slices: Slices, slots: Array, grids: Grids, after: Any, until: Any, expected: int = 0, are_cut: bool = False
+) -> Ended:
+    """Windows with after < end ≤ until, of each of these grids, told apart by `which`; `expected` guesses how many.
+
+    `are_cut` says that no slice was made before these windows were asked for, so that none lies across an edge.
+    """
     dtype = slices.firsts.dtype
     after, until = dtype.type(after), dtype.type(until)
     which = np.empty(0, np.int64)
@@ -429,7 +443,7 @@ def grids(slices: Slices, slots: Array, grids: Grids, after: Any, until: Any, ex
     def run(out: Any) -> int:
         nonlocal which
         which = np.empty(len(out[0]), np.int64)
-        return _grids(_view(slices), slots, grids.sizes, grids.everys, grids.offsets, after, until, which, out)
+        return _grids(_view(slices), slots, grids.sizes, grids.everys, grids.offsets, after, until, are_cut, which, out)
 
     ended = _collected(run, max(len(slots), expected), dtype)
     return replace(ended, which=which[: len(ended)])
