@@ -85,11 +85,11 @@ class Slices:
                 setattr(self, name, grown(getattr(self, name), size))
 
     def grow_slices(self, expected: int = 0) -> None:
-        """Room for half as many more slices, or for those that are expected if they are many times as many.
+        """Room for twice as many slices, or for those that are expected if they are many times as many.
 
         Not for a power of two of them: arrays that lie such distances apart push each other out of the nearest memory.
         """
-        size = self.capacity + self.capacity // 2 + 20
+        size = 2 * self.capacity + 20
         if expected > 4 * self.capacity:
             size = self.capacity + expected
         for name in ("ends", "firsts", "lasts", "ranks", "opens", "free"):
@@ -101,9 +101,7 @@ class Slices:
         if used + least <= len(self.order) // 2:
             self._pack()
         else:
-            self.order = grown(
-                self.order, max(len(self.order) * 7 // 4, int(self.cursor[TOP]) + least + least // 2) + 20
-            )
+            self.order = grown(self.order, max(2 * len(self.order), int(self.cursor[TOP]) + 2 * least) + 20)
 
     def _pack(self) -> None:
         """Move all segments together."""
