@@ -118,12 +118,13 @@ def test_a_tree_is_taken_where_windows_have_many_slices(
         (100, 100, 100, "fold", "hardly overlap"),
     ],
 )
-def test_windows_are_slid_over_where_they_overlap_often(
+def test_windows_of_objects_are_slid_over_where_they_overlap_often(
     windows: int, slices: int, covered: int, choice: str, because: str
 ) -> None:
-    decision = finishes(windows, slices, covered)
+    decision = finishes(windows, slices, covered, is_compiled=False)
     assert decision.choice == choice
     assert because in decision.because
+    assert finishes(windows, slices, covered, is_compiled=True).choice == "fold"
 
 
 @pytest.mark.parametrize(

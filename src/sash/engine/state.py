@@ -125,11 +125,13 @@ class State:
 
     @property
     def nbytes(self) -> int:
-        """How much memory the arrays take."""
+        """How much memory the arrays take; Python objects, in keys, contexts and lists of values, are not in it."""
         arrays = [*vars(self.slices).values(), *self.fired.values(), self.waiting.slots, self.waiting.positions]
+        arrays += [self.waiting.bits, *self.closed.values()]
         arrays += [column for pair in self.waiting.columns.values() for column in pair]
         for sent in self.sent.values():
             arrays += [sent.slots, sent.starts, sent.ends, sent.revisions]
+            arrays += [each for pair in sent.columns for each in pair if isinstance(each, np.ndarray)]
         return int(sum(each.nbytes for each in [*arrays, *self.partials]))
 
     # --- to bytes and back -----------------------------------------------------------------------

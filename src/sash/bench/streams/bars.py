@@ -70,8 +70,9 @@ def _keys(report: Report) -> Iterator[Bar]:
 
 
 def _memory(report: Report) -> Iterator[Bar]:
-    taken = [each.value for each in report.select("memory_by_rows", subject="sash", measure="time") if each.value]
-    spread = max(taken) / min(taken) if taken else None
+    records = report.select("memory_by_rows", subject="sash", measure="time")
+    taken = [each.value for each in sorted(records, key=lambda each: int(each.get("rows") or 0)) if each.value]
+    spread = taken[-1] / taken[0] if taken else None
     note = f"{taken[0]:,.0f} bytes" if taken else ""
     yield Bar("memory of a time window, most rows over fewest", 1, spread, at_most=True, note=note)
 
