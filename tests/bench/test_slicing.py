@@ -23,7 +23,7 @@ from sash.errors import UnknownName
 from sash.report import Machine, Record, Report, parameters
 
 # What compiles a dozen aggregates, or measures what another experiment measures too, is left to `make bench`.
-LEFT_OUT = {"aggregates", "median", "measures", "disorder_delay", "output_latency"}
+LEFT_OUT = {"aggregates", "median", "measures", "disorder_delay", "output_latency", "memory_by_slices", "splits"}
 
 
 def test_a_quick_run_measures_what_bars_are_about_and_draws_what_it_found(tmp_path: Path) -> None:

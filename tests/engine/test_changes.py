@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sash
+from sash.algebra.compiler import JIT_DISABLED
 from sash.engine import step
 from sash.plan import decide
 from sash.slicing import slicer
@@ -88,7 +89,8 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slicer, "_AHEAD", 2)
 
 
-@pytest.mark.parametrize("seed", range(120))
+# Interpreted, a write past an array is an error: that is the run to find it.
+@pytest.mark.parametrize("seed", range(120 if JIT_DISABLED else 40))
 def test_a_query_does_not_notice_others_that_come_and_go(seed: int, low_limits: None) -> None:
     draw = random.Random(seed)
     in_order = draw.random() < 0.25
@@ -126,6 +128,7 @@ def test_a_query_does_not_notice_others_that_come_and_go(seed: int, low_limits: 
             among._state.slices.check()
 
 
+@pytest.mark.skipif(not JIT_DISABLED, reason="compiled, tests/engine/test_random.py does the same at usual limits")
 def test_random_streams_agree_with_the_oracle_when_every_limit_is_low(low_limits: None) -> None:
     test_random.test_random_streams_agree_with_the_oracle()
 

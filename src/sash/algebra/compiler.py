@@ -241,16 +241,17 @@ class Kernel(Generic[P, R]):
         statics = [each for each in arguments[:3] if isinstance(each, Static)]
         if JIT_DISABLED or not all(each.is_compiled for each in statics):
             return self.py_func(*arguments, **named)
-        if not statics:  # a kernel takes statics always or never
-            self._plain = self.dispatcher(False)
         heap = any(each.needs_heap for each in statics) or tuple(statics) in self._on_heap
         try:
             result: R = self.dispatcher(heap)(*arguments, **named)
         except NumbaError:
             if heap:
                 raise
-            self._on_heap.add(tuple(statics))  # a user's function makes arrays on the way
-            result = self.dispatcher(True)(*arguments, **named)
+            self._on_heap.add(tuple(statics))  # it makes arrays on the way
+            heap = True
+            result = self.dispatcher(heap)(*arguments, **named)
+        if not statics:  # a kernel takes statics always or never
+            self._plain = self.dispatcher(heap)
         return result
 
 

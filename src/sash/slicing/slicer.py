@@ -3,7 +3,8 @@
 A grid of windows is a few progressions: edges at phase + k · period + shift for every whole k. A batch is cut by all
 edges from its smallest to its largest position, or, where its rows are far apart, by the one edge after each row.
 Both arrays give every row of the batch the same next edge. Panes, Pairs and Cutty differ in which progressions they
-make of a window.
+make of a window. Plans cut by Pairs: Panes cuts more often, and Cutty's slices are whole only when rows are taken
+one by one, where a push brings many.
 """
 
 import math
