@@ -40,6 +40,7 @@ interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off:
 bench: $(STAMP)  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms
 	$(BIN)/sash bench slicing
+	$(BIN)/sash bench spark
 
 fuzz: $(STAMP)  ## a billion answers of every algorithm, and ten minutes of random streams, against the oracles
 	$(BIN)/python -m tests.fuzz

@@ -15,8 +15,8 @@ from sash.algebra.sketches import (
     moment_sketch,
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
-from sash.engine.batch import aggregate, explain
-from sash.engine.rolling import rolling
+from sash.door import aggregate, explain, rolling
+from sash.engine.rolling import frame
 from sash.engine.stream import Stream
 from sash.plan.query import Query, query
 from sash.windows.kinds import (
@@ -52,6 +52,7 @@ __all__ = [
     "cumulative",
     "explain",
     "first",
+    "frame",
     "geometric_mean",
     "hyperloglog",
     "landmark",

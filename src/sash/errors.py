@@ -15,6 +15,7 @@ __all__ = [
     "InvalidQuery",
     "InvalidState",
     "InvalidWindow",
+    "MissingPackage",
     "NumberOverflow",
     "SashError",
     "UnknownName",
@@ -40,6 +41,18 @@ class UnknownName(SashError, LookupError):
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return cls(f"There is no {kind} {name!r}.{hint} The known ones: {_listed(known)}.")
+
+
+class MissingPackage(SashError, ImportError):
+    """Something that sash needs for this and that is not installed."""
+
+    @classmethod
+    def extra(cls, what: str, package: str, extra: str) -> "MissingPackage":
+        return cls(f"{what} needs {package}, which is not installed. Get it with: pip install 'sash[{extra}]'")
+
+    @classmethod
+    def java(cls, what: str) -> "MissingPackage":
+        return cls(f"{what} needs a Java of version 17 or newer, and Spark found none that starts: set JAVA_HOME.")
 
 
 class EmptyWindow(SashError, IndexError):
@@ -145,6 +158,13 @@ class UnsupportedAggregate(SashError, TypeError):
         return cls(f"{aggregate!r} does not take values of type {given}: it takes {expected}. Cast them first.")
 
     @classmethod
+    def open_result(cls, where: str, result: str) -> "UnsupportedAggregate":
+        return cls(
+            f"{where} on Spark must know the type of {result!r} before it runs, and the aggregate gives Python objects. "
+            "Say what they are: Aggregate(…, result=pyarrow.string())."
+        )
+
+    @classmethod
     def many_ranges(cls, algorithm: str, instead: Iterable[str]) -> "UnsupportedAggregate":
         return cls(f"{algorithm} answers one range per pass, not many. Use {' or '.join(instead)}.")
 
@@ -247,6 +267,10 @@ class InvalidInput(SashError, ValueError):
         )
 
     @classmethod
+    def streaming(cls, what: str) -> "InvalidInput":
+        return cls(f"{what} needs a bounded DataFrame, and this one is a stream. Read it with spark.read.")
+
+    @classmethod
     def in_column(cls, name: object, why: str) -> "InvalidInput":
         return cls(f"Column {name!r} cannot be read: {why.rstrip('.')}.")
 
@@ -269,9 +293,9 @@ class NumberOverflow(SashError, OverflowError):
     """An exact integer result that does not fit."""
 
     @classmethod
-    def at(cls, aggregate: str, row: int) -> "NumberOverflow":
+    def at(cls, aggregate: str, row: int, kind: str = "64-bit integers") -> "NumberOverflow":
         return cls(
-            f"{aggregate!r} overflows 64-bit integers at result {row}: the exact answer does not fit. "
+            f"{aggregate!r} overflows {kind} at result {row}: the exact answer does not fit. "
             "Cast the values to float64, or make the window smaller."
         )
 
@@ -310,6 +334,13 @@ class InvalidState(SashError, ValueError):
     @classmethod
     def other(cls, what: str, saved: object, given: object) -> "InvalidState":
         return cls(f"The state was saved with {what} {saved}, not {given}. Restore it with the one that saved it.")
+
+    @classmethod
+    def source_changed(cls, expected: int, found: int) -> "InvalidState":
+        return cls(
+            f"The rows of the source changed while they were read: {expected} were counted where {found} came. "
+            "Cache or save the DataFrame first, and run it again."
+        )
 
     @classmethod
     def not_savable(cls, value: object) -> "InvalidState":
@@ -391,6 +422,13 @@ class InvalidWindow(SashError, ValueError):
         return cls(
             f"{what} must be a duration such as '10 seconds' or a number, not negative and less than 2^61, "
             f"but is {value!r}."
+        )
+
+    @classmethod
+    def too_many(cls, query: str, count: float, most: float) -> "InvalidWindow":
+        return cls(
+            f"Query {query!r} would put each row into {count:,.0f} windows; at most {most:,.0f} are computed. "
+            "Make `every` longer, or the window shorter."
         )
 
     @classmethod

@@ -38,8 +38,9 @@ class Record:
     unit: str
     aggregate: str = ""
     parameters: Parameters = ()
-    ratio: float | None = None  # how fast, where copying the same bytes is 1
+    ratio: float | None = None  # how fast, where the yardstick of the bench is 1: a copy of the same bytes, or a peer
     note: str = ""
+    mark: str = ""  # before the value: > if it was stopped there, ≈ if it is scaled up from fewer rows
 
     def get(self, name: str) -> Value | None:
         """The parameter of that name, if there is one."""
@@ -145,7 +146,7 @@ class Table:
 
     def _align(self, column: int) -> str:
         cells = [row[column] for row in self.rows if row[column] not in ("", "–")]
-        return ">" if cells and all(cell[0] in "0123456789-<≥≤" for cell in cells) else "<"
+        return ">" if cells and all(cell[0] in "0123456789-<>≈≥≤" for cell in cells) else "<"
 
 
 _STYLES = {"pass": "green", "✓": "green", "miss": "bold red", "✗": "bold red", "not measured": "dim", "–": "dim"}
@@ -277,7 +278,8 @@ def _table(title: str, records: list[Record], names: list[str], head: Callable[[
 def _cell(record: Record) -> str:
     if record.value is None:
         return "–"
-    return _number(record.value) + (f" ({record.ratio:.2f})" if record.ratio is not None else "")
+    value = f"{record.mark} {_number(record.value)}".strip()
+    return value + (f" ({record.ratio:.2f})" if record.ratio is not None else "")
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

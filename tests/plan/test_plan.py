@@ -16,7 +16,8 @@ ROWS: dict[str, list[Any]] = {"t": [0], "k": ["a"], "x": [1], "y": [0.5], "s": [
 
 
 def plan(*queries: sash.Query, **options: Any) -> Plan:
-    return sash.explain(ROWS, list(queries), on="t", **options)
+    explained: Plan = sash.explain(ROWS, list(queries), on="t", **options)
+    return explained
 
 
 def fields(planned: Plan) -> list[str]:

@@ -9,6 +9,7 @@ stands.
 
 import functools
 import types as python_types
+import weakref
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -92,15 +93,19 @@ def static_of(kind: object) -> Any:
     return _STATICS[kind.static_key] if isinstance(kind, StaticType) else None
 
 
+_JITABLE: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
 def jitable(function: Callable[P, R]) -> Callable[P, R]:
     """Let compiled code call `function`, which stays an ordinary Python function.
 
-    Registering twice would offer Numba two equal candidates, so a function is marked. Builtins such as
-    max and float it knows by itself, as it does what is compiled already.
+    Registering twice would offer Numba two equal candidates, so it is known which are; not by a mark on the function,
+    which would travel with it to a process that has not registered it. Builtins such as max and float Numba knows by
+    itself, as it does what is compiled already.
     """
-    if isinstance(function, python_types.FunctionType) and not getattr(function, "__sash_jitable__", False):
+    if isinstance(function, python_types.FunctionType) and function not in _JITABLE:
         register_jitable(**_CALLEE)(function)
-        function.__sash_jitable__ = True  # type: ignore[attr-defined]
+        _JITABLE.add(function)
     return function
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sash.algebra.aggregate import Builtin, Kind, Template
 from sash.algebra.compiler import jitable
+from sash.algebra.decimals import difference_parts, through_floats
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts, optional
 from sash.algebra.order import larger, less, smaller
@@ -103,8 +104,10 @@ def _last(columns: Columns, invertible: bool) -> Parts:
 
 def _range(columns: Columns, invertible: bool) -> Parts:
     column = columns[0]
-    numeric("range", column)
     high, low = _extreme(column, True), _extreme(column, False)
+    if column.field.decimal is not None:
+        return difference_parts(columns, high, low)
+    numeric("range", column)
     width = len(high.fields)
 
     def lower(p: Partial) -> Any:
@@ -254,7 +257,7 @@ def m4(column: str | None = None) -> Template:
     >>> sash.swag.slide(numpy.array([3, 1, 2]), 3, sash.m4())[-1].tolist()
     [3, 2, 1, 3]
     """
-    return Builtin("m4", columns=named(column), make=_m4)
+    return Builtin("m4", columns=named(column), make=through_floats(_m4))
 
 
 def max_count(column: str | None = None) -> Template:

@@ -8,6 +8,7 @@ to the interpreter and to the compiler.
 
 import re
 from dataclasses import dataclass
+from dataclasses import field as member
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +31,9 @@ class Field:
     """One field of a partial: `f8`, `i8`, `b1` …, `u8[16]` for an array, `O` for any object."""
 
     code: str
+    # Of objects that are decimals, all digits and those after the point. It says how objects are read, not how they
+    # are kept, so fields are equal without it.
+    decimal: tuple[int, int] | None = member(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         match = _CODE.fullmatch(self.code) if isinstance(self.code, str) else None

@@ -18,7 +18,7 @@ from sash.algebra.aggregate import Builtin, Kind, Template
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts
-from sash.algebra.pieces import named
+from sash.algebra.pieces import named, numeric
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = ["collect", "collect_distinct", "count_distinct", "interpolated", "median", "quantile", "string_agg"]
@@ -90,7 +90,7 @@ def string_agg(column: str | None = None, separator: str = ",") -> Template:
 
     def make(columns: Columns, invertible: bool) -> Parts:
         column = columns[0]
-        if not column.field.is_object:
+        if not column.field.is_object or column.field.decimal is not None:
             raise UnsupportedAggregate.of_type("string_agg", column, "strings")
         return Parts((_COLLECTED,), joined, OBJECT, _some_collected if column.nullable else None)
 
@@ -213,8 +213,8 @@ def _at(q: Any, name: str, columns: tuple[str, ...], parameters: tuple[tuple[str
 
     def make(columns: Columns, invertible: bool) -> Parts:
         column = columns[0]
-        if column.field.is_object or column.is_time:
-            raise UnsupportedAggregate.of_type(name, column, "numbers")
+        if column.field.decimal is None:
+            numeric(name, column)
         return Parts((_VALUES,), lower, F8, _some_values if column.nullable else None)
 
     return Builtin(

@@ -16,6 +16,7 @@ The functions are run as plain Python, whatever they compile to.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -37,6 +38,7 @@ EXAMPLES: dict[str, tuple[Any, ...]] = {
     "f": (0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 1e6, -0.0, math.inf, -math.inf, math.nan),
     "O": ("", "a", "b", "ab", "ba"),
 }
+DECIMALS = tuple(Decimal(each) for each in ("0.00", "0.01", "-0.01", "0.10", "1.00", "-2.50", "99999999.99"))
 
 History = tuple[Any, ...]
 
@@ -70,7 +72,7 @@ def associative(
     """Whether grouping does not matter: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c).
 
     `values` are examples, tuples of them for an aggregate of several columns; without, there are some
-    for the type of `column`: numbers, with NaN and infinities for floats, or strings for "O".
+    for the type of `column`: numbers, with NaN and infinities for floats, strings for "O", or decimals for "decimal".
 
     >>> import sash
     >>> associative(sash.stddev()) is None
@@ -294,7 +296,7 @@ def _subjects(
         raise InvalidAggregate.parameter(aggregate.name, "invert", None, "given to be checked")
     arity = max(aggregate.arity, 1)
     if values is None:
-        columns = (Column(Field(column)),) * arity
+        columns = (Column(Field("O", (10, 2)) if column == "decimal" else Field(column)),) * arity
         values = _examples(columns)
     else:
         rows = [value if arity > 1 else (value,) for value in values]
@@ -306,7 +308,10 @@ def _subjects(
 
 def _examples(columns: tuple[Column, ...]) -> list[Any]:
     of_each = [
-        [*EXAMPLES[each.field.dtype.kind], *([None] if each.nullable else [])]
+        [
+            *(EXAMPLES[each.field.dtype.kind] if each.field.decimal is None else DECIMALS),
+            *([None] if each.nullable else []),
+        ]
         for each in columns or (Column(Field("i8")),)
     ]
     if len(of_each) == 1:

@@ -59,6 +59,8 @@ class Column:
 
     def __str__(self) -> str:
         kind = "time" if self.is_time else self.field.dtype.name
+        if self.field.decimal is not None:
+            kind = "decimal({}, {})".format(*self.field.decimal)
         return f"{kind}{' with nulls' if self.nullable else ''}"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from sash.algebra import exact
 from sash.algebra.aggregate import Builtin, Kind, Template, counted
 from sash.algebra.compiler import jitable
+from sash.algebra.decimals import mean_parts, sum_parts, through_floats
 from sash.algebra.fields import Partial
 from sash.algebra.monoid import Column, Component, Parts
 from sash.algebra.pieces import (
@@ -68,6 +69,8 @@ def _count(columns: Columns, invertible: bool) -> Parts:
 
 def _sum(columns: Columns, invertible: bool) -> Parts:
     column = columns[0]
+    if column.field.decimal is not None:
+        return sum_parts(columns)
     numeric("sum", column)
     total = _total(column, invertible)
     lower = _as_number(column, invertible) if is_float(column) else exact.whole
@@ -87,6 +90,8 @@ def _some_that_fits(p: Partial) -> int:
 
 
 def _mean(columns: Columns, invertible: bool) -> Parts:
+    if columns[0].field.decimal is not None:
+        return mean_parts(columns)
     numeric("mean", columns[0])
     number = jitable(_as_number(columns[0], invertible))
 
@@ -156,7 +161,7 @@ def _spread(name: str, freedom: int, root: bool) -> Callable[[Columns, bool], Pa
         of_root = jitable(lower)
         return Parts(components, (lambda p: math.sqrt(of_root(p))) if root else lower, F8, enough)
 
-    return make
+    return through_floats(make)
 
 
 def _log(x: Any) -> float:
@@ -278,7 +283,7 @@ def count(column: str | None = None) -> Template:
 
 
 def sum(column: str | None = None) -> Template:
-    """The total; of integers exact, and refused where it does not fit 64 bits.
+    """The total; of integers and Arrow decimals exact, and refused where it does not fit 64 bits, or 38 digits.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 3, 4], 2, sash.sum())
@@ -288,7 +293,7 @@ def sum(column: str | None = None) -> Template:
 
 
 def mean(column: str | None = None) -> Template:
-    """The average.
+    """The average; of Arrow decimals a decimal with four digits more, rounded half up.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 6], 2, sash.mean())
@@ -338,7 +343,9 @@ def geometric_mean(column: str | None = None) -> Template:
     >>> [round(x, 9) for x in sash.swag.slide([1, 4, 16], 2, sash.geometric_mean())]
     [1.0, 2.0, 8.0]
     """
-    return Builtin("geometric_mean", columns=named(column), invertible=True, commutative=True, make=_geometric_mean)
+    return Builtin(
+        "geometric_mean", columns=named(column), invertible=True, commutative=True, make=through_floats(_geometric_mean)
+    )
 
 
 def product(column: str | None = None) -> Template:
@@ -348,4 +355,6 @@ def product(column: str | None = None) -> Template:
     >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())
     [2, 6, 0, 0]
     """
-    return Builtin("product", columns=named(column), commutative=True, kind=Kind.DISTRIBUTIVE, make=_product)
+    return Builtin(
+        "product", columns=named(column), commutative=True, kind=Kind.DISTRIBUTIVE, make=through_floats(_product)
+    )

@@ -30,6 +30,10 @@ def by_name(*experiments: Experiment[S]) -> Mapping[str, Experiment[S]]:
     return {each.name: each for each in experiments}
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Bench(Generic[S]):
     """What can be run, how much of it, what it is held to, and how it is drawn."""
@@ -42,6 +46,7 @@ class Bench(Generic[S]):
     figures: Figures
     notes: Callable[[set[str]], Iterable[str]]
     packages: tuple[str, ...]
+    finish: Callable[[], None] = _nothing  # puts away what tasks share, however the run ended
 
     def plan(self, only: Iterable[str] = (), settings: S | None = None) -> list[tuple[str, Task]]:
         """The tasks of a run, each with the name of its experiment."""
@@ -62,13 +67,16 @@ class Bench(Generic[S]):
         records: list[Record] = []
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before this run adds its own
         deadline, left = time.monotonic() + chosen.seconds, 0
-        for done, (name, task) in enumerate(tasks):
-            if time.monotonic() > deadline:
-                left = len(tasks) - done
-                break
-            if begin is not None:
-                begin(name, task.label)
-            records += task.measure()
+        try:
+            for done, (name, task) in enumerate(tasks):
+                if time.monotonic() > deadline:
+                    left = len(tasks) - done
+                    break
+                if begin is not None:
+                    begin(name, task.label)
+                records += task.measure()
+        finally:
+            self.finish()
         notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, load, left, len(tasks)))
         title = f"sash bench {self.name} ({chosen.name})"
         report = Report(title, Machine.here(self.packages), tuple(records), notes=notes)

@@ -8,7 +8,7 @@ import click
 from sash.cli.show import progress, show
 from sash.report import Report
 
-__all__ = ["bench_algorithms", "bench_slicing"]
+__all__ = ["bench_algorithms", "bench_slicing", "bench_spark"]
 
 
 def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> Report:
@@ -21,6 +21,13 @@ def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> Report:
 def bench_slicing(quick: bool, only: tuple[str, ...], out: Path) -> Report:
     """Streams of many windows."""
     from sash.bench.slicing import BENCH
+
+    return _bench(BENCH, quick, only, out)
+
+
+def bench_spark(quick: bool, only: tuple[str, ...], out: Path) -> Report:
+    """DataFrames, beside native Spark."""
+    from sash.bench.spark import BENCH
 
     return _bench(BENCH, quick, only, out)
 

@@ -18,6 +18,7 @@ Examples:
   sash bench algorithms --quick            the papers' experiments, in half a minute
   sash bench algorithms --only latency     one of them, in full
   sash bench slicing --quick               streams of many windows, beside other techniques
+  sash bench spark --only frames           DataFrames, beside native Spark
 """
 DEMO_EXAMPLES = """\b
 Examples:
@@ -38,6 +39,11 @@ SLICING_EXAMPLES = """\b
 Examples:
   sash bench slicing --quick
   sash bench slicing --only concurrent --only one_row --out build/streams
+"""
+SPARK_EXAMPLES = """\b
+Examples:
+  sash bench spark --quick
+  sash bench spark --only slide --only frames --out build/spark
 """
 
 
@@ -151,5 +157,25 @@ def bench_slicing(quick: bool, only: tuple[str, ...], out: Path) -> None:
     output_latency, disorder_fraction, disorder_delay, measures, median, splits, aggregates.
     """
     from sash.cli.bench import bench_slicing as run
+
+    run(quick, only, out)
+
+
+@bench.command("spark", epilog=SPARK_EXAMPLES)
+@click.option("--quick", is_flag=True, help="Small sizes: shows that everything works, in a few minutes.")
+@click.option("--only", multiple=True, metavar="NAME", help="One experiment; repeat for several.")
+@click.option(
+    "--out",
+    default=Path("build/bench/spark"),
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where report.json and the pictures go.",
+)
+def bench_spark(quick: bool, only: tuple[str, ...], out: Path) -> None:
+    """Run windows and frames of DataFrames on local Spark, beside what Spark does by itself, in one run.
+
+    The experiments: slide, frames, keys, density, hot_key, cores, memory. All of them take the better part of an hour.
+    """
+    from sash.cli.bench import bench_spark as run
 
     run(quick, only, out)

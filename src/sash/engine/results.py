@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.fields import Field
 from sash.algebra.monoid import Output, Presence
 from sash.engine.keys import Keys
 from sash.engine.sent import Columns
@@ -63,7 +64,7 @@ def values_of(output: Output, values: Any, flags: Iterator[Any], name: str) -> t
     else:
         presence = np.asarray(next(flags), np.uint8)
         if (presence == Presence.OVERFLOW).any():
-            raise NumberOverflow.at(name, int(np.argmax(presence == Presence.OVERFLOW)))
+            raise NumberOverflow.at(name, int(np.argmax(presence == Presence.OVERFLOW)), _kind(output.result))
         valid = presence == Presence.VALUE
     if isinstance(values, list) and not output.result.is_object:
         kept = output.result.empty(len(values), compiled=True)
@@ -72,6 +73,11 @@ def values_of(output: Output, values: Any, flags: Iterator[Any], name: str) -> t
                 kept[row] = value
         values = kept
     return values, valid
+
+
+def _kind(result: Field) -> str:
+    """The type that a result must fit, in words."""
+    return "64-bit integers" if result.decimal is None else "decimal({}, {})".format(*result.decimal)
 
 
 def schema_of(plan: Plan) -> pa.Schema:

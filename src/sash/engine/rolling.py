@@ -1,7 +1,7 @@
 """One result per row: SQL's OVER, on a table."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,54 @@ from sash.engine.results import arrow_of, values_of
 from sash.engine.stream import as_bound, bound, options_of
 from sash.engine.tables import Rows, kind_of, like, read_rows
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError, UnknownName
-from sash.plan.query import query
-from sash.plan.share import grouped, readings_of, view_of
+from sash.plan.query import Query, query
+from sash.plan.share import ColumnType, grouped, readings_of, view_of
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
 from sash.windows.kinds import length_on, tumbling
+from sash.windows.measure import Measure
 
-__all__ = ["rolling"]
+__all__ = ["Frame", "Framing", "frame", "framed", "frames_of", "plan_frames", "rolling"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What each row looks back on: its last `rows`, or those within `range`; and what is computed of them."""
+
+    rows: int | None
+    range: Any  # as the user gave it
+    closed: str
+    min_samples: int
+    aggregates: tuple[tuple[str, Template], ...]
+
+
+def frame(
+    *, rows: int | None = None, range: Any = None, closed: str = "both", min_samples: int = 1, **aggregates: Template
+) -> Frame:
+    """One of several frames of a call to `rolling`.
+
+    >>> import sash
+    >>> near, far = sash.frame(rows=2, near=sash.max("x")), sash.frame(range=10, far=sash.max("x"))
+    >>> sash.rolling({"t": [1, 2, 4], "x": [5, 3, 1]}, near, far, on="t").select(["near", "far"]).to_pylist()
+    [{'near': 5, 'far': 5}, {'near': 5, 'far': 5}, {'near': 3, 'far': 5}]
+    """
+    if (rows is None) == (range is None):
+        raise InvalidInput.option("rows and range", (rows, range), "one of them given, the other left out")
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1):
+        raise InvalidInput.at_least("rows", rows, 1)
+    if closed not in ("both", "right"):
+        raise InvalidInput.option("closed", closed, "'both' or 'right'")
+    if isinstance(min_samples, bool) or not isinstance(min_samples, int | np.integer) or min_samples < 0:
+        raise InvalidInput.at_least("min_samples", min_samples, 0)
+    wanted = query("rolling", tumbling(1), **aggregates)
+    return Frame(None if rows is None else int(rows), range, closed, int(min_samples), wanted.aggregates)
 
 
 def rolling(
     table: Any,
     /,
-    *,
+    *frames: Frame,
     on: str,
     by: str | Sequence[str] | None = None,
     rows: int | None = None,
@@ -43,7 +77,7 @@ def rolling(
     The table comes back, in its own order and of its own kind, with a column for each aggregate. Rows are taken in the
     order of `on`, equals as they stand. `range` is SQL's RANGE frame, [p - range, p] with all rows at p;
     `closed="right"` leaves out p - range. Where fewer than `min_samples` values are not null, the result is null. A row
-    without a position is in no frame and has none.
+    without a position is in no frame and has none. Several frames at once are given as `sash.frame(…)`.
 
     >>> import sash
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
@@ -53,38 +87,87 @@ def rolling(
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
     """
     given = read_rows(table)
+    wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
+    plan = plan_frames(given, wanted, on, by)
+    result = given.table()
+    for name, column in framed(plan, given).items():
+        result = result.append_column(name, column)
+    return like(result, kind_of(table))
+
+
+def frames_of(
+    frames: Sequence[Frame], rows: Any, range: Any, closed: str, min_samples: int, aggregates: dict[str, Template]
+) -> tuple[Frame, ...]:
+    """All frames of a call, those given one by one and the one that the call itself describes."""
+    for each in frames:
+        if not isinstance(each, Frame):
+            raise InvalidInput.option("A frame", each, "made by sash.frame(rows=… or range=…, name=aggregate)")
+    if frames and rows is None and range is None and not aggregates:
+        return tuple(frames)
+    return (*frames, frame(rows=rows, range=range, closed=closed, min_samples=min_samples, **aggregates))
+
+
+@dataclass(frozen=True)
+class Framing:
+    """Frames over columns of known types: what is decided before rows are looked at."""
+
+    frames: tuple[Frame, ...]
+    on: str
+    by: tuple[str, ...]
+    measure: Measure
+    widths: tuple[Any, ...]  # of frames by range, in positions
+    types: dict[str, ColumnType]
+
+    def results(self) -> list[tuple[str, Any]]:
+        """The names and Arrow types of the columns that are added; None where only the objects can tell."""
+        found = []
+        for each in self.frames:
+            wanted = _as_query(each)
+            groups, _, readings = grouped([wanted], self.types)
+            found += [(reading.name, reading.arrow) for reading in readings_of(readings[wanted.name], groups)]
+        return found
+
+
+def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Sequence[str] | None) -> Framing:
+    """Check frames against the columns of a table."""
     options = options_of(on, by, 0, None, False, "final")
     for name in (on, *options.by):
         if name not in given.names:
             raise UnknownName.of("column", name, given.names)
-    if (rows is None) == (range is None):
-        raise InvalidInput.option("rows and range", (rows, range), "one of them given, the other left out")
-    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1):
-        raise InvalidInput.at_least("rows", rows, 1)
-    if closed not in ("both", "right"):
-        raise InvalidInput.option("closed", closed, "'both' or 'right'")
-    if isinstance(min_samples, bool) or not isinstance(min_samples, int | np.integer) or min_samples < 0:
-        raise InvalidInput.at_least("min_samples", min_samples, 0)
-    for name in aggregates:
-        if name in given.names:
-            raise InvalidQuery.reserved("rolling", name, given.names)
-    wanted = query("rolling", tumbling(1), **aggregates)
+    taken = list(given.names)
+    for each in frames:
+        for name, _ in each.aggregates:
+            if name in taken:
+                raise InvalidQuery.reserved("rolling", name, taken)
+            taken.append(name)
     measure = given.measure(on)
-    width = None if range is None else length_on(measure, "range", range)
-    positions, valid = given.positions(on, measure)
-    order, slots = _sorted(given, options.by, positions, valid)
-    if rows is not None:
-        begins = _key_begins(slots)
-        ends = np.arange(1, len(order) + 1)
-        starts = np.maximum(ends - rows, begins)
-    else:
-        starts, ends = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
-        _frames(slots, positions[order], measure.dtype.type(width), closed == "both", starts, ends)
-    columns = _computed(given, wanted, order, starts, ends, int(min_samples))
-    result = given.table()
-    for name, column in columns.items():
-        result = result.append_column(name, column)
-    return like(result, kind_of(table))
+    widths = tuple(None if each.range is None else length_on(measure, "range", each.range) for each in frames)
+    types = bound([_as_query(each) for each in frames], given)
+    for each in frames:
+        grouped([_as_query(each)], types)
+    return Framing(frames, on, options.by, measure, widths, types)
+
+
+def _as_query(frame: Frame) -> Query:
+    return query("rolling", tumbling(1), **dict(frame.aggregates))
+
+
+def framed(plan: Framing, given: Rows) -> dict[str, Any]:
+    """The columns that frames add to a table."""
+    positions, valid = given.positions(plan.on, plan.measure)
+    order, slots = _sorted(given, plan.by, positions, valid)
+    columns: dict[str, Any] = {}
+    for each, width in zip(plan.frames, plan.widths, strict=True):
+        if each.rows is not None:
+            begins = _key_begins(slots)
+            ends = np.arange(1, len(order) + 1)
+            starts = np.maximum(ends - each.rows, begins)
+        else:
+            starts, ends = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+            own = plan.measure.dtype.type(width)
+            _frames(slots, positions[order], own, each.closed == "both", starts, ends)
+        columns |= _computed(given, _as_query(each), plan.types, order, starts, ends, each.min_samples)
+    return columns
 
 
 def _sorted(rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None) -> tuple[Array, Array]:
@@ -129,8 +212,9 @@ def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any
         ends[row] = high
 
 
-def _computed(given: Rows, wanted: Any, order: Array, starts: Array, ends: Array, least: int) -> dict[str, Any]:
-    types = bound([wanted], given)
+def _computed(
+    given: Rows, wanted: Query, types: dict[str, ColumnType], order: Array, starts: Array, ends: Array, least: int
+) -> dict[str, Any]:
     groups, names, found = grouped([wanted], types)
     readings = readings_of(found[wanted.name], groups)
     data = {

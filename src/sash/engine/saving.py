@@ -62,7 +62,10 @@ def save(
             "delay": _length(options.delay),
         },
         "types": schema.serialize().to_pybytes(),
-        "fields": {name: (each.column.field.code, each.column.is_time) for name, each in types.items()},
+        "fields": {
+            name: (each.column.field.code, each.column.is_time, each.column.field.decimal)
+            for name, each in types.items()
+        },
         "keys": keys.serialize().to_pybytes(),
         "measure": None if measure is None else (measure.kind.value, logical.serialize().to_pybytes()),
         "fingerprint": "" if engine is None else engine.plan.fingerprint,
@@ -80,12 +83,7 @@ def load(blob: Any) -> Saved:
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(content["types"]))
         fields = content["fields"]
-        types = {
-            each.name: ColumnType(
-                Column(Field(fields[each.name][0]), nullable=True, is_time=fields[each.name][1]), each.type
-            )
-            for each in schema
-        }
+        types = {each.name: ColumnType(_column(*fields[each.name]), each.type) for each in schema}
         measure = None
         if content["measure"] is not None:
             kind, logical = content["measure"]
@@ -107,6 +105,10 @@ def load(blob: Any) -> Saved:
         )
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise InvalidState.damaged(f"its parts do not fit together ({error})") from error
+
+
+def _column(code: str, is_time: bool, decimal: tuple[int, int] | None = None) -> Column:
+    return Column(Field(code, decimal), nullable=True, is_time=is_time)
 
 
 def same_queries(saved: Saved, given: Sequence[Query]) -> tuple[Query, ...]:

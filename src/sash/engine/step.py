@@ -177,11 +177,12 @@ class Engine:
         for name in state.due:
             gap: Any = next(each.window.gap for each in plan.queries if each.name == name)  # type: ignore[attr-defined]
             state.due[name] = min(state.due[name], low + gap)
-        for partials, names in zip(state.partials, plan.group_columns, strict=True):
+        for partials, group, names in zip(state.partials, plan.groups, plan.group_columns, strict=True):
             partials.ensure(slices.capacity)
             partials.reset(placed.made)
             columns = [batch.columns[name] for name in names]
-            inputs = (*(data for data, _ in columns), *(valid for _, valid in columns))
+            flags = [valid for (_, valid), column in zip(columns, group.columns, strict=True) if column.nullable]
+            inputs = (*(data for data, _ in columns), *flags)
             try:
                 partials.add(placed.ids, inputs)
                 partials.merge(placed.merged)

@@ -76,6 +76,16 @@ class Stream:
         self._types: dict[str, ColumnType] = {}
         self._broken: BaseException | None = None
 
+    @classmethod
+    def of(cls, plan: Plan, state: State | None = None) -> "Stream":
+        """A stream whose plan was made before its first rows came."""
+        stream = cls.__new__(cls)
+        stream.options, stream.queries = plan.options, ()
+        stream._keeps_late, stream._late_rows = False, []
+        stream._pending, stream._types, stream._broken = [], dict(plan.columns), None
+        stream._engine, stream._state = Engine(plan), State.empty(plan) if state is None else state
+        return stream
+
     # --- rows in, results out ----------------------------------------------------------------------
 
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
@@ -337,12 +347,10 @@ def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[St
     >>> results.to_pylist(), late.num_rows
     ([{'query': 'n', 'window_start': 0, 'window_end': 10, 'n': 1}], 0)
     """
-    stream = Stream.__new__(Stream)
-    stream.options, stream.queries = plan.options, ()
-    stream._keeps_late, stream._late_rows = True, []
-    stream._pending, stream._types, stream._broken = [], dict(plan.columns), None
-    stream._engine, stream._state = Engine(plan), state.copy()
+    stream = Stream.of(plan, state.copy())
+    stream._keeps_late = True
     results = stream.push(rows, watermark)
+    assert stream._state is not None
     return stream._state, results, stream.late()
 
 
@@ -454,7 +462,8 @@ def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
     if valid is None:
         valid = np.ones(len(data), np.bool_)
     if field.is_object:
-        if not values.column.field.is_object and valid.any():
+        known = values.column.field
+        if (not known.is_object or known.decimal != field.decimal) and valid.any():
             raise InvalidInput.changed(name, values.column, kind.column)
         objects = np.empty(len(data), object)
         objects[:] = data if values.column.field.is_object else [None] * len(data)

@@ -4,7 +4,7 @@ import hashlib
 import html
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.monoid import Monoid
+from sash.algebra.monoid import Column, Monoid, of_partials
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.plan.decide import SLIDE_FROM, Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
 from sash.plan.query import Query
@@ -23,7 +23,7 @@ from sash.slicing.slicer import Edges, Progression, pairs
 from sash.windows.kinds import Context, Window, length_on
 from sash.windows.measure import Measure
 
-__all__ = ["Options", "Plan", "Planned", "make_plan"]
+__all__ = ["Options", "Plan", "Planned", "as_html", "as_text", "make_plan", "of_slices"]
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,8 @@ class Plan:
         fields = [each for group in self.groups for each in group.fields]
         return 48 + sum(8 if each.is_object else each.dtype.itemsize * each.width for each in fields)
 
-    def _lines(self) -> list[tuple[str, str]]:
+    def lines(self) -> list[tuple[str, str]]:
+        """What was decided and why, by name."""
         o = self.options
         by = ", ".join(o.by) or "no key"
         order = "in order" if o.in_order else f"any order, lateness {o.lateness}"
@@ -225,15 +226,25 @@ class Plan:
         return f"about {math.ceil(most) + 1} slices per key, {(math.ceil(most) + 1) * self.bytes_per_slice():,} bytes"
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<8}{text}" for name, text in self._lines())
+        return as_text(self.lines())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self._lines()
-        )
-        return f"<table>{rows}</table>"
+        return as_html(self.lines())
+
+
+def as_text(lines: Sequence[tuple[str, str]]) -> str:
+    """Lines of a plan, each under its name."""
+    return "\n".join(f"{name:<8}{text}" for name, text in lines)
+
+
+def as_html(lines: Sequence[tuple[str, str]]) -> str:
+    """The same as a table for a notebook."""
+    rows = "".join(
+        f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+        for name, text in lines
+    )
+    return f"<table>{rows}</table>"
 
 
 def _unit(length: float, measure: Measure) -> str:
@@ -310,6 +321,31 @@ def make_plan(
         takes_tree(longest if not each_row else math.inf, compiled),
         _result_columns(planned),
     )
+
+
+def of_slices(plan: Plan) -> Plan:
+    """The same plan over rows that are slices already: their columns are the fields of partials.
+
+    A slice stands at its start, so every window that holds a row of it holds it.
+    """
+    names = tuple(tuple(f"_{g}_{k}" for k in range(len(group.fields))) for g, group in enumerate(plan.groups))
+    columns = {}
+    for group, own in zip(plan.groups, names, strict=True):
+        times = _time_fields(group)
+        for each, name, is_time in zip(group.fields, own, times, strict=True):
+            arrow = pa.null() if each.is_object or each.is_array else pa.from_numpy_dtype(each.dtype)
+            columns[name] = ColumnType(Column(each, is_time=is_time), arrow)
+    return replace(plan, groups=tuple(map(of_partials, plan.groups)), group_columns=names, columns=columns)
+
+
+def _time_fields(group: Monoid) -> list[bool]:
+    """Which fields of a partial are dates or times of the input."""
+    found = []
+    for component in group.components:
+        inputs = [group.columns[i] for i in component.inputs]
+        for place, each in enumerate(component.fields):
+            found.append(component.selective and place < len(inputs) and inputs[place].is_time and each.code == "i8")
+    return found
 
 
 def _traits(query: Query, window: Window) -> Traits:

@@ -149,6 +149,9 @@ def _arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType]
         return pa.list_(pa.from_numpy_dtype(result.dtype), result.width)
     if not result.is_object:
         return pa.from_numpy_dtype(result.dtype)
+    if result.decimal is not None:
+        digits, scale = result.decimal
+        return pa.decimal128(digits, scale) if digits <= 38 else pa.decimal256(digits, scale)
     if template.name in ("collect", "collect_distinct"):
         return pa.list_(types[template.columns[0]].arrow)
     return pa.string() if template.name == "string_agg" else None

@@ -166,14 +166,19 @@ def _arrow_column(values: Any, pa: Any) -> Values:
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_boolean(array.type)):
         if pa.types.is_nested(kind):
             raise InvalidInput.option("values", kind, "numbers, booleans, strings, dates or times")
-        objects = _list(array.to_pylist())
-        return Values(objects.data, objects.valid, objects.column, "arrow", kind)
+        return _objects(array, Field("O", (kind.precision, kind.scale)) if pa.types.is_decimal(kind) else Field("O"))
     valid = None if array.null_count == 0 else np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
     if valid is not None:
         array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
     data = np.ascontiguousarray(array.to_numpy(zero_copy_only=False))
     column = Column(Field(data.dtype.str[1:]), nullable=valid is not None, is_time=logical is not None)
     return Values(data, valid, column, "arrow", logical)
+
+
+def _objects(array: Any, field: Field) -> Values:
+    """Strings and decimals: they have a type even where there are none."""
+    valid = None if array.null_count == 0 else np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+    return Values(array.to_pylist(), valid, Column(field, nullable=valid is not None), "arrow", array.type)
 
 
 def write(values: Values, result: Any, valid: np.ndarray[Any, Any] | None, keeps_type: bool) -> Any:

@@ -1,0 +1,56 @@
+"""One core and two: of everyday questions, and of those where one key has most of the rows, or all."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from sash.bench.dataframes.alone import alone
+from sash.bench.dataframes.measuring import records_of
+from sash.bench.dataframes.rows import Rows
+from sash.bench.dataframes.settings import SparkSettings
+from sash.bench.dataframes.subjects import FRAMES, NATIVE, SASH, TREE, WINDOWS, Point
+from sash.bench.dataframes.windows import AGGREGATE, slide_rows
+from sash.bench.settings import Task
+from sash.report import Record
+
+__all__ = ["HOT_PERCENT", "core_tasks", "hot_key_tasks"]
+
+CORES = (1, 2)
+HOT_PERCENT = 90
+HOT_KEYS = 100
+HOT_SLICES = 10_000
+
+
+def hot_key_tasks(settings: SparkSettings) -> Iterator[Task]:
+    """Rows that are all of one key, or nearly: a process for each number of cores."""
+    for cores in CORES:
+        yield Task(f"{cores} cores", partial(_hot_key, settings, cores))
+
+
+def _hot_key(settings: SparkSettings, cores: int) -> Iterator[Record]:
+    plain = Rows(settings.hot_rows, 1, min(HOT_SLICES, settings.hot_rows // 10))
+    hot = Rows(settings.hot_rows, HOT_KEYS, hot_percent=HOT_PERCENT)
+    windows = [Point(SASH, WINDOWS, settings.hot_slides, plain, is_keyed=False)]
+    frames = [Point(each, FRAMES, settings.hot_window, hot) for each in (TREE, SASH)]
+    runs = alone(f"local[{cores}]", [*windows, *frames], settings)
+    shape = {"cores": cores, "rows": settings.hot_rows}
+    yield from records_of(
+        "hot_key", AGGREGATE, [(each, runs[each]) for each in windows], NATIVE, case="no key", **shape
+    )
+    case = f"{HOT_PERCENT} % one key"
+    yield from records_of("hot_key", "max", [(each, runs[each]) for each in frames], TREE, case=case, **shape)
+
+
+def core_tasks(settings: SparkSettings) -> Iterator[Task]:
+    """What a second core brings: a process for each number of cores."""
+    for cores in CORES:
+        yield Task(f"{cores} cores", partial(_cores, settings, cores))
+
+
+def _cores(settings: SparkSettings, cores: int) -> Iterator[Record]:
+    windows = [Point(each, WINDOWS, settings.core_slides, slide_rows(settings)) for each in (NATIVE, SASH)]
+    rows = Rows(settings.frame_rows, settings.frame_keys[0])
+    frames = [Point(each, FRAMES, settings.core_window, rows) for each in (TREE, SASH)]
+    runs = alone(f"local[{cores}]", [*windows, *frames], settings)
+    of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
+    yield from records_of("cores", AGGREGATE, of_windows, NATIVE, cores=cores, slides=settings.core_slides)
+    yield from records_of("cores", "max", of_frames, TREE, cores=cores, window=settings.core_window)

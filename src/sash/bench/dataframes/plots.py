@@ -1,0 +1,56 @@
+"""Pictures of a bench of Spark, in the style of all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sash.bench.dataframes.measuring import MEMORY, TIME
+from sash.bench.plots import Points, lines, points_of
+from sash.report import Record, Report
+
+__all__ = ["spark_figures"]
+
+_TIMES = {
+    "slide": ("Windows that slide by a second: max and count", "slides", "size / slide"),
+    "density": ("Ways to slice: max and count, ten slides", "rows_per_slice", "rows per key and slice"),
+    "keys": ("The same rows of more keys: max and count, ten slides", "keys", "keys"),
+}
+
+
+def spark_figures(report: Report) -> Iterator[tuple[str, Any]]:
+    """Everything that can be drawn of a bench of Spark, under its name."""
+    for name, (title, across, label) in _TIMES.items():
+        points = points_of(_measured(report, name), across)
+        if points:
+            yield name, lines(points, title, label, "s", base=10)
+    for keys in dict.fromkeys(each.get("keys") for each in _measured(report, "frames")):
+        points = points_of(_measured(report, "frames", keys=keys), "window")
+        title = f"Max of each row and those before it: {keys} {'key' if keys == 1 else 'keys'}"
+        yield f"frames_{keys}", lines(points, title, "window [rows]", "s", base=10)
+    hot = _by(_measured(report, "hot_key"), "case", "cores")
+    if hot:
+        yield "hot_key", lines(hot, "One key has the rows", "cores", "s", base=None)
+    cores = {f"{name}, {kind}": line for kind, own in _kinds(report) for name, line in points_of(own, "cores").items()}
+    if cores:
+        yield "cores", lines(cores, "What a second core brings", "cores", "s", base=None)
+    memory = _by(_measured(report, "memory", MEMORY), "question", "rows")
+    if memory:
+        yield "memory", lines(memory, "One key: peak of the largest Python worker", "rows", "MB", base=10)
+
+
+def _measured(report: Report, experiment: str, metric: str = TIME, **wanted: Any) -> list[Record]:
+    return [each for each in report.select(experiment, metric=metric, **wanted) if each.value]
+
+
+def _by(records: list[Record], beside: str, across: str) -> Points:
+    """A line per subject and value of another parameter."""
+    named: Points = {}
+    for value in dict.fromkeys(each.get(beside) for each in records):
+        own = [each for each in records if each.get(beside) == value]
+        named |= {f"{name}, {value}": line for name, line in points_of(own, across).items()}
+    return named
+
+
+def _kinds(report: Report) -> Iterator[tuple[str, list[Record]]]:
+    records = _measured(report, "cores")
+    for kind, name in (("windows", "slides"), ("frames", "window")):
+        yield kind, [each for each in records if each.get(name) is not None]

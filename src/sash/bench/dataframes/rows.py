@@ -1,0 +1,54 @@
+"""The rows that both sides read: made once by Spark, kept as Parquet, a second of event time per slice."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Rows"]
+
+SECOND = 1_000_000
+START = 1_767_225_600 * SECOND  # 2026-01-01
+FILES = 4
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows, of how many keys, over how many seconds; the rows of a key are spread evenly.
+
+    Columns t (timestamp), k (key), x (float64); files and the rows in them are in the order of t.
+    """
+
+    rows: int
+    keys: int = 1
+    seconds: int = 1000
+    hot_percent: int = 0  # of the rows are of key 0, whatever else it has
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"rows-{self.rows}-{self.keys}-{self.seconds}-{self.hot_percent}"
+
+    def part(self, rows: int, keys: int) -> "Rows":
+        """Fewer keys and fewer rows, as dense as before: as many seconds as the rows of a key then span."""
+        per_key = self.rows / self.keys
+        return replace(self, rows=rows, keys=keys, seconds=max(1, round(self.seconds * rows / keys / per_key)))
+
+    def read(self, spark: Any, folder: Path) -> Any:
+        """As a DataFrame; written first if nobody has yet."""
+        path = folder / self.name
+        if not (path / "_SUCCESS").exists():
+            self._made(spark).write.mode("overwrite").parquet(str(path))
+        return spark.read.parquet(str(path))
+
+    def _made(self, spark: Any) -> Any:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        number = F.col("id")
+        micros = F.lit(START) + F.floor(number * F.lit(self.seconds * SECOND / self.rows)).cast("long")
+        key = F.pmod(number * 7919, F.lit(self.keys))  # each key once in as many rows as there are keys
+        if self.hot_percent:
+            key = F.when(F.pmod(F.xxhash64(number, F.lit(1)), F.lit(100)) < self.hot_percent, F.lit(0)).otherwise(key)
+        value = F.pmod(F.xxhash64(number), F.lit(1_000_003)) / 1000.0
+        return spark.range(0, self.rows, 1, FILES).select(
+            F.timestamp_micros(micros).alias("t"), key.cast("long").alias("k"), value.alias("x")
+        )

@@ -1,0 +1,202 @@
+"""No key, or one that most rows have: its time is cut into chunks, and each chunk is a bucket of its own.
+
+A window or frame that crosses a border belongs to the chunk that it ends in. That chunk is also sent the rows before
+its start that such windows reach back to, its halo; so chunks are answered independently, after one shuffle.
+
+     … ──────[ chunk 1 ──────────────)[ chunk 2 ──────────────)[ chunk 3 …
+                            [ halo of 2 )          [ halo of 3 )
+
+Time is cut where the rows are: a look at the first rows tells which keys may be large, and only then is one narrow pass
+made over their positions. Frames by rows need a halo of so many rows: a second pass counts them.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from sash.errors import InvalidState
+from sash.spark.schema import column
+from sash.windows.measure import Measure
+
+__all__ = ["Chunk", "Hot", "Reach", "bucketed", "by_bucket", "find_hot"]
+
+# Keys are looked for among so many first rows, and a key is large from so many rows on.
+_PROBED = 20_000
+_LARGE = 1_000_000
+_CANDIDATES = 4
+_QUANTILES = 512
+_LEAST_ROWS = 250_000  # of a chunk
+_MOST_REPEATED = 0.5  # of all rows, in halos
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far back windows and frames look: in positions, and in rows."""
+
+    length: Any = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A stretch of one key's time."""
+
+    bucket: int
+    start: Any
+    end: Any  # the highest position there is: the last chunk
+    halo: Any  # from here on it is sent the rows before its start
+    rows: int = 0  # that must be among these, for frames by rows
+
+    def check(self, before: int, lowest: Any) -> None:
+        """The rows that were counted are there: a source that changes while it is read would give wrong frames."""
+        if self.halo > lowest and before < self.rows:
+            raise InvalidState.source_changed(self.rows, before)
+
+
+@dataclass(frozen=True)
+class Hot:
+    """A key that most rows have, and its chunks; without key columns, all rows."""
+
+    key: tuple[Any, ...]  # Arrow scalars
+    chunks: tuple[Chunk, ...]
+
+
+def by_bucket(hot: Sequence[Hot]) -> dict[int, Chunk]:
+    """The chunks of all such keys."""
+    return {chunk.bucket: chunk for each in hot for chunk in each.chunks}
+
+
+# --- on the driver -------------------------------------------------------------------------------------
+
+
+def find_hot(
+    rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: Reach, tasks: int, first_bucket: int
+) -> tuple[Hot, ...]:
+    """The keys whose rows would keep one task busy while others wait, with their chunks."""
+    candidates = _candidates(rows, by, tasks) if by else [()]
+    if not candidates or tasks < 2:
+        return ()
+    known = [_matches(by, key) for key in candidates]
+    shares = [k / _QUANTILES for k in range(1, _QUANTILES)]
+    position = column(on) if measure.dtype.kind == "i" else F.when(F.abs(column(on)) < math.inf, column(on))
+    wanted = [F.count(F.lit(1)).alias("total")]
+    for k, match in enumerate(known):
+        own = F.when(match, position)
+        wanted += [F.count(own).alias(f"n{k}"), F.percentile_approx(own, shares, 4 * _QUANTILES).alias(f"q{k}")]
+    found = rows.agg(*wanted).toArrow().combine_chunks()
+    total = found["total"][0].as_py()
+    hot: list[Hot] = []
+    for k, key in enumerate(candidates):
+        count = found[f"n{k}"][0].as_py()
+        if count < _LARGE or count * 2 * tasks < total:
+            continue
+        marks, _ = measure.positions(found[f"q{k}"].combine_chunks().flatten(), on)
+        marks = np.unique(marks)
+        counts = _counted(rows.where(known[k]), on, measure, marks) if reach.rows else _about(count, len(marks))
+        chunks = tuple(_chunks(marks, counts, reach, measure, 4 * tasks, first_bucket))
+        first_bucket += len(chunks)
+        if len(chunks) > 1:
+            hot.append(Hot(key, chunks))
+    return tuple(hot)
+
+
+def _candidates(rows: DataFrame, by: Sequence[str], tasks: int) -> list[tuple[Any, ...]]:
+    """Keys that are often among the first rows."""
+    first = rows.select(*map(column, by)).limit(_PROBED).toArrow().combine_chunks()
+    if first.num_rows < _PROBED:
+        return []  # not many rows at all
+    counts = first.group_by(list(by)).aggregate([([], "count_all")]).sort_by([("count_all", "descending")])
+    often = counts.slice(0, _CANDIDATES).filter(
+        pc.greater(counts["count_all"].slice(0, _CANDIDATES), _PROBED / (2 * tasks))
+    )
+    return [tuple(often[name][k] for name in by) for k in range(often.num_rows)]
+
+
+def _matches(by: Sequence[str], key: tuple[Any, ...]) -> Column:
+    match = F.lit(True)
+    for name, value in zip(by, key, strict=True):
+        match = match & column(name).eqNullSafe(F.lit(value.as_py()))
+    return match
+
+
+def _about(count: int, marks: int) -> Any:
+    return np.full(marks + 1, count / (marks + 1))
+
+
+def _counted(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
+    """How many rows there are before the first mark, between each two, and from the last on."""
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        counts = np.zeros(len(marks) + 1, np.int64)
+        for batch in batches:
+            positions, valid = measure.positions(batch.column(0), on)
+            places = np.searchsorted(marks, positions if valid is None else positions[valid], side="right")
+            counts += np.bincount(places, minlength=len(counts))
+        yield pa.record_batch([pa.array([counts.tolist()], pa.list_(pa.int64()))], names=["counts"])
+
+    parts = rows.select(column(on)).mapInArrow(count, "counts array<bigint>").toArrow()["counts"].to_pylist()
+    return np.sum(np.array(parts, np.int64), axis=0)
+
+
+def _chunks(marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, bucket: int) -> Iterator[Chunk]:
+    """As many chunks as are worth it: of even numbers of rows, and with halos that are small beside them."""
+    before = np.cumsum(counts[:-1])  # rows before each mark
+    total = float(before[-1] + counts[-1]) if len(before) else 0.0
+    for number in range(min(most, int(total // _LEAST_ROWS)), 1, -1):
+        borders = np.unique(np.searchsorted(before, total * np.arange(1, number) / number))
+        borders = borders[(borders < len(marks)) & (before[np.minimum(borders, len(marks) - 1)] > 0)]
+        halos = [_halo(marks, before, int(border), reach, measure) for border in borders]
+        if not len(borders) or sum(rows for _, rows in halos) > _MOST_REPEATED * total:
+            continue
+        starts = [measure.lowest, *marks[borders].tolist()]
+        ends = [*marks[borders].tolist(), measure.highest]
+        reached = [(measure.lowest, 0.0), *halos]
+        for start, end, (halo, _) in zip(starts, ends, reached, strict=True):
+            yield Chunk(bucket, start, end, halo, max(0, reach.rows))
+            bucket += 1
+        return
+
+
+def _halo(marks: Any, before: Any, border: int, reach: Reach, measure: Measure) -> tuple[Any, float]:
+    """From where rows before a border are needed, and about how many those are."""
+    from_length = marks[border] - reach.length
+    place = int(np.searchsorted(marks, from_length, side="right")) - 1
+    if reach.rows:
+        place = min(place, int(np.searchsorted(before, before[border] - reach.rows, side="right")) - 1)
+    if place < 0:
+        return measure.lowest, float(before[border])
+    return (marks[place].item() if reach.rows else from_length.item()), float(before[border] - before[place])
+
+
+# --- in a map task -----------------------------------------------------------------------------------------
+
+
+def bucketed(table: pa.Table, by: Sequence[str], positions: Any, buckets: Any, hot: Sequence[Hot]) -> tuple[Any, Any]:
+    """The places of rows, those in a halo more than once, and the bucket that each goes to."""
+    places, targets = [np.arange(len(buckets))], [buckets.copy()]
+    for each in hot:
+        own = _rows_of(table, by, each.key)
+        at = positions[own]
+        starts = np.array([chunk.start for chunk in each.chunks], positions.dtype)
+        targets[0][own] = each.chunks[0].bucket + np.searchsorted(starts, at, side="right") - 1
+        for chunk in each.chunks[1:]:
+            halo = own[(at >= chunk.halo) & (at < chunk.start)]
+            places.append(halo)
+            targets.append(np.full(len(halo), chunk.bucket, buckets.dtype))
+    return np.concatenate(places), np.concatenate(targets)
+
+
+def _rows_of(table: pa.Table, by: Sequence[str], key: tuple[Any, ...]) -> Any:
+    match = np.ones(table.num_rows, np.bool_)
+    for name, value in zip(by, key, strict=True):
+        values = table.column(name)
+        same = pc.equal(values, value.cast(values.type)) if value.is_valid else pc.is_null(values)
+        match &= pc.fill_null(same, False).to_numpy()
+    return np.flatnonzero(match)

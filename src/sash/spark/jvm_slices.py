@@ -1,0 +1,191 @@
+"""JVM slices: Spark itself aggregates rows into slices, and Python sees only those.
+
+Where windows start and end at places that no row decides, the slice of a row is arithmetic; where every piece of a
+partial is an aggregate that Spark has, a slice is a group. So `groupBy(by, slice).agg(partials)` is code that Spark
+generates, and combines before it shuffles.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from sash.algebra.monoid import Component
+from sash.plan.decide import Decision
+from sash.plan.plan import Plan, of_slices
+from sash.plan.share import keeps_runs
+from sash.spark.schema import column
+from sash.windows.measure import MeasureKind
+
+__all__ = ["can_slice", "position_of", "sliced"]
+
+_KINDS = ("grid", "cumulative", "landmark")
+# Each adds an expression per row; beyond it, cutting by a sorted array in a kernel is cheaper.
+_MOST_PROGRESSIONS = 64
+_ARRIVAL = "_arrival"
+_SLICE = "_slice"
+_DAY = 86_400_000_000
+_FARTHEST = 2**61  # positions beyond it are none
+
+
+def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
+    """Whether Spark can cut these windows and has every piece of their partials."""
+    for each in plan.queries:
+        if each.window.kind not in _KINDS:
+            return Decision(False, f"the edges of {each.text.partition(':')[0]!r} depend on rows")
+    if plan.measure.kind is MeasureKind.FLOAT:
+        return Decision(False, f"{plan.options.on!r} is a float, and Spark would round edges in its own way")
+    if isinstance(schema[plan.options.on].dataType, spark.TimestampNTZType):
+        return Decision(False, f"Spark cannot tell the microseconds of {plan.options.on!r}, which has no time zone")
+    if plan.options.on in plan.options.by:
+        return Decision(False, f"{plan.options.on!r} is a key too")
+    if len(plan.edges.period) + len(plan.edges.points) > _MOST_PROGRESSIONS:
+        return Decision(False, f"there are more than {_MOST_PROGRESSIONS} grids of edges")
+    for group in plan.groups:
+        for component in group.components:
+            if keeps_runs(group) or component.name not in _PARTIALS:
+                return Decision(False, f"Spark has no partial for {component.name.partition('@')[0]!r}")
+    return Decision(True, "no row decides an edge, and Spark has every partial")
+
+
+def position_of(rows: DataFrame, on: str) -> Column:
+    """Where a row is: microseconds of a time, or the integer itself; null where that is too far to compute with."""
+    kind = rows.schema[on].dataType
+    if isinstance(kind, spark.TimestampType):
+        return F.unix_micros(column(on))
+    position = (
+        F.unix_date(column(on)).cast("long") * _DAY if isinstance(kind, spark.DateType) else column(on).cast("long")
+    )
+    return F.when(F.abs(position) <= _FARTHEST, position)
+
+
+def slice_of(plan: Plan, position: Column) -> Column:
+    """The last edge that is not after a position."""
+    starts = [
+        position - F.pmod(position - F.lit(phase), F.lit(period))
+        for period, phase in zip(plan.edges.period.tolist(), plan.edges.phase.tolist(), strict=True)
+    ]
+    starts += [F.when(position >= point, F.lit(point)) for point in plan.edges.points.tolist()]
+    if len(starts) == len(plan.edges.points):  # before the first of fixed edges no window begins
+        starts.append(F.lit(-_FARTHEST))
+    return F.greatest(*starts) if len(starts) > 1 else starts[0]
+
+
+def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
+    """One row for each key and slice, whose columns are the fields of its partials."""
+    position = position_of(rows, plan.options.on)
+    components = [
+        (component, names)
+        for group, names in zip(plan.groups, plan.group_columns, strict=True)
+        for component in group.components
+    ]
+    if not all(component.commutative for component, _ in components):
+        rows = rows.withColumn(_ARRIVAL, F.monotonically_increasing_id())
+    fields: list[Column] = []
+    for component, names in components:
+        inputs = _Inputs([column(names[i]) for i in component.inputs], position, component)
+        fields += _PARTIALS[component.name](inputs)
+    named = [name for own in of_slices(plan).group_columns for name in own]
+    keys = [column(name) for name in plan.options.by]
+    return (
+        rows.where(position.isNotNull())
+        .groupBy(*keys, slice_of(plan, position).alias(_SLICE))
+        .agg(*(field.alias(name) for field, name in zip(fields, named, strict=True)))
+        .withColumnRenamed(_SLICE, plan.options.on)
+    )
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What the expressions of a component are made of."""
+
+    columns: list[Column]
+    position: Column
+    component: Component
+
+    @property
+    def x(self) -> Column:
+        return self.columns[0]
+
+    @property
+    def has_all(self) -> Column:
+        return reduce(lambda a, b: a & b, [each.isNotNull() for each in self.columns])
+
+    def in_order(self, first: bool, *before: Column) -> Column:
+        """What decides which row is first or last: values, then the position, then arrival; null where x is null."""
+        sign = 1 if first else -1
+        return F.when(self.x.isNotNull(), F.struct(*before, self.position * sign, column(_ARRIVAL) * sign))
+
+
+def _count(inputs: _Inputs) -> list[Column]:
+    return [F.count(F.when(inputs.has_all, 1)) if inputs.columns else F.count(F.lit(1))]
+
+
+def _sum(inputs: _Inputs) -> list[Column]:
+    x = inputs.x
+    if len(inputs.component.fields) == 1:
+        return [F.coalesce(F.sum(x.cast("double")), F.lit(0.0))]
+    whole = x.cast("long")  # exact in two halves, whatever the number of rows
+    halves = F.sum(F.shiftright(whole, 32)), F.sum(whole.bitwiseAND(F.lit(0xFFFFFFFF)))
+    return [F.coalesce(half, F.lit(0).cast("long")) for half in halves]
+
+
+def _m2(inputs: _Inputs) -> list[Column]:
+    x = inputs.x.cast("double")
+    return [F.coalesce(F.var_pop(x) * F.count(x), F.lit(0.0))]
+
+
+def _logs(inputs: _Inputs) -> list[Column]:
+    x = inputs.x.cast("double")
+    log = F.when(x > 0, F.log(x)).when(x == 0, F.lit(float("-inf"))).when(x < 0, F.lit(float("nan")))
+    return [F.coalesce(F.sum(log), F.lit(0.0))]
+
+
+def _seen(inputs: _Inputs) -> Column:
+    return F.count(inputs.x) > 0
+
+
+def _max(inputs: _Inputs) -> list[Column]:
+    return [F.max(inputs.x), _seen(inputs)]
+
+
+def _min(inputs: _Inputs) -> list[Column]:
+    return [F.min(inputs.x), _seen(inputs)]
+
+
+def _first(inputs: _Inputs) -> list[Column]:
+    return [F.min_by(inputs.x, inputs.in_order(True)), _seen(inputs)]
+
+
+def _last(inputs: _Inputs) -> list[Column]:
+    return [F.min_by(inputs.x, inputs.in_order(False)), _seen(inputs)]
+
+
+def _argmax(inputs: _Inputs) -> list[Column]:
+    who = inputs.columns[1]
+    # Of equals the first in time: everything behind the value counts downwards.
+    order = inputs.in_order(False, inputs.x)
+    return [F.max(inputs.x), F.max_by(who, order), F.max_by(who.isNotNull(), order), _seen(inputs)]
+
+
+def _argmin(inputs: _Inputs) -> list[Column]:
+    who = inputs.columns[1]
+    order = inputs.in_order(True, inputs.x)
+    return [F.min(inputs.x), F.min_by(who, order), F.min_by(who.isNotNull(), order), _seen(inputs)]
+
+
+_PARTIALS: dict[str, Callable[[_Inputs], list[Column]]] = {
+    "count": _count,
+    "sum": _sum,
+    "m2": _m2,
+    "logs": _logs,
+    "optional max": _max,
+    "optional min": _min,
+    "optional first": _first,
+    "optional last": _last,
+    "optional argmax": _argmax,
+    "optional argmin": _argmin,
+}

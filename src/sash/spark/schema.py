@@ -1,0 +1,97 @@
+"""Types at the border: what Spark's columns are to the planner, and what results are to Spark."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+
+from sash.errors import InvalidInput, UnknownName, UnsupportedAggregate
+
+__all__ = ["arrow_schema", "as_spark", "check_columns", "column", "spark_schema", "written"]
+
+# Spark keeps an instant and shows it in the session's zone; positions are the instants, so the zone is a label.
+_ZONE = "UTC"
+
+
+def arrow_schema(schema: spark.StructType) -> pa.Schema:
+    """A DataFrame's columns as Arrow has them, whatever the session's time zone."""
+    fields = []
+    for each in schema.fields:
+        kind = pa.null() if isinstance(each.dataType, spark.NullType) else to_arrow_type(each.dataType, timezone=_ZONE)
+        fields.append(pa.field(each.name, kind))
+    return pa.schema(fields)
+
+
+def check_columns(schema: spark.StructType, names: Iterable[str]) -> None:
+    """Refuse a column that is not there, or is there twice."""
+    for name in names:
+        count = schema.names.count(name)
+        if count > 1:
+            raise InvalidInput.twice(name)
+        if not count:
+            raise UnknownName.of("column", name, schema.names)
+
+
+def column(name: str) -> Column:
+    """A column by its name, whatever is in the name."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def spark_schema(schema: pa.Schema, what: str) -> spark.StructType:
+    """The columns of a result as Spark has them; a type that is not known before the rows are is refused."""
+    fields = []
+    for each in schema:
+        if pa.types.is_null(each.type):
+            raise UnsupportedAggregate.open_result(what, each.name)
+        fields.append(spark.StructField(each.name, from_arrow_type(as_spark(each.type), prefer_timestamp_ntz=True)))
+    return spark.StructType(fields)
+
+
+_SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64(), pa.uint64(): pa.int64()}
+
+
+def as_spark(kind: Any) -> Any:
+    """The Arrow type that Spark takes for one that it has not: of unsigned numbers, and of lists of one length."""
+    if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(as_spark(kind.value_type))
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    return _SIGNED.get(kind, kind)
+
+
+def written(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Results as the columns that Spark was told of."""
+    columns = []
+    for each in schema:
+        column = table.column(each.name)
+        if column.type != each.type:
+            column = _converted(column, each.type)
+        columns.append(column)
+    return pa.table(columns, schema=schema)
+
+
+def _converted(column: Any, kind: Any) -> Any:
+    if pa.types.is_fixed_size_list(column.type):
+        flat = column.combine_chunks()
+        values = flat.flatten()
+        if values.type == pa.uint64():
+            values = values.view(pa.int64())  # the same 64 bits
+        whole = pa.array(range(0), pa.int32())
+        counts = flat.is_valid().cast(pa.int32()).to_numpy() * column.type.list_size
+        whole = pa.array([0, *counts.cumsum().tolist()], pa.int32(), mask=None)
+        valid = flat.is_valid()
+        made = pa.ListArray.from_arrays(
+            whole, values.cast(kind.value_type), mask=None if not flat.null_count else _not(valid)
+        )
+        return pa.chunked_array([made])
+    return column.cast(kind)
+
+
+def _not(mask: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.invert(mask)

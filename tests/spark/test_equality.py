@@ -1,0 +1,111 @@
+"""What Spark's own window(), session_window() and OVER can say, sash answers with the same rows and values."""
+
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+import sash
+from sash.spark import batch
+from sash.spark.packing import Budget
+from tests.spark.cases import case
+from tests.spark.native import answers, difference, native_frames, native_windows, of_sash, types
+
+FEW = Budget(rows=50, packed_rows=40, piece_rows=10)
+EDGES = ("query", "window_start", "window_end")
+SEEDS = range(8)
+
+
+def by_name(by: tuple[str, ...]) -> Any:
+    return None if not by else by[0] if len(by) == 1 else list(by)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None:
+    given = case(seed, null_times=True)
+    rows = given.table(spark).cache()
+    windows = given.grids | given.sessions
+    native = native_windows(rows, windows, given.values, "t", given.by)
+    wanted = answers(native, (*given.by, *EDGES))
+    by = by_name(given.by)
+    everything = of_sash(windows, given.values, given.length())
+    grids = of_sash(given.grids, given.values, given.length())
+    ways: dict[str, DataFrame] = {
+        "auto": sash.aggregate(rows, everything, on="t", by=by),
+        "packed": batch.aggregate(rows, everything, on="t", by=by, path="packed"),
+        "packed, few rows at once": batch.aggregate(rows, everything, on="t", by=by, path="packed", budget=FEW),
+    }
+    if given.on_kind != "timestamp_ntz":  # Spark cannot tell its microseconds
+        ways["jvm"] = batch.aggregate(rows, grids, on="t", by=by, path="jvm")
+        ways["jvm, few rows at once"] = batch.aggregate(rows, grids, on="t", by=by, path="jvm", budget=FEW)
+    names = [each.name for each in given.values]
+    for way, found in ways.items():
+        assert types(found, [*given.by, *names]) == types(native, [*given.by, *names]), way
+        asked = grids if way.startswith("jvm") else everything
+        own = {key: value for key, value in wanted.items() if key[-3] in {each.name for each in asked}}
+        wrong = difference(answers(found, (*given.by, *EDGES)), own)
+        assert not wrong, f"{way}\n{wrong}"
+    rows.unpersist()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
+    given = case(seed, null_times=False)
+    rows = given.table(spark).cache()
+    native = native_frames(rows, given.frames, given.values, "t", given.by, "arrival")
+    wanted = answers(native, ["arrival"])
+    frames = [each.of_sash(given.values, given.length()) for each in given.frames]
+    ways = {
+        "as it comes": sash.rolling(rows, *frames, on="t", by=by_name(given.by)),
+        "few rows at once": batch.rolling(rows, *frames, on="t", by=by_name(given.by), budget=FEW),
+    }
+    for way, found in ways.items():
+        assert types(found, found.columns) == types(native, native.columns), way
+        wrong = difference(answers(found, ["arrival"]), wanted)
+        assert not wrong, f"{way}\n{wrong}"
+    rows.unpersist()
+
+
+def test_rows_exactly_a_gap_apart_are_one_session_in_both(spark: Any) -> None:
+    """The contract says that they join; Spark's batch joins them as well."""
+    rows = spark.range(0, 1).select(F.explode(F.array(*map(F.lit, (0, 10, 21, 5)))).alias("s"))
+    rows = rows.select(F.timestamp_seconds("s").alias("t"))
+    native = rows.groupBy(F.session_window("t", "10 seconds").alias("w")).count()
+    wanted = {(row["w"]["start"], row["w"]["end"], row["count"]) for row in native.collect()}
+    found = sash.aggregate(rows, sash.query("q", sash.session(gap="10s"), n=sash.count()), on="t").collect()
+    assert {(row["window_start"], row["window_end"], row["n"]) for row in found} == wanted
+    assert sorted(count for *_, count in wanted) == [1, 3]
+
+
+def test_an_empty_table_has_no_window_and_no_frame(spark: Any) -> None:
+    rows = spark.createDataFrame([], "t timestamp, k string, x double")
+    queries = [
+        sash.query("grid", sash.tumbling("1s"), s=sash.sum("x")),
+        sash.query("visit", sash.session(gap="1s"), s=sash.sum("x")),
+    ]
+    for path in ("auto", "packed"):
+        assert batch.aggregate(rows, queries, on="t", by="k", path=path).collect() == []
+    assert sash.rolling(rows, on="t", by="k", rows=3, s=sash.sum("x")).collect() == []
+
+
+def test_windows_further_apart_than_they_are_long_leave_rows_out_on_every_path(spark: Any) -> None:
+    """Spark's window() refuses a slide that is larger than the size; the rows of each window are still plain to say."""
+    rows = spark.range(-50, 50).select(F.timestamp_seconds("id").alias("t"), F.col("id").alias("x"))
+    query = sash.query("q", sash.sliding("3s", every="10s", offset="1s"), n=sash.count(), s=sash.sum("x"))
+    wanted = {}
+    for start in range(-59, 50, 10):
+        own = [each for each in range(-50, 50) if start <= each < start + 3]
+        if own:
+            wanted[("q", start * 1_000_000, (start + 3) * 1_000_000)] = {"n": len(own), "s": sum(own)}
+    for path in ("packed", "jvm"):
+        for budget in (Budget(), FEW):
+            found = answers(batch.aggregate(rows, query, on="t", path=path, budget=budget), EDGES)
+            assert not (wrong := difference(found, wanted)), f"{path}\n{wrong}"
+
+
+def test_a_result_can_be_asked_further_as_any_dataframe(spark: Any) -> None:
+    rows = spark.range(100).select(F.timestamp_seconds("id").alias("t"), (F.col("id") % 3).alias("k"))
+    query = sash.query("q", sash.tumbling("10s"), n=sash.count())
+    total = sash.aggregate(rows, query, on="t", by="k").groupBy("k").agg(F.sum("n").alias("n")).orderBy("k").collect()
+    assert [(row["k"], row["n"]) for row in total] == [(0, 34), (1, 33), (2, 33)]
