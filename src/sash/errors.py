@@ -47,7 +47,7 @@ class MissingPackage(SashError, ImportError):
     """Something that sash needs for this and that is not installed."""
 
     @classmethod
-    def extra(cls, what: str, package: str, extra: str) -> "MissingPackage":
+    def of(cls, what: str, package: str, extra: str) -> "MissingPackage":
         return cls(f"{what} needs {package}, which is not installed. Get it with: pip install 'sash[{extra}]'")
 
     @classmethod

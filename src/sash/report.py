@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Bar", "Machine", "Record", "Report", "Table", "parameters"]
+__all__ = ["Bar", "Machine", "Record", "Report", "Table", "Value", "parameters"]
 
 FORMAT = 1  # of the JSON; a reader refuses any other
 Value = int | float | str

@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "JVM slices of sessions": (
         lambda rows: batch.aggregate(rows, sash.query("q", sash.session(gap="5s"), n=sash.count()), on="t", path="jvm"),
-        "session",
+        "path must be .*'q' depend on rows",
     ),
     "more windows than anyone reads": (
         window(queries=sash.query("q", sash.sliding("3650 days", every="1 millisecond"), n=sash.count())),
@@ -179,6 +179,14 @@ def test_a_function_of_the_users_own_runs_where_the_rows_are(rows: Any) -> None:
     assert sorted(row["v"] for row in found) == [20, 25, 70, 75]
     framed = sash.rolling(rows.select("t", "k", "x"), on="t", by="k", rows=2, v=total()).collect()
     assert sorted(row["v"] for row in framed) == sorted([0, 1, *range(2, 38, 2)])
+
+
+def test_objects_of_a_function_are_what_it_says_that_they_are(rows: Any) -> None:
+    """What the refusal of objects of unknown type advises."""
+    spelled = total(identity=("",), lift=lambda x: (str(x),), result=pa.string())
+    found = sash.aggregate(rows, ten(v=spelled), on="t", by="k")
+    assert found.schema["v"].dataType.simpleString() == "string"
+    assert sorted(row["v"] for row in found.collect()) == ["02468", "1012141618", "1113151719", "13579"]
 
 
 @pytest.mark.parametrize("what", ["windows", "frames"])

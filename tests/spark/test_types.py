@@ -72,7 +72,7 @@ def test_results_of_windows_have_sparks_own_types_and_values(spark: Any, kind: s
     names = [each.name for each in values]
     wanted = answers(native, ("k", *EDGES))
     query = sash.query("q", windows["q"].of_sash(micros), **{each.name: each.of_sash() for each in values})
-    for path in ("packed", "jvm"):
+    for path in ("packed",) if kind == "decimals" else ("packed", "jvm"):  # Spark has no exact partials of decimals
         found = batch.aggregate(rows, query, on="t", by="k", path=path)
         assert types(found, names) == types(native, names), path
         assert not (wrong := difference(answers(found, ("k", *EDGES)), wanted)), f"{path}\n{wrong}"
@@ -146,7 +146,7 @@ def test_rows_advance_by_any_column_of_times_or_numbers(spark: Any, kind: str) -
         "timestamp_ntz": lambda t: F.unix_micros(t.cast("timestamp")) / DAY,
     }
     place = places.get(kind, lambda t: t / length(1))
-    for path in ("packed",) if kind not in ("timestamp", "timestamp_ntz", "date") else ("packed", "jvm"):
+    for path in ("packed",) if kind in ("timestamp_ntz", "double", "float") else ("packed", "jvm"):
         found = batch.aggregate(rows, query, on="t", path=path)
         edges = found.select(place(F.col("window_start")).alias("a"), place(F.col("window_end")).alias("b"), "s", "n")
         assert {(row["a"], row["b"]): (row["s"], row["n"]) for row in edges.collect()} == wanted, path

@@ -18,7 +18,7 @@ import pyarrow as pa
 from sash.spark.chunks import Chunk, Hot, bucketed
 from sash.windows.measure import Measure
 
-__all__ = ["BUCKET", "BUDGET", "Budget", "Group", "Piece", "groups", "packed", "pieces_of", "taken"]
+__all__ = ["BUCKET", "BUDGET", "Budget", "Group", "Piece", "groups", "packed", "pieces_of", "positions_in", "stretches"]
 
 BUCKET = "_bucket"  # computed by Spark from the keys
 
@@ -122,9 +122,7 @@ def _pieces(
     budget: Budget,
     hot: Sequence[Hot],
 ) -> Iterator[Piece]:
-    positions, valid = measure.positions(table.column(on), on)
-    if valid is not None:  # rows without a position are of no window, but frames give them back
-        positions = np.where(valid, positions, measure.dtype.type(measure.lowest))
+    positions = positions_in(table, on, measure)  # rows that have none are of no window, but frames give them back
     buckets = table.column(BUCKET).to_numpy()
     table = table.drop_columns([BUCKET])
     places = None
@@ -137,7 +135,7 @@ def _pieces(
         order = np.argsort(buckets, kind="stable")
     positions, buckets = positions[order], buckets[order]
     order = order if places is None else places[order]
-    (whole,) = taken(table, order).cast(schema).combine_chunks().to_batches()
+    (whole,) = _taken(table, order).cast(schema).combine_chunks().to_batches()
     begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
     for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
         for start in range(begin, end, budget.piece_rows):
@@ -147,7 +145,7 @@ def _pieces(
             number += 1
 
 
-def taken(table: pa.Table, order: Any) -> pa.Table:
+def _taken(table: pa.Table, order: Any) -> pa.Table:
     """Rows in another order, each column in one piece."""
     return table.combine_chunks().take(pa.array(order))
 
@@ -220,3 +218,47 @@ class _Rest:
             piece, self.ahead = self.ahead, None
             yield piece
             self.ahead = next(self._source, None)
+
+
+Held = list[tuple[int, int, pa.Table]]  # by task and number: in the order of these they arrived
+
+
+def stretches(
+    pieces: Iterable[Piece], on: str, measure: Measure, schema: pa.Schema, most: int
+) -> Iterator[tuple[pa.Table, Any]]:
+    """The rows of a bucket that is too large to hold, in stretches of time, each with where it ends: no row before that
+    is still to come. Within a stretch rows stand as they did in their partitions; the last has no end.
+    """
+    held: Held = []
+    rows, enough = 0, most
+    for piece in pieces:
+        if rows >= enough:
+            ready, held = _parted(held, on, measure, piece.low)
+            yield _arrived(ready, schema), piece.low
+            rows = sum(table.num_rows for _, _, table in held)
+            enough = max(most, 2 * rows)  # where most have to wait, not every piece is a reason to look again
+        held.append((piece.task, piece.number, piece.table(schema)))
+        rows += piece.rows
+    yield _arrived(held, schema), None
+
+
+def _parted(held: Held, on: str, measure: Measure, until: Any) -> tuple[Held, Held]:
+    """Rows before a position, and the others."""
+    ready, waiting = [], []
+    for task, number, table in held:
+        count = int(np.searchsorted(positions_in(table, on, measure), until))  # a piece is in order
+        ready.append((task, number, table.slice(0, count)))
+        if count < table.num_rows:
+            waiting.append((task, number, table.slice(count)))
+    return ready, waiting
+
+
+def _arrived(held: Held, schema: pa.Schema) -> pa.Table:
+    tables = [table for _, _, table in sorted(held, key=lambda each: each[:2])]
+    return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def positions_in(table: pa.Table, on: str, measure: Measure) -> Any:
+    """The positions of rows; those that have none are before all others."""
+    positions, valid = measure.positions(table.column(on), on)
+    return positions if valid is None else np.where(valid, positions, measure.dtype.type(measure.lowest))

@@ -16,7 +16,7 @@ from sash.errors import SashError
 from sash.plan.plan import Options, Plan, make_plan, of_slices
 from sash.plan.query import Query
 from sash.spark.chunks import Hot, by_bucket
-from sash.spark.packing import Budget, Group, Piece, groups, packed, pieces_of
+from sash.spark.packing import Budget, Group, Piece, groups, packed, pieces_of, positions_in, stretches
 from sash.spark.schema import written
 from sash.windows.measure import Measure
 
@@ -104,15 +104,12 @@ class WindowTask(Task):
             return
         # Windows that end before a chunk starts are those of the chunk before it.
         start = plan.measure.lowest if chunk is None else chunk.start
-        if group.is_whole:
-            stream.push(group.table(self.schema))
-        for piece in group.pieces:
-            if piece.low > start:  # no later piece has a row before this one's lowest
-                stream.push({}, watermark=start)
-                yield stream.push({}, watermark=piece.low)
-            stream.push(piece.table(self.schema))
-        stream.push({}, watermark=start)
-        yield stream.push({}, watermark=end)
+        on = plan.options.on
+        for table, until in stretches(group.pieces, on, plan.measure, self.schema, self.budget.rows // 2):
+            stream.push(table)
+            mark = end if until is None else until
+            stream.push({}, watermark=min(mark, start))
+            yield stream.push({}, watermark=mark) if mark > start else stream.push({})
 
 
 @dataclass(frozen=True)
@@ -131,7 +128,7 @@ class FrameTask(Task):
             halo = 0
             for table in tables:
                 if group.chunk is not None:
-                    own = self._positions(table) >= group.chunk.start
+                    own = positions_in(table, self.plan.on, self.plan.measure) >= group.chunk.start
                     halo += int((~own).sum())
                     table = table.filter(pa.array(own))
                     if own.any():
@@ -144,36 +141,17 @@ class FrameTask(Task):
         return table
 
     def _stretches(self, pieces: Iterator[Piece]) -> Iterator[pa.Table]:
-        """Rows before the lowest of the next piece are complete: no row that is still to come is among them."""
         before: pa.Table = self.schema.empty_table()  # rows that are answered, and needed by those to come
-        held: list[pa.Table] = []
-        count = 0
-        for piece in pieces:
-            if count >= self.budget.rows // 2:
-                before, rest, done = self._answered(before, pa.concat_tables(held), piece.low)
-                yield done
-                held, count = [rest], rest.num_rows
-            held.append(piece.table(self.schema))
-            count += piece.rows
-        yield self._answered(before, pa.concat_tables(held), None)[2]
-
-    def _answered(self, before: pa.Table, held: pa.Table, until: Any) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """What is looked back on from now, what has to wait, and the rows up to a position with their results."""
-        positions = self._positions(held)
-        ready = np.ones(len(positions), np.bool_) if until is None else positions < until
-        own, rest = held.filter(pa.array(ready)), held.filter(pa.array(~ready))
-        table = pa.concat_tables([before, own])
-        done = self._framed(table).slice(before.num_rows)
-        return (before if until is None else self._needed(table, until)), rest, done
-
-    def _positions(self, table: pa.Table) -> Any:
-        positions, valid = self.plan.measure.positions(table.column(self.plan.on), self.plan.on)
-        lowest = self.plan.measure.dtype.type(self.plan.measure.lowest)
-        return positions if valid is None else np.where(valid, positions, lowest)
+        on, measure = self.plan.on, self.plan.measure
+        for own, until in stretches(pieces, on, measure, self.schema, self.budget.rows // 2):
+            table = pa.concat_tables([before, own])
+            yield self._framed(table).slice(before.num_rows)
+            if until is not None:
+                before = self._needed(table, until)
 
     def _needed(self, table: pa.Table, until: Any) -> pa.Table:
         """The rows that frames from a position on look back on: the last of each key, or the last in time."""
-        positions = self._positions(table)
+        positions = positions_in(table, self.plan.on, self.plan.measure)
         keep = np.zeros(len(positions), np.bool_)
         for frame, width in zip(self.plan.frames, self.plan.widths, strict=True):
             if frame.rows is None:

@@ -33,10 +33,10 @@ def _frames(settings: SparkSettings, keys: int, window: int) -> Iterator[Record]
         points.insert(0, Point(NATIVE, FRAMES, window, few))
         scales[points[0]] = rows.rows / few.rows
     shape = {"window": window, "rows": rows.rows, "keys": keys}
-    yield from records_of("frames", "max", contest(HERE, points, settings).items(), NATIVE, scales, **shape)
+    yield from records_of("frames", "max", contest(HERE, points, settings).items(), NATIVE, shape, scales)
     if window > settings.native_window:
         why = f"Spark folds {window} rows for each row, hopeless beyond {settings.native_window}"
-        yield left_out("frames", NATIVE, "max", why, **shape)
+        yield left_out("frames", NATIVE, "max", why, shape)
 
 
 def fewer(rows: Rows, window: int, steps: int) -> Rows:

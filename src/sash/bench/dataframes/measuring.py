@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,9 +11,7 @@ from sash.bench.dataframes.processes import Watch
 from sash.bench.dataframes.session import Workplace
 from sash.bench.dataframes.settings import SparkSettings
 from sash.bench.dataframes.subjects import Point
-
-
-from sash.report import Record, parameters
+from sash.report import Record, Value, parameters
 
 __all__ = ["Run", "contest", "left_out", "records_of"]
 
@@ -98,20 +96,23 @@ _TAG = "sash-bench"
 @contextmanager
 def _limit(spark: Any, seconds: float) -> Iterator[threading.Event]:
     """Jobs that are begun in here are cancelled after some seconds, and the event tells so."""
-    context, stopped = spark.sparkContext, threading.Event()
+    context, stopped, over = spark.sparkContext, threading.Event(), threading.Event()
 
     def stop() -> None:
-        stopped.set()
-        context.cancelJobsWithTag(_TAG)
+        wait = seconds
+        while not over.wait(wait):
+            stopped.set()
+            context.cancelJobsWithTag(_TAG)  # those that run: while Spark still plans there is none, so again and again
+            wait = 1.0
 
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
+    thread = threading.Thread(target=stop, daemon=True)
     context.addJobTag(_TAG)
-    timer.start()
+    thread.start()
     try:
         yield stopped
     finally:
-        timer.cancel()
+        over.set()
+        thread.join()
         context.removeJobTag(_TAG)
 
 
@@ -130,7 +131,7 @@ def _status(spark: Any) -> Any:
 
 
 class _Shuffles:
-    """The bytes that stages write for others to read, from now on. Spark keeps count with its pages switched off too."""
+    """The bytes that stages write for others to read, from now on; Spark counts them without its pages too."""
 
     def __init__(self, spark: Any) -> None:
         self._spark = spark
@@ -156,8 +157,8 @@ def records_of(
     aggregate: str,
     runs: Iterable[tuple[Point, Run]],
     yardstick: str,
-    scales: dict[Point, float] | None = None,
-    **shape: Any,
+    shape: Mapping[str, Value],
+    scales: Mapping[Point, float] | None = None,
 ) -> Iterator[Record]:
     """Time, shuffled bytes, memory and busy cores of each; how fast is said where the yardstick took part.
 
@@ -190,7 +191,7 @@ def _scaled(point: Point, run: Run, factor: float) -> str:
     return f"{rows.rows} rows of {rows.keys} keys took {run.seconds:.3g} s, times {factor:.4g}"
 
 
-def left_out(experiment: str, subject: str, aggregate: str, why: str, **shape: Any) -> Record:
+def left_out(experiment: str, subject: str, aggregate: str, why: str, shape: Mapping[str, Value]) -> Record:
     """What was not measured, and why."""
     note = f"left out: {why}"
     return Record(experiment, subject, TIME, None, "s", aggregate, parameters(**shape), None, note)

@@ -12,7 +12,7 @@ from sash.bench.dataframes.settings import SparkSettings
 from sash.bench.dataframes.subjects import FRAMES, PACKED, SASH, WINDOWS, Point
 from sash.bench.dataframes.windows import AGGREGATE, SLIDES
 from sash.bench.settings import Task
-from sash.report import Record
+from sash.report import Record, Value
 
 __all__ = ["memory_tasks"]
 
@@ -30,4 +30,5 @@ def memory_tasks(settings: SparkSettings) -> Iterator[Task]:
 
 def _memory(settings: SparkSettings, point: Point, aggregate: str) -> Iterator[Record]:
     run = alone(MASTER, [point], replace(settings, runs=1))[point]
-    yield from records_of("memory", aggregate, [(point, run)], "", question=point.question, rows=point.rows.rows)
+    shape: dict[str, Value] = {"question": point.question, "rows": point.rows.rows}
+    yield from records_of("memory", aggregate, [(point, run)], "", shape)

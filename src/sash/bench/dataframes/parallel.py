@@ -33,11 +33,9 @@ def _hot_key(settings: SparkSettings, cores: int) -> Iterator[Record]:
     frames = [Point(each, FRAMES, settings.hot_window, hot) for each in (TREE, SASH)]
     runs = alone(f"local[{cores}]", [*windows, *frames], settings)
     shape = {"cores": cores, "rows": settings.hot_rows}
-    yield from records_of(
-        "hot_key", AGGREGATE, [(each, runs[each]) for each in windows], NATIVE, case="no key", **shape
-    )
-    case = f"{HOT_PERCENT} % one key"
-    yield from records_of("hot_key", "max", [(each, runs[each]) for each in frames], TREE, case=case, **shape)
+    of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
+    yield from records_of("hot_key", AGGREGATE, of_windows, NATIVE, {"case": "no key", **shape})
+    yield from records_of("hot_key", "max", of_frames, TREE, {"case": f"{HOT_PERCENT} % one key", **shape})
 
 
 def core_tasks(settings: SparkSettings) -> Iterator[Task]:
@@ -52,5 +50,5 @@ def _cores(settings: SparkSettings, cores: int) -> Iterator[Record]:
     frames = [Point(each, FRAMES, settings.core_window, rows) for each in (TREE, SASH)]
     runs = alone(f"local[{cores}]", [*windows, *frames], settings)
     of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
-    yield from records_of("cores", AGGREGATE, of_windows, NATIVE, cores=cores, slides=settings.core_slides)
-    yield from records_of("cores", "max", of_frames, TREE, cores=cores, window=settings.core_window)
+    yield from records_of("cores", AGGREGATE, of_windows, NATIVE, {"cores": cores, "slides": settings.core_slides})
+    yield from records_of("cores", "max", of_frames, TREE, {"cores": cores, "window": settings.core_window})

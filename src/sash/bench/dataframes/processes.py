@@ -40,7 +40,7 @@ def _processes() -> Iterator[Process]:
 
 
 def descendants(root: int | None = None) -> list[Process]:
-    """This process and all that it started, directly or not."""
+    """Itself and all that it started, directly or not."""
     every = list(_processes())
     own = {os.getpid() if root is None else root}
     while more := {each.number for each in every if each.parent in own} - own:

@@ -41,7 +41,7 @@ class Rows:
         return spark.read.parquet(str(path))
 
     def _made(self, spark: Any) -> Any:
-        from pyspark.sql import functions as F  # noqa: N812
+        from pyspark.sql import functions as F
 
         number = F.col("id")
         micros = F.lit(START) + F.floor(number * F.lit(self.seconds * SECOND / self.rows)).cast("long")

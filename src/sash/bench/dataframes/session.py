@@ -40,7 +40,7 @@ class Workplace:
     def spark(self) -> Any:
         """The session."""
         if importlib.util.find_spec("pyspark") is None:
-            raise MissingPackage.extra(WHAT, "pyspark", "spark")
+            raise MissingPackage.of(WHAT, "pyspark", "spark")
         from pyspark.sql import SparkSession
 
         if self._own is None:

@@ -57,7 +57,7 @@ class Point:
 
     def _native(self, table: Any) -> Any:
         from pyspark.sql import Window
-        from pyspark.sql import functions as F  # noqa: N812
+        from pyspark.sql import functions as F
 
         keys = ["k"] if self.is_keyed else []
         if self.question == FRAMES:

@@ -33,10 +33,10 @@ def _slide(settings: SparkSettings, slides: int) -> Iterator[Record]:
     asked = [SASH] if slides > settings.native_slides else [NATIVE, SASH]
     runs = contest(HERE, [Point(each, WINDOWS, slides, rows) for each in asked], settings)
     shape = {"slides": slides, "rows": rows.rows, "keys": rows.keys}
-    yield from records_of("slide", AGGREGATE, runs.items(), NATIVE, **shape)
+    yield from records_of("slide", AGGREGATE, runs.items(), NATIVE, shape)
     if NATIVE not in asked:
         why = f"Spark plans {slides} copies of each row, hopeless beyond {settings.native_slides}"
-        yield left_out("slide", NATIVE, AGGREGATE, why, **shape)
+        yield left_out("slide", NATIVE, AGGREGATE, why, shape)
 
 
 def density_tasks(settings: SparkSettings) -> Iterator[Task]:
@@ -50,7 +50,7 @@ def _density(settings: SparkSettings, density: int) -> Iterator[Record]:
     rows = Rows(settings.slide_rows, settings.slide_keys, seconds)
     points = [Point(each, WINDOWS, SLIDES, rows) for each in (NATIVE, SASH, JVM, PACKED)]
     shape = {"rows_per_slice": density, "rows": rows.rows, "keys": rows.keys, "slides": SLIDES}
-    yield from records_of("density", AGGREGATE, contest(HERE, points, settings).items(), NATIVE, **shape)
+    yield from records_of("density", AGGREGATE, contest(HERE, points, settings).items(), NATIVE, shape)
 
 
 def key_tasks(settings: SparkSettings) -> Iterator[Task]:
@@ -64,4 +64,4 @@ def _keys(settings: SparkSettings, keys: int) -> Iterator[Record]:
     rows = Rows(settings.key_rows, keys, min(settings.key_slices, per_key))
     points = [Point(each, WINDOWS, SLIDES, rows) for each in (NATIVE, SASH)]
     shape = {"keys": keys, "rows": rows.rows, "rows_per_slice": per_key // rows.seconds, "slides": SLIDES}
-    yield from records_of("keys", AGGREGATE, contest(HERE, points, settings).items(), NATIVE, **shape)
+    yield from records_of("keys", AGGREGATE, contest(HERE, points, settings).items(), NATIVE, shape)
