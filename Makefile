@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit interpreted bench fuzz lock clean
+.PHONY: help setup java demo test check unit interpreted spark bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,25 +19,35 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: $(STAMP)  ## slide every algorithm over a sensor signal
+# Spark needs a Java of 17 or newer that has the module jdk.incubator.vector.
+java:
+	@java --list-modules 2>/dev/null | grep -q '^jdk.incubator.vector@\(1[7-9]\|[2-9][0-9]\)' \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+			&& apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless >/dev/null; } \
+		|| { echo "Spark needs a Java of 17 or newer: install one, such as openjdk-17-jre-headless, and put it on the PATH"; exit 1; }
+
+demo: $(STAMP) java  ## slide every algorithm over a sensor signal, then run a job on local Spark
 	$(BIN)/sash demo
 
-test: check unit interpreted  ## everything that CI runs
+test: check unit interpreted spark  ## everything that CI runs
 
 check: $(STAMP)  ## format, lint, types, import contracts, and every example in docstrings and docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 -q src README.md docs
+	$(BIN)/pytest -n 2 -q src README.md docs --ignore=docs/spark.md
 
 unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
-	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py
+	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark"
 
 interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py
 
-bench: $(STAMP)  ## the papers' experiments and the peers: table, JSON, plots under build/bench
+spark: $(STAMP) java  ## on real Spark: local sessions, a local cluster, and the guide's examples
+	$(BIN)/pytest -q tests -m spark
+
+bench: $(STAMP) java  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms
 	$(BIN)/sash bench slicing
 	$(BIN)/sash bench spark

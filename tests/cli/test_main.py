@@ -64,7 +64,7 @@ def test_debug_shows_the_traceback() -> None:
 
 
 def test_demo_checks_every_algorithm_and_prints_plain_text_when_piped() -> None:
-    done = sash("demo", "--rows", "3000")
+    done = sash("demo", "--rows", "3000", "--no-spark")
     assert done.exit_code == 0, done.output
     assert all(name in done.stdout for name in ALGORITHMS)
     assert done.stdout.count("✓") == len(ALGORITHMS) and "✗" not in done.stdout

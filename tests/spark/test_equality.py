@@ -109,3 +109,30 @@ def test_a_result_can_be_asked_further_as_any_dataframe(spark: Any) -> None:
     query = sash.query("q", sash.tumbling("10s"), n=sash.count())
     total = sash.aggregate(rows, query, on="t", by="k").groupBy("k").agg(F.sum("n").alias("n")).orderBy("k").collect()
     assert [(row["k"], row["n"]) for row in total] == [(0, 34), (1, 33), (2, 33)]
+
+
+@pytest.mark.parametrize("budget", [Budget(), FEW], ids=["all rows at once", "few rows at once"])
+def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, budget: Budget) -> None:
+    """Ten rows stand at each of 24 positions, in three partitions; Spark numbers partitions as they are given."""
+    rows = spark.range(240, numPartitions=3).select(
+        (F.col("id") * 7 % 24).alias("t"), F.col("id").alias("x"), F.lit("a").alias("k")
+    )
+    order = sorted(range(240), key=lambda each: (each * 7 % 24, each))
+    five = {start: [each for each in order if start <= each * 7 % 24 < start + 5] for start in range(0, 24, 5)}
+    ends = {start: (own[0], own[-1]) for start, own in five.items()}
+
+    by_time = sash.query("five", sash.tumbling(5), a=sash.first("x"), b=sash.last("x"), all=sash.collect("x"))
+    by_count = sash.query("seven", sash.tumbling(rows=7), all=sash.collect("x"))
+    found = batch.aggregate(rows, [by_time, by_count], on="t", by="k", path="packed", budget=budget).collect()
+    assert {row["window_start"]: row["all"] for row in found if row["query"] == "five"} == five
+    assert {row["window_start"]: (row["a"], row["b"]) for row in found if row["query"] == "five"} == ends
+    sevens = {start: order[start : start + 7] for start in range(0, 238, 7)}
+    assert {row["window_start"]: row["all"] for row in found if row["query"] == "seven"} == sevens
+
+    short = sash.query("five", sash.tumbling(5), a=sash.first("x"), b=sash.last("x"))
+    found = batch.aggregate(rows, short, on="t", by="k", path="jvm", budget=budget).collect()
+    assert {row["window_start"]: (row["a"], row["b"]) for row in found} == ends
+
+    framed = batch.rolling(rows, on="t", by="k", rows=3, last=sash.collect("x"), budget=budget).collect()
+    wanted = {each: order[max(0, at - 2) : at + 1] for at, each in enumerate(order)}
+    assert {row["x"]: row["last"] for row in framed} == wanted

@@ -1,4 +1,4 @@
-"""Transcripts replayed on Spark, at least one for each thing that any of them shows: rows in two partitions, in the order of their arrival."""
+"""Transcripts replayed on Spark, at least one for each thing that any of them shows, in two partitions of rows."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from sash.algebra.compiler import JIT_DISABLED, jitable, own, returned_fields, unrolled
 from sash.algebra.digest import digest
@@ -78,7 +79,7 @@ class Aggregate(Template):
     combine: Callable[[Any, Any], Any] = field(kw_only=True)
     lower: Callable[[Any], Any] | None = field(default=None, kw_only=True)
     invert: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
-    result: str | None = field(default=None, kw_only=True)
+    result: Any = field(default=None, kw_only=True)  # a field code; of objects, their Arrow type
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -99,6 +100,10 @@ class Aggregate(Template):
                 raise InvalidAggregate.parameter(
                     self.name, "identity", self.identity, f"a number for field {each.code}"
                 )
+        if self.result is not None and not isinstance(self.result, str | pa.DataType):
+            raise InvalidAggregate.parameter(
+                self.name, "result", self.result, "a field such as 'f8', or an Arrow type such as pyarrow.string()"
+            )
         object.__setattr__(self, "invertible", self.invert is not None)
         object.__setattr__(self, "arity", _arity(self.lift))
 
@@ -130,7 +135,7 @@ class Aggregate(Template):
         )
         lower = wrap.lower(self.lower)
         result = Field("O") if interpreted else self._checked(component, lower, columns)
-        if self.result:
+        if isinstance(self.result, str):
             if result.code.startswith("f") and not self.result.startswith(("f", "O")):
                 raise InvalidAggregate.truncates(self.name, "lower", result.code, self.result)
             result = Field(self.result)

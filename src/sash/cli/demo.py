@@ -18,7 +18,7 @@ from sash.report import Table
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
 
-__all__ = ["demo"]
+__all__ = ["NEXT", "demo"]
 
 DAY = 1440  # a reading per minute
 SPARSE = 499  # of medians, every so many are checked: NumPy needs the whole window for each
@@ -67,7 +67,6 @@ def demo(rows: int, window: int = DAY) -> bool:
     shown = signal[: 7 * DAY]
     marks = ("░", "━") if can_print("░━") else (".", "=")
     click.echo(plot(shown, sash.swag.slide(shown, window, sash.max()), marks=marks))
-    click.echo(NEXT)
     return all(each.right for each in outcomes)
 
 
@@ -162,5 +161,6 @@ Next:
   sash algorithms                         what each algorithm needs and costs
   sash explain stddev --size 1000         which one sash takes, and why
   sash bench algorithms --quick           the papers' experiments, small
+  sash bench spark --quick                windows and frames beside Spark's own
   python -c "import numpy, sash; print(sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max()))"
 """

@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 MAIN_EXAMPLES = """\b
 Examples:
-  sash demo                                every algorithm over a sensor's signal, checked
+  sash demo                                every algorithm over a sensor's signal, and a job on Spark, checked
   sash algorithms                          what each algorithm needs and costs
   sash explain max --size 1000             which algorithm is taken, and why
   sash bench algorithms --quick            the papers' experiments, in half a minute
@@ -75,12 +75,18 @@ def main(debug: bool) -> None:
 @click.option(
     "--rows", default=1_000_000, show_default=True, type=click.IntRange(min=16), help="Readings of the signal."
 )
+@click.option("--spark/--no-spark", default=True, show_default=True, help="Then run a job on local Spark.")
 @click.pass_context
-def demo(ctx: click.Context, rows: int) -> None:
-    """Slide every algorithm over a sensor's signal and check every answer."""
+def demo(ctx: click.Context, rows: int, spark: bool) -> None:
+    """Slide every algorithm over a sensor's signal, then a smart home's plugs on local Spark; check every answer."""
+    from sash.cli.demo import NEXT
     from sash.cli.demo import demo as run
+    from sash.cli.spark_demo import spark_demo
 
-    if not run(rows):
+    right = run(rows)
+    right = (not spark or spark_demo(rows)) and right
+    click.echo(NEXT)
+    if not right:
         click.echo("Error: some answers were wrong; this is a bug of sash.", err=True)
         ctx.exit(1)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.algebra.aggregate import Template, parts_of
+from sash.algebra.aggregate import Aggregate, Template, parts_of
 from sash.algebra.monoid import Column, Monoid, of_partials, places_of, unite
 from sash.errors import SashError, UnknownName
 from sash.plan.query import Query, described
@@ -143,6 +143,8 @@ def readings_of(found: Found, groups: tuple[Monoid, ...]) -> tuple[Reading, ...]
 
 def _arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType]) -> Any:
     """The type of a result column; None where only the objects themselves can tell."""
+    if isinstance(template, Aggregate) and isinstance(template.result, pa.DataType):
+        return template.result
     if template.selective and template.columns and not result.is_array:
         return types[template.columns[-1]].arrow
     if result.is_array:

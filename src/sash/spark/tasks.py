@@ -15,6 +15,7 @@ from sash.engine.tables import read_rows
 from sash.errors import SashError
 from sash.plan.plan import Options, Plan, make_plan, of_slices
 from sash.plan.query import Query
+from sash.spark.blame import blaming
 from sash.spark.chunks import Hot, by_bucket
 from sash.spark.packing import Budget, Group, Piece, groups, packed, pieces_of, positions_in, stretches
 from sash.spark.schema import written
@@ -100,7 +101,7 @@ class WindowTask(Task):
         stream, chunk = Stream.of(plan), group.chunk
         end = np.inf if chunk is None or chunk.end == plan.measure.highest else chunk.end
         if group.is_whole and chunk is None:
-            yield stream.push(group.table(self.schema), watermark=end)
+            yield self._answered(plan, group.table(self.schema))
             return
         # Windows that end before a chunk starts are those of the chunk before it.
         start = plan.measure.lowest if chunk is None else chunk.start
@@ -110,6 +111,12 @@ class WindowTask(Task):
             mark = end if until is None else until
             stream.push({}, watermark=min(mark, start))
             yield stream.push({}, watermark=mark) if mark > start else stream.push({})
+
+    def _answered(self, plan: Plan, table: pa.Table) -> pa.Table:
+        def run(rows: pa.Table) -> pa.Table:
+            return Stream.of(plan).push(rows, watermark=np.inf)
+
+        return blaming(run, table, plan.options.by, plan.options.on) if plan.calls_users else run(table)
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,8 @@ class FrameTask(Task):
                 yield from written(table, self.results).to_batches(max_chunksize=_BATCH)
 
     def _framed(self, table: pa.Table) -> pa.Table:
-        for name, column in framed(self.plan, read_rows(table)).items():
+        columns = blaming(lambda rows: framed(self.plan, read_rows(rows)), table, self.plan.by, self.plan.on)
+        for name, column in columns.items():
             table = table.append_column(name, column)
         return table
 

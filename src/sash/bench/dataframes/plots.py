@@ -9,6 +9,7 @@ from sash.report import Record, Report
 
 __all__ = ["spark_figures"]
 
+SECONDS = "seconds"
 _TIMES = {
     "slide": ("Windows that slide by a second: max and count", "slides", "size / slide"),
     "density": ("Ways to slice: max and count, ten slides", "rows_per_slice", "rows per key and slice"),
@@ -21,17 +22,20 @@ def spark_figures(report: Report) -> Iterator[tuple[str, Any]]:
     for name, (title, across, label) in _TIMES.items():
         points = points_of(_measured(report, name), across)
         if points:
-            yield name, lines(points, title, label, "s", base=10)
+            yield name, lines(points, title, label, SECONDS, base=10)
     for keys in dict.fromkeys(each.get("keys") for each in _measured(report, "frames")):
-        points = points_of(_measured(report, "frames", keys=keys), "window")
+        records = _measured(report, "frames", keys=keys)
+        points = points_of(records, "window")
         title = f"Max of each row and those before it: {keys} {'key' if keys == 1 else 'keys'}"
-        yield f"frames_{keys}", lines(points, title, "window [rows]", "s", base=10)
+        scaled = [int(each.get("window") or 0) for each in records if "≈" in each.mark]
+        title += f"; native from {min(scaled):,} on scaled up" if scaled else ""
+        yield f"frames_{keys}", lines(points, title, "window [rows]", SECONDS, base=10)
     hot = _by(_measured(report, "hot_key"), "case", "cores")
     if hot:
-        yield "hot_key", lines(hot, "One key has the rows", "cores", "s", base=None)
+        yield "hot_key", lines(hot, "One key has the rows", "cores", SECONDS, base=None)
     cores = {f"{name}, {kind}": line for kind, own in _kinds(report) for name, line in points_of(own, "cores").items()}
     if cores:
-        yield "cores", lines(cores, "What a second core brings", "cores", "s", base=None)
+        yield "cores", lines(cores, "What a second core brings", "cores", SECONDS, base=None)
     memory = _by(_measured(report, "memory", MEMORY), "question", "rows")
     if memory:
         yield "memory", lines(memory, "One key: peak of the largest Python worker", "rows", "MB", base=10)

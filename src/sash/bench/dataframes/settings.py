@@ -63,12 +63,12 @@ FULL = SparkSettings(
     hot_window=1000,
     core_slides=10,
     core_window=1000,
-    memory_rows=(1_000_000, 4_000_000, 16_000_000),
+    memory_rows=(10_000, 1_000_000, 4_000_000, 16_000_000),  # the first: what a worker takes before there is much to do
 )
 
 QUICK = SparkSettings(
     name="quick",
-    seconds=400,
+    seconds=600,
     runs=1,
     point_seconds=0.0,
     limit_seconds=60.0,
