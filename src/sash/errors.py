@@ -160,7 +160,7 @@ class UnsupportedAggregate(SashError, TypeError):
     @classmethod
     def open_result(cls, where: str, result: str) -> "UnsupportedAggregate":
         return cls(
-            f"{where} on Spark must know the type of {result!r} before it runs, and the aggregate gives Python objects. "
+            f"{where} must know the type of {result!r} before Spark runs it, and the aggregate gives Python objects. "
             "Say what they are: Aggregate(…, result=pyarrow.string())."
         )
 

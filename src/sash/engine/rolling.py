@@ -15,6 +15,7 @@ from sash.engine.keys import Keys
 from sash.engine.results import arrow_of, values_of
 from sash.engine.stream import as_bound, bound, options_of
 from sash.engine.tables import Rows, kind_of, like, read_rows
+from sash.engine.waiting import order_by_key
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError, UnknownName
 from sash.plan.query import Query, query
 from sash.plan.share import ColumnType, grouped, readings_of, view_of
@@ -172,21 +173,26 @@ def framed(plan: Framing, given: Rows) -> dict[str, Any]:
 
 def _sorted(rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None) -> tuple[Array, Array]:
     """The places of rows by key, position, then as they stand; and their keys. Rows without a position are left out."""
-    kept = np.arange(rows.count) if valid is None else np.flatnonzero(valid)
-    columns = [rows.arrow(name) for name in by]
-    slots = (
-        Keys([each.type for each in columns], by).slots(columns, rows.count)[kept]
-        if by
-        else np.zeros(len(kept), np.int64)
-    )
-    own = positions[kept]
-    if len(by):
-        order = np.lexsort((own, slots))
-    elif (own[1:] >= own[:-1]).all():
-        order = np.arange(len(kept))
+    kept = None if valid is None else np.flatnonzero(valid)
+    own = positions if kept is None else positions[kept]
+    if not by:
+        slots = np.zeros(len(own), np.int64)
+        order = np.arange(len(own)) if (own[1:] >= own[:-1]).all() else np.argsort(own, kind="stable")
     else:
-        order = np.argsort(own, kind="stable")
-    return kept[order], slots[order]
+        columns = [rows.arrow(name) for name in by]
+        keys = Keys([each.type for each in columns], by)
+        slots = keys.slots(columns, rows.count)
+        slots = slots if kept is None else slots[kept]
+        order = order_by_key(slots, keys.capacity)
+        slots, sorted_positions = slots[order], own[order]
+        if ((sorted_positions[1:] < sorted_positions[:-1]) & (slots[1:] == slots[:-1])).any():
+            by_position = np.argsort(own, kind="stable")
+            back = np.empty(len(order), slots.dtype)
+            back[order] = slots
+            slots = back[by_position]
+            order = order_by_key(slots, keys.capacity)
+            slots, order = slots[order], by_position[order]
+    return (order if kept is None else kept[order]), slots
 
 
 def _key_begins(slots: Array) -> Array:

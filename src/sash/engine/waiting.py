@@ -8,7 +8,7 @@ import numpy as np
 from sash.algebra.compiler import kernel
 from sash.slicing.slices import Array
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "order_by_key"]
 
 
 @kernel
@@ -21,6 +21,13 @@ def _sort_by_slot(slots: Any, places: Any, order: Any) -> None:
         slot = slots[row]
         order[places[slot]] = row
         places[slot] += 1
+
+
+def order_by_key(slots: Array, keys: int) -> Array:
+    """The places of rows key by key, each key's in their order."""
+    order = np.empty(len(slots), np.int64)
+    _sort_by_slot(slots, np.zeros(keys + 1, np.int64), order)
+    return order
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,7 @@ class Batch:
 
     def by_key(self, keys: int) -> "Batch":
         """The same rows key by key, each key's in their order: so that what is known of a key is looked up once."""
-        order = np.empty(len(self), np.int64)
-        _sort_by_slot(self.slots, np.zeros(keys + 1, np.int64), order)
-        return self.taken(order)
+        return self.taken(order_by_key(self.slots, keys))
 
     def with_newer(self, newer: "Batch") -> "Batch":
         """These rows and those that came after them, sorted by position; of equals the older is first."""

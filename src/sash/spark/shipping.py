@@ -5,8 +5,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import sash
-
 __all__ = ["ship"]
 
 
@@ -16,9 +14,9 @@ def ship(spark: Any) -> None:
     Executors that have sash installed do not need it. Numba, NumPy and PyArrow hold compiled code that cannot be sent
     along: where executors lack them, install them there, or send a packed environment with `spark.archives`.
     """
-    package = Path(sash.__file__).parent
+    package = Path(__file__).parent.parent
     folder = Path(tempfile.mkdtemp(prefix="sash-"))
-    archive = folder / f"sash-{sash.__version__}.zip"
+    archive = folder / "sash.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         for path in sorted(package.rglob("*.py")):
             target.write(path, Path("sash") / path.relative_to(package))
