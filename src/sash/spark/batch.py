@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from sash.algebra.aggregate import Template
+from sash.engine.keys import Keys
 from sash.engine.results import schema_of
 from sash.engine.rolling import Frame, frames_of, plan_frames
 from sash.engine.stream import options_of, with_free_names
@@ -85,6 +86,7 @@ def rolling(
     columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
     check_columns(table.schema, [on, *options.by, *columns, *table.columns])
     own = arrow_schema(table.schema)
+    _check_keys(own, options.by)
     plan = plan_frames(read_rows(own.empty_table()), wanted, on, by)
     added = pa.schema([pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results()])
     schema = StructType([*table.schema.fields, *spark_schema(added, "sash.rolling").fields])
@@ -151,12 +153,18 @@ def _recipe(rows: DataFrame, queries: Any, on: str, by: Any, partial: bool) -> R
     columns += [name for each in wanted for name in each.window.columns]
     names = list(dict.fromkeys([on, *options.by, *columns]))
     check_columns(rows.schema, names)
-    return Recipe(wanted, options, arrow_schema(rows.select(*map(column, names)).schema))
+    schema = arrow_schema(rows.select(*map(column, names)).schema)
+    _check_keys(schema, options.by)
+    return Recipe(wanted, options, schema)
 
 
 def _check_bounded(rows: DataFrame, what: str) -> None:
     if rows.isStreaming:
         raise InvalidInput.streaming(what)
+
+
+def _check_keys(schema: pa.Schema, by: Sequence[str]) -> None:
+    Keys([schema.field(name).type for name in by], by)  # says which types it takes
 
 
 def _check_windows(plan: Plan) -> None:
@@ -213,7 +221,10 @@ def _packed(
     """Rows as pieces, sorted for the tasks that take buckets."""
     bucket = F.pmod(F.xxhash64(*map(column, by)), F.lit(BUCKETS)).cast("int") if by else F.lit(0)
     task = PackTask(on, tuple(by), measure, arrow_schema(rows.schema), budget, hot)
-    pieces = _mapped(rows.withColumn(BUCKET, bucket), task, spark_schema(piece_schema(measure), "pieces"))
+    # mapInArrow looks columns up by name, and trips over a dot in one.
+    plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
+    rows = rows.withColumn(BUCKET, bucket).toDF(*plain, BUCKET)
+    pieces = _mapped(rows, task, spark_schema(piece_schema(measure), "pieces"))
     return pieces.repartition("bucket").sortWithinPartitions("bucket", "low", "task", "number")
 
 

@@ -141,7 +141,12 @@ def _counted(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
             counts += np.bincount(places, minlength=len(counts))
         yield pa.record_batch([pa.array([counts.tolist()], pa.list_(pa.int64()))], names=["counts"])
 
-    parts = rows.select(column(on)).mapInArrow(count, "counts array<bigint>").toArrow()["counts"].to_pylist()
+    parts = (
+        rows.select(column(on).alias("position"))
+        .mapInArrow(count, "counts array<bigint>")
+        .toArrow()["counts"]
+        .to_pylist()
+    )
     return np.sum(np.array(parts, np.int64), axis=0)
 
 

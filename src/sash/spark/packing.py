@@ -79,6 +79,7 @@ def packed(
     kind = piece_schema(measure)
     number = 0
     for table in gathered(batches, budget):
+        table = table.rename_columns([*schema.names, BUCKET])
         pieces = list(_pieces(table, task, number, on, by, measure, schema, budget, hot))
         number += len(pieces)
         columns = zip(*((p.bucket, p.low, p.task, p.number, p.rows) for p in pieces), strict=True)
