@@ -39,13 +39,13 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 	$(BIN)/pytest -n 2 -q src README.md docs --ignore=docs/spark.md
 
 unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
-	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark"
+	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark" --durations=25
 
 interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py
 
 spark: $(STAMP) java  ## on real Spark: local sessions, a local cluster, and the guide's examples
-	$(BIN)/pytest -q tests -m spark
+	$(BIN)/pytest -q tests/spark tests/bench/test_spark.py -m spark
 
 bench: $(STAMP) java  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms

@@ -41,13 +41,9 @@ def spread(transcripts: Sequence[Transcript]) -> Iterator[Transcript]:
         }
         for query in each.queries.values():
             window = (query.window.kind, *sorted(name for name, _ in query.window.words))
-            shown |= {
-                ("window", *window),
-                ("keys", window, len(each.by)),
-                ("several", query.window.kind, len(each.queries)),
-            }
+            shown |= {("window", *window), ("several", query.window.kind, len(each.by), len(each.queries) > 1)}
             shown |= {("aggregate", query.window.by_count, call.function) for call in query.calls}
-            shown |= {("sent", query.window.kind, bool(each.lateness), each.partial)}
+            shown |= {("sent", query.window.kind, each.partial)}
         if shown - seen:
             seen |= shown
             yield each

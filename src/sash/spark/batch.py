@@ -20,16 +20,14 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Plan, as_html, as_text
 from sash.plan.query import Query, named_queries
 from sash.spark.chunks import Hot, Reach, find_hot
-from sash.spark.jvm_slices import can_slice, sliced
-from sash.spark.packing import BUCKET, BUDGET, Budget, piece_schema
+from sash.spark.jvm_slices import can_finish, can_slice, finished, sliced
+from sash.spark.packing import BUDGET, Budget, piece_schema
 from sash.spark.schema import arrow_schema, as_spark, check_columns, column, spark_schema
 from sash.spark.tasks import FrameTask, PackTask, Recipe, Task, WindowTask, as_function
 from sash.windows.measure import Measure
 
 __all__ = ["Explained", "aggregate", "explain", "rolling"]
 
-# Buckets that keys are spread over: a task takes as many together as fit its budget.
-BUCKETS = 128
 # Of one query, for one row. More is a mistake in a unit, and would run for days.
 MOST_WINDOWS = 10_000_000
 
@@ -56,14 +54,18 @@ def aggregate(
     _check_windows(plan)
     schema = spark_schema(schema_of(plan), "sash.aggregate")
     results = pa.schema([pa.field(each.name, as_spark(each.type)) for each in schema_of(plan)])
-    if way(rows, plan, path).choice == "jvm":
+    taken = way(rows, plan, path).choice
+    if taken == "spark":
+        return finished(rows, plan, schema)
+    if taken == "jvm":
         rows, recipe = sliced(rows, plan), replace(recipe, is_sliced=True)
         hot: tuple[Hot, ...] = ()
     else:
         rows = rows.select(*map(column, dict.fromkeys([*plan.options.by, on, *plan.columns, *plan.punctuations])))
         hot = _hot(rows, plan.options.by, on, plan.measure, _reach(plan))
     pieces = _packed(rows, plan.options.by, on, plan.measure, budget, hot)
-    return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, budget, hot), schema)
+    newest = _newest(rows, plan) if any(each.window.kind == "last_rows" for each in plan.queries) else None
+    return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, budget, hot, newest), schema)
 
 
 def rolling(
@@ -107,6 +109,7 @@ class Explained:
 
     def lines(self) -> list[tuple[str, str]]:
         text = {
+            "spark": "Spark aggregates rows into windows by itself; Python sees nothing",
             "jvm": "Spark aggregates rows into slices (JVM slices); Python sees one row per key and slice",
             "packed": "rows travel packed, by bucket of keys, and are cut in Python (packed slices)",
         }
@@ -129,13 +132,19 @@ def explain(
 
 def way(rows: DataFrame, plan: Plan, path: str) -> Decision:
     """Who cuts rows into slices, and why."""
-    if path not in ("auto", "jvm", "packed"):
-        raise InvalidInput.option("path", path, "'auto', 'jvm' or 'packed'")
-    possible = can_slice(plan, rows.schema)
+    if path not in ("auto", "spark", "jvm", "packed"):
+        raise InvalidInput.option("path", path, "'auto', 'spark', 'jvm' or 'packed'")
     if path == "packed":
         return Decision("packed", "it was asked for")
-    if path == "jvm" and not possible.choice:
-        raise InvalidInput.option("path", path, f"'packed' or 'auto' here: {possible.because}")
+    possible = can_slice(plan, rows.schema)
+    alone = can_finish(plan, rows.schema) if possible.choice else possible
+    if path in ("jvm", "spark"):
+        if not (possible if path == "jvm" else alone).choice:
+            because = (possible if path == "jvm" else alone).because
+            raise InvalidInput.option("path", path, f"'packed' or 'auto' here: {because}")
+        return Decision(path, "it was asked for")
+    if alone.choice:
+        return Decision("spark", alone.because)
     return Decision("jvm" if possible.choice else "packed", possible.because)
 
 
@@ -193,10 +202,18 @@ def _reach(plan: Plan) -> Reach | None:
     return Reach(max(lengths))
 
 
+def _newest(rows: DataFrame, plan: Plan) -> Any:
+    """The last position of any key: the last rows every so often are told up to there, for every key."""
+    on = column(plan.options.on)
+    found = rows.agg(F.max(on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) < float("inf"), on))).toArrow()
+    positions, valid = plan.measure.positions(found.column(0), plan.options.on)
+    return positions[0].item() if valid is None or valid[0] else None
+
+
 def _hot(rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: Reach | None) -> tuple[Hot, ...]:
     if reach is None or _is_small(rows):
         return ()
-    return find_hot(rows, by, on, measure, reach, _tasks(rows), BUCKETS)
+    return find_hot(rows, by, on, measure, reach, _cores(rows), _buckets(rows))
 
 
 # Below it no key is large enough to be cut.
@@ -209,23 +226,32 @@ def _is_small(rows: DataFrame) -> bool:
     return plan is not None and plan.queryExecution().optimizedPlan().stats().sizeInBytes() < _SMALL_BYTES
 
 
+def _cores(rows: DataFrame) -> int:
+    """How many tasks run at once; a session of Spark Connect does not tell."""
+    return rows.sparkSession.sparkContext.defaultParallelism if hasattr(rows, "_jdf") else 8
+
+
 def _tasks(rows: DataFrame) -> int:
-    """How many tasks run at once, as far as that is known."""
-    context = getattr(rows.sparkSession, "sparkContext", None) if hasattr(rows, "_jdf") else None
-    return context.defaultParallelism if context is not None else 4
+    """Tasks that take buckets: of much to do a few for each core, so that none waits long for another."""
+    return _cores(rows) if _is_small(rows) else 3 * _cores(rows)
+
+
+def _buckets(rows: DataFrame) -> int:
+    """Keys are spread over so many: a task takes as many together as fit its budget."""
+    return 20 * _tasks(rows)
 
 
 def _packed(
     rows: DataFrame, by: Sequence[str], on: str, measure: Measure, budget: Budget, hot: tuple[Hot, ...]
 ) -> DataFrame:
     """Rows as pieces, sorted for the tasks that take buckets."""
-    bucket = F.pmod(F.xxhash64(*map(column, by)), F.lit(BUCKETS)).cast("int") if by else F.lit(0)
-    task = PackTask(on, tuple(by), measure, arrow_schema(rows.schema), budget, hot)
+    task = PackTask(on, tuple(by), measure, arrow_schema(rows.schema), budget, _buckets(rows), hot)
     # mapInArrow looks columns up by name, and trips over a dot in one.
     plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
-    rows = rows.withColumn(BUCKET, bucket).toDF(*plain, BUCKET)
-    pieces = _mapped(rows, task, spark_schema(piece_schema(measure), "pieces"))
-    return pieces.repartition("bucket").sortWithinPartitions("bucket", "low", "task", "number")
+    pieces = _mapped(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))
+    tasks = _tasks(rows)
+    spread = pieces.repartitionById(tasks, F.pmod(column("bucket"), F.lit(tasks)))
+    return spread.sortWithinPartitions("bucket", "low", "task", "number")
 
 
 def _mapped(rows: DataFrame, task: Task, schema: StructType) -> DataFrame:

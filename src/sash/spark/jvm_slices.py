@@ -8,7 +8,9 @@ generates, and combines before it shuffles.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
@@ -20,12 +22,15 @@ from sash.plan.share import keeps_runs
 from sash.spark.schema import column
 from sash.windows.measure import MeasureKind
 
-__all__ = ["can_slice", "position_of", "sliced"]
+__all__ = ["can_finish", "can_slice", "finished", "position_of", "sliced", "with_seen"]
 
+Fields = list[Column | None]
 _KINDS = ("grid", "cumulative", "landmark")
 # Each adds an expression per row; beyond it, cutting by a sorted array in a kernel is cheaper.
 _MOST_PROGRESSIONS = 64
 _ARRIVAL = "_arrival"
+# Whether there was any value: the first field of the component is null if not, so it need not travel.
+SEEN = None
 _SLICE = "_slice"
 _DAY = 86_400_000_000
 _FARTHEST = 2**61  # positions beyond it are none
@@ -74,6 +79,37 @@ def slice_of(plan: Plan, position: Column) -> Column:
     return F.greatest(*starts) if len(starts) > 1 else starts[0]
 
 
+def can_finish(plan: Plan, schema: spark.StructType) -> Decision:
+    """Whether a slice is a window, and Spark has the aggregates themselves: then there is nothing left to do."""
+    query = plan.queries[0]
+    window: Any = query.window
+    if len(plan.queries) > 1 or window.kind != "grid" or window.size != window.every:
+        return Decision(False, "windows are more than one slice")
+    for reading in query.readings:
+        kinds = [schema[name].dataType for name in reading.template.columns]
+        if reading.template.name not in _RESULTS or not all(isinstance(kind, _PLAIN) for kind in kinds):
+            return Decision(False, f"Spark's {reading.template.name!r} is not ours")
+    return Decision(True, "each window is one slice, and Spark has the aggregates themselves")
+
+
+def finished(rows: DataFrame, plan: Plan, schema: spark.StructType) -> DataFrame:
+    """The windows themselves, where each is one slice."""
+    (query,) = plan.queries
+    window: Any = query.window
+    position = position_of(rows, plan.options.on)
+    results = [_RESULTS[r.template.name](r.template).alias(r.name) for r in query.readings]
+    keys = [column(name) for name in plan.options.by]
+    windows = rows.where(position.isNotNull()).groupBy(*keys, slice_of(plan, position).alias(_SLICE)).agg(*results)
+    is_time = plan.measure.kind is MeasureKind.TIME
+    edges = [column(_SLICE), column(_SLICE) + window.size]
+    edges = [F.timestamp_micros(edge) if is_time else edge for edge in edges]
+    values = [column(r.name) for r in query.readings]
+    found = [*keys, F.lit(query.name), *edges, *values]
+    return windows.select(
+        *(each.cast(field.dataType).alias(field.name) for each, field in zip(found, schema.fields, strict=True))
+    )
+
+
 def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
     """One row for each key and slice, whose columns are the fields of its partials."""
     position = position_of(rows, plan.options.on)
@@ -84,7 +120,7 @@ def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
     ]
     if not all(component.commutative for component, _ in components):
         rows = rows.withColumn(_ARRIVAL, F.monotonically_increasing_id())
-    fields: list[Column] = []
+    fields: Fields = []
     for component, names in components:
         inputs = _Inputs([column(names[i]) for i in component.inputs], position, component)
         fields += _PARTIALS[component.name](inputs)
@@ -93,9 +129,21 @@ def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
     return (
         rows.where(position.isNotNull())
         .groupBy(*keys, slice_of(plan, position).alias(_SLICE))
-        .agg(*(field.alias(name) for field, name in zip(fields, named, strict=True)))
+        .agg(*(field.alias(name) for field, name in zip(fields, named, strict=True) if field is not SEEN))
         .withColumnRenamed(_SLICE, plan.options.on)
     )
+
+
+def with_seen(table: pa.Table, plan: Plan) -> pa.Table:
+    """Slices with the fields that did not travel: whether there was any value."""
+    for group, names in zip(plan.groups, of_slices(plan).group_columns, strict=True):
+        place = 0
+        for component in group.components:
+            last = place + len(component.fields) - 1
+            if component.name in _PARTIALS and names[last] not in table.column_names:
+                table = table.append_column(names[last], table.column(names[place]).is_valid())
+            place = last + 1
+    return table
 
 
 @dataclass(frozen=True)
@@ -120,11 +168,11 @@ class _Inputs:
         return F.when(self.x.isNotNull(), F.struct(*before, self.position * sign, column(_ARRIVAL) * sign))
 
 
-def _count(inputs: _Inputs) -> list[Column]:
+def _count(inputs: _Inputs) -> Fields:
     return [F.count(F.when(inputs.has_all, 1)) if inputs.columns else F.count(F.lit(1))]
 
 
-def _sum(inputs: _Inputs) -> list[Column]:
+def _sum(inputs: _Inputs) -> Fields:
     x = inputs.x
     if len(inputs.component.fields) == 1:
         return [F.coalesce(F.sum(x.cast("double")), F.lit(0.0))]
@@ -133,51 +181,71 @@ def _sum(inputs: _Inputs) -> list[Column]:
     return [F.coalesce(half, F.lit(0).cast("long")) for half in halves]
 
 
-def _m2(inputs: _Inputs) -> list[Column]:
+def _m2(inputs: _Inputs) -> Fields:
     x = inputs.x.cast("double")
     return [F.coalesce(F.var_pop(x) * F.count(x), F.lit(0.0))]
 
 
-def _logs(inputs: _Inputs) -> list[Column]:
+def _logs(inputs: _Inputs) -> Fields:
     x = inputs.x.cast("double")
     log = F.when(x > 0, F.log(x)).when(x == 0, F.lit(float("-inf"))).when(x < 0, F.lit(float("nan")))
     return [F.coalesce(F.sum(log), F.lit(0.0))]
 
 
-def _seen(inputs: _Inputs) -> Column:
-    return F.count(inputs.x) > 0
+def _max(inputs: _Inputs) -> Fields:
+    return [F.max(inputs.x), SEEN]
 
 
-def _max(inputs: _Inputs) -> list[Column]:
-    return [F.max(inputs.x), _seen(inputs)]
+def _min(inputs: _Inputs) -> Fields:
+    return [F.min(inputs.x), SEEN]
 
 
-def _min(inputs: _Inputs) -> list[Column]:
-    return [F.min(inputs.x), _seen(inputs)]
+def _first(inputs: _Inputs) -> Fields:
+    return [F.min_by(inputs.x, inputs.in_order(True)), SEEN]
 
 
-def _first(inputs: _Inputs) -> list[Column]:
-    return [F.min_by(inputs.x, inputs.in_order(True)), _seen(inputs)]
+def _last(inputs: _Inputs) -> Fields:
+    return [F.min_by(inputs.x, inputs.in_order(False)), SEEN]
 
 
-def _last(inputs: _Inputs) -> list[Column]:
-    return [F.min_by(inputs.x, inputs.in_order(False)), _seen(inputs)]
-
-
-def _argmax(inputs: _Inputs) -> list[Column]:
+def _argmax(inputs: _Inputs) -> Fields:
     who = inputs.columns[1]
     # Of equals the first in time: everything behind the value counts downwards.
     order = inputs.in_order(False, inputs.x)
-    return [F.max(inputs.x), F.max_by(who, order), F.max_by(who.isNotNull(), order), _seen(inputs)]
+    return [F.max(inputs.x), F.max_by(who, order), F.max_by(who.isNotNull(), order), SEEN]
 
 
-def _argmin(inputs: _Inputs) -> list[Column]:
+def _argmin(inputs: _Inputs) -> Fields:
     who = inputs.columns[1]
     order = inputs.in_order(True, inputs.x)
-    return [F.min(inputs.x), F.min_by(who, order), F.min_by(who.isNotNull(), order), _seen(inputs)]
+    return [F.min(inputs.x), F.min_by(who, order), F.min_by(who.isNotNull(), order), SEEN]
 
 
-_PARTIALS: dict[str, Callable[[_Inputs], list[Column]]] = {
+def _of(function: Callable[[Column], Column]) -> Callable[[Any], Column]:
+    return lambda template: function(column(template.columns[0]))
+
+
+def _spread(sample: Callable[[Column], Column], population: Callable[[Column], Column]) -> Callable[[Any], Column]:
+    def spread(template: Any) -> Column:
+        whole = dict(template.parameters)["population"]
+        return (population if whole else sample)(column(template.columns[0]))
+
+    return spread
+
+
+# Aggregates that mean the same to Spark, of these types.
+_PLAIN = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.FloatType, spark.DoubleType)
+_RESULTS: dict[str, Callable[[Any], Column]] = {
+    "count": lambda template: F.count(column(template.columns[0]) if template.columns else F.lit(1)),
+    "sum": _of(F.sum),
+    "mean": _of(F.avg),
+    "min": _of(F.min),
+    "max": _of(F.max),
+    "variance": _spread(F.var_samp, F.var_pop),
+    "stddev": _spread(F.stddev_samp, F.stddev_pop),
+}
+
+_PARTIALS: dict[str, Callable[[_Inputs], Fields]] = {
     "count": _count,
     "sum": _sum,
     "m2": _m2,

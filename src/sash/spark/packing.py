@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.spark.buckets import buckets_of
 from sash.spark.chunks import Chunk, Hot, bucketed
 from sash.windows.measure import Measure
 
-__all__ = ["BUCKET", "BUDGET", "Budget", "Group", "Piece", "groups", "packed", "pieces_of", "positions_in", "stretches"]
-
-BUCKET = "_bucket"  # computed by Spark from the keys
+__all__ = ["BUDGET", "Budget", "Group", "Piece", "groups", "packed", "pieces_of", "positions_in", "stretches"]
 
 
 @dataclass(frozen=True)
@@ -73,14 +72,15 @@ def packed(
     measure: Measure,
     schema: pa.Schema,
     budget: Budget,
+    count: int,
     hot: Sequence[Hot] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a source partition as pieces; `schema` is that of the rows without their bucket."""
+    """The rows of a source partition as pieces of `count` buckets; `schema` has the names that users gave."""
     kind = piece_schema(measure)
     number = 0
     for table in gathered(batches, budget):
-        table = table.rename_columns([*schema.names, BUCKET])
-        pieces = list(_pieces(table, task, number, on, by, measure, schema, budget, hot))
+        table = table.rename_columns(schema.names)
+        pieces = list(_pieces(table, task, number, on, by, measure, schema, budget, count, hot))
         number += len(pieces)
         columns = zip(*((p.bucket, p.low, p.task, p.number, p.rows) for p in pieces), strict=True)
         arrays = [pa.array(each, f.type) for each, f in zip(columns, kind, strict=False)]
@@ -121,11 +121,11 @@ def _pieces(
     measure: Measure,
     schema: pa.Schema,
     budget: Budget,
+    count: int,
     hot: Sequence[Hot],
 ) -> Iterator[Piece]:
     positions = positions_in(table, on, measure)  # rows that have none are of no window, but frames give them back
-    buckets = table.column(BUCKET).to_numpy()
-    table = table.drop_columns([BUCKET])
+    buckets = buckets_of(table, by, count)
     places = None
     if hot:
         places, buckets = bucketed(table, by, positions, buckets, hot)

@@ -10,6 +10,7 @@ from pyspark import TaskContext
 
 from sash.engine.keys import Keys
 from sash.engine.rolling import Framing, framed
+from sash.engine.state import State
 from sash.engine.stream import Stream, bound
 from sash.engine.tables import read_rows
 from sash.errors import SashError
@@ -17,6 +18,7 @@ from sash.plan.plan import Options, Plan, make_plan, of_slices
 from sash.plan.query import Query
 from sash.spark.blame import blaming
 from sash.spark.chunks import Hot, by_bucket
+from sash.spark.jvm_slices import with_seen
 from sash.spark.packing import Budget, Group, Piece, groups, packed, pieces_of, positions_in, stretches
 from sash.spark.schema import written
 from sash.windows.measure import Measure
@@ -56,12 +58,13 @@ class PackTask(Task):
     measure: Measure
     schema: pa.Schema
     budget: Budget
+    buckets: int
     hot: tuple[Hot, ...] = ()
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
-        return packed(batches, task, self.on, self.by, self.measure, self.schema, self.budget, self.hot)
+        return packed(batches, task, self.on, self.by, self.measure, self.schema, self.budget, self.buckets, self.hot)
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class WindowTask(Task):
     results: pa.Schema
     budget: Budget
     hot: tuple[Hot, ...] = ()
+    newest: Any = None  # the last position of any key, where windows at the end depend on it
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         plan = self.recipe.plan()
@@ -98,23 +102,32 @@ class WindowTask(Task):
                     yield from written(table, self.results).to_batches(max_chunksize=_BATCH)
 
     def _windows(self, plan: Plan, group: Group) -> Iterator[pa.Table]:
-        stream, chunk = Stream.of(plan), group.chunk
+        stream, chunk = self._stream(plan), group.chunk
         end = np.inf if chunk is None or chunk.end == plan.measure.highest else chunk.end
         if group.is_whole and chunk is None:
-            yield self._answered(plan, group.table(self.schema))
+            yield self._answered(plan, self._ready(plan, group.table(self.schema)))
             return
         # Windows that end before a chunk starts are those of the chunk before it.
         start = plan.measure.lowest if chunk is None else chunk.start
         on = plan.options.on
         for table, until in stretches(group.pieces, on, plan.measure, self.schema, self.budget.rows // 2):
-            stream.push(table)
+            stream.push(self._ready(plan, table))
             mark = end if until is None else until
             stream.push({}, watermark=min(mark, start))
             yield stream.push({}, watermark=mark) if mark > start else stream.push({})
 
+    def _stream(self, plan: Plan) -> Stream:
+        state = State.empty(plan)
+        if self.newest is not None:
+            state.newest = self.newest
+        return Stream.of(plan, state)
+
+    def _ready(self, plan: Plan, table: pa.Table) -> pa.Table:
+        return with_seen(table, plan) if self.recipe.is_sliced else table
+
     def _answered(self, plan: Plan, table: pa.Table) -> pa.Table:
         def run(rows: pa.Table) -> pa.Table:
-            return Stream.of(plan).push(rows, watermark=np.inf)
+            return self._stream(plan).push(rows, watermark=np.inf)
 
         return blaming(run, table, plan.options.by, plan.options.on) if plan.calls_users else run(table)
 
