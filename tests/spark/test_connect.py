@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.cluster
+
 SCRIPT = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
