@@ -27,7 +27,7 @@ def aggregate(
 
     The end of the table is the end of the stream, so every window is sent; `partial=True` also sends count windows that
     are not full. `watermark`, `allowed_lateness` and `emit` are for streams: in a table no row is late. On Spark
-    nothing runs before the result is asked for; a dict of lists gives an Arrow table.
+    the job runs when the result is asked for; a dict of lists gives an Arrow table.
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))

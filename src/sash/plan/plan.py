@@ -328,7 +328,9 @@ def of_slices(plan: Plan) -> Plan:
 
     A slice stands at its start, so every window that holds a row of it holds it.
     """
-    names = tuple(tuple(f"_{g}_{k}" for k in range(len(group.fields))) for g, group in enumerate(plan.groups))
+    names = tuple(
+        tuple(f"sash partial {g}.{k}" for k in range(len(group.fields))) for g, group in enumerate(plan.groups)
+    )
     columns = {}
     for group, own in zip(plan.groups, names, strict=True):
         times = _time_fields(group)

@@ -22,7 +22,7 @@ from sash.plan.query import Query, named_queries
 from sash.spark.chunks import Hot, Reach, find_hot
 from sash.spark.jvm_slices import can_finish, can_slice, finished, sliced
 from sash.spark.packing import BUDGET, Budget, piece_schema
-from sash.spark.schema import arrow_schema, as_spark, check_columns, column, spark_schema
+from sash.spark.schema import arrow_schema, as_spark, check_columns, check_no_twins, column, spark_schema
 from sash.spark.tasks import FrameTask, PackTask, Recipe, Task, WindowTask, as_function
 from sash.windows.measure import Measure
 
@@ -86,7 +86,8 @@ def rolling(
     options = options_of(on, by, 0, None, False, "final")
     _check_bounded(table, "sash.rolling")
     columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
-    check_columns(table.schema, [on, *options.by, *columns, *table.columns])
+    check_columns(table, [on, *options.by, *columns])
+    check_no_twins(table)
     own = arrow_schema(table.schema)
     _check_keys(own, options.by)
     plan = plan_frames(read_rows(own.empty_table()), wanted, on, by)
@@ -161,8 +162,8 @@ def _recipe(rows: DataFrame, queries: Any, on: str, by: Any, partial: bool) -> R
     columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
     columns += [name for each in wanted for name in each.window.columns]
     names = list(dict.fromkeys([on, *options.by, *columns]))
-    check_columns(rows.schema, names)
-    schema = arrow_schema(rows.select(*map(column, names)).schema)
+    check_columns(rows, names)
+    schema = arrow_schema(StructType([rows.schema[name] for name in names]))
     _check_keys(schema, options.by)
     return Recipe(wanted, options, schema)
 

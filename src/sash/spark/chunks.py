@@ -112,6 +112,9 @@ def _candidates(rows: DataFrame, by: Sequence[str], tasks: int) -> list[tuple[An
     first = rows.select(*map(column, by)).limit(_PROBED).toArrow().combine_chunks()
     if first.num_rows < _PROBED:
         return []  # not many rows at all
+    for place, field in enumerate(first.schema):  # -0.0 becomes 0.0: to Spark they are one key
+        if pa.types.is_floating(field.type):
+            first = first.set_column(place, field.name, pc.add(first.column(place), pa.scalar(0.0, field.type)))
     counts = first.group_by(list(by)).aggregate([([], "count_all")]).sort_by([("count_all", "descending")])
     often = counts.slice(0, _CANDIDATES).filter(
         pc.greater(counts["count_all"].slice(0, _CANDIDATES), _PROBED / (2 * tasks))
@@ -171,7 +174,7 @@ def _chunks(marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, 
 
 def _halo(marks: Any, before: Any, border: int, reach: Reach, measure: Measure) -> tuple[Any, float]:
     """From where rows before a border are needed, and about how many those are."""
-    from_length = marks[border] - reach.length
+    from_length = measure.dtype.type(max(marks[border].item() - reach.length, measure.lowest))
     place = int(np.searchsorted(marks, from_length, side="right")) - 1
     if reach.rows:
         place = min(place, int(np.searchsorted(before, before[border] - reach.rows, side="right")) - 1)

@@ -31,7 +31,6 @@ _MOST_PROGRESSIONS = 64
 _ARRIVAL = "_arrival"
 # Whether there was any value: the first field of the component is null if not, so it need not travel.
 SEEN = None
-_SLICE = "_slice"
 _DAY = 86_400_000_000
 _FARTHEST = 2**61  # positions beyond it are none
 
@@ -47,6 +46,8 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
         return Decision(False, f"Spark cannot tell the microseconds of {plan.options.on!r}, which has no time zone")
     if plan.options.on in plan.options.by:
         return Decision(False, f"{plan.options.on!r} is a key too")
+    if {plan.options.on, *plan.options.by} & {name for own in of_slices(plan).group_columns for name in own}:
+        return Decision(False, "a column has the name of a partial")
     if len(plan.edges.period) + len(plan.edges.points) > _MOST_PROGRESSIONS:
         return Decision(False, f"there are more than {_MOST_PROGRESSIONS} grids of edges")
     for group in plan.groups:
@@ -56,15 +57,23 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
     return Decision(True, "no row decides an edge, and Spark has every partial")
 
 
-def position_of(rows: DataFrame, on: str) -> Column:
+def position_of(rows: DataFrame, on: str, given: Column) -> Column:
     """Where a row is: microseconds of a time, or the integer itself; null where that is too far to compute with."""
     kind = rows.schema[on].dataType
+    unit = _DAY if isinstance(kind, spark.DateType) else 1
     if isinstance(kind, spark.TimestampType):
-        return F.unix_micros(column(on))
-    position = (
-        F.unix_date(column(on)).cast("long") * _DAY if isinstance(kind, spark.DateType) else column(on).cast("long")
-    )
-    return F.when(F.abs(position) <= _FARTHEST, position)
+        given = F.unix_micros(given)
+    elif isinstance(kind, spark.DateType):
+        given = F.unix_date(given)
+    whole = given.cast("long")
+    return F.when(whole.between(-(_FARTHEST // unit), _FARTHEST // unit), whole * unit)
+
+
+def _plain(rows: DataFrame, plan: Plan) -> tuple[DataFrame, dict[str, Column]]:
+    """The columns that a plan asks for, under names that cannot be anyone's, and how each is called now."""
+    names = list(dict.fromkeys([plan.options.on, *plan.options.by, *plan.columns]))
+    plain = [f"_{place}" for place, _ in enumerate(names)]
+    return rows.select(*map(column, names)).toDF(*plain), dict(zip(names, map(F.col, plain), strict=True))
 
 
 def slice_of(plan: Plan, position: Column) -> Column:
@@ -83,12 +92,16 @@ def can_finish(plan: Plan, schema: spark.StructType) -> Decision:
     """Whether a slice is a window, and Spark has the aggregates themselves: then there is nothing left to do."""
     query = plan.queries[0]
     window: Any = query.window
+    if isinstance(schema[plan.options.on].dataType, spark.DateType):
+        return Decision(False, "the edges of a date have no time zone")
     if len(plan.queries) > 1 or window.kind != "grid" or window.size != window.every:
         return Decision(False, "windows are more than one slice")
     for reading in query.readings:
         kinds = [schema[name].dataType for name in reading.template.columns]
         if reading.template.name not in _RESULTS or not all(isinstance(kind, _PLAIN) for kind in kinds):
             return Decision(False, f"Spark's {reading.template.name!r} is not ours")
+        if reading.template.name == "sum" and isinstance(kinds[0], spark.LongType):
+            return Decision(False, "a sum of bigints may overflow on the way to a result that fits")
     return Decision(True, "each window is one slice, and Spark has the aggregates themselves")
 
 
@@ -96,42 +109,51 @@ def finished(rows: DataFrame, plan: Plan, schema: spark.StructType) -> DataFrame
     """The windows themselves, where each is one slice."""
     (query,) = plan.queries
     window: Any = query.window
-    position = position_of(rows, plan.options.on)
-    results = [_RESULTS[r.template.name](r.template).alias(r.name) for r in query.readings]
-    keys = [column(name) for name in plan.options.by]
-    windows = rows.where(position.isNotNull()).groupBy(*keys, slice_of(plan, position).alias(_SLICE)).agg(*results)
-    is_time = plan.measure.kind is MeasureKind.TIME
-    edges = [column(_SLICE), column(_SLICE) + window.size]
-    edges = [F.timestamp_micros(edge) if is_time else edge for edge in edges]
-    values = [column(r.name) for r in query.readings]
-    found = [*keys, F.lit(query.name), *edges, *values]
-    return windows.select(
-        *(each.cast(field.dataType).alias(field.name) for each, field in zip(found, schema.fields, strict=True))
+    given, names = _plain(rows, plan)
+    position = position_of(rows, plan.options.on, names[plan.options.on])
+    keys = [names[name].alias(f"key{place}") for place, name in enumerate(plan.options.by)]
+    results = [
+        _RESULTS[each.template.name](each.template, [names[name] for name in each.template.columns]).alias(
+            f"value{place}"
+        )
+        for place, each in enumerate(query.readings)
+    ]
+    windows = given.where(position.isNotNull()).groupBy(*keys, slice_of(plan, position).alias("start")).agg(*results)
+    start = F.col("start")
+    edges = [start, start + window.size]
+    if plan.measure.kind is MeasureKind.TIME:
+        edges = [F.timestamp_micros(edge) for edge in edges]
+    found = [F.col(name) for name in windows.columns]
+    found = [*found[: len(keys)], F.lit(query.name), *edges, *found[len(keys) + 1 :]]
+    return windows.select(*(each.cast(field.dataType) for each, field in zip(found, schema.fields, strict=True))).toDF(
+        *schema.names
     )
 
 
 def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
     """One row for each key and slice, whose columns are the fields of its partials."""
-    position = position_of(rows, plan.options.on)
+    given, called = _plain(rows, plan)
+    position = position_of(rows, plan.options.on, called[plan.options.on])
     components = [
         (component, names)
         for group, names in zip(plan.groups, plan.group_columns, strict=True)
         for component in group.components
     ]
     if not all(component.commutative for component, _ in components):
-        rows = rows.withColumn(_ARRIVAL, F.monotonically_increasing_id())
+        given = given.withColumn(_ARRIVAL, F.monotonically_increasing_id())
     fields: Fields = []
     for component, names in components:
-        inputs = _Inputs([column(names[i]) for i in component.inputs], position, component)
+        inputs = _Inputs([called[names[i]] for i in component.inputs], position, component)
         fields += _PARTIALS[component.name](inputs)
     named = [name for own in of_slices(plan).group_columns for name in own]
-    keys = [column(name) for name in plan.options.by]
-    return (
-        rows.where(position.isNotNull())
-        .groupBy(*keys, slice_of(plan, position).alias(_SLICE))
-        .agg(*(field.alias(name) for field, name in zip(fields, named, strict=True) if field is not SEEN))
-        .withColumnRenamed(_SLICE, plan.options.on)
+    travelling = [(field, name) for field, name in zip(fields, named, strict=True) if field is not SEEN]
+    keys = [called[name].alias(f"key{place}") for place, name in enumerate(plan.options.by)]
+    slices = (
+        given.where(position.isNotNull())
+        .groupBy(*keys, slice_of(plan, position).alias("start"))
+        .agg(*(field.alias(f"field{place}") for place, (field, _) in enumerate(travelling)))
     )
+    return slices.toDF(*plan.options.by, plan.options.on, *(name for _, name in travelling))
 
 
 def with_seen(table: pa.Table, plan: Plan) -> pa.Table:
@@ -165,7 +187,7 @@ class _Inputs:
     def in_order(self, first: bool, *before: Column) -> Column:
         """What decides which row is first or last: values, then the position, then arrival; null where x is null."""
         sign = 1 if first else -1
-        return F.when(self.x.isNotNull(), F.struct(*before, self.position * sign, column(_ARRIVAL) * sign))
+        return F.when(self.x.isNotNull(), F.struct(*before, self.position * sign, F.col(_ARRIVAL) * sign))
 
 
 def _count(inputs: _Inputs) -> Fields:
@@ -221,22 +243,24 @@ def _argmin(inputs: _Inputs) -> Fields:
     return [F.min(inputs.x), F.min_by(who, order), F.min_by(who.isNotNull(), order), SEEN]
 
 
-def _of(function: Callable[[Column], Column]) -> Callable[[Any], Column]:
-    return lambda template: function(column(template.columns[0]))
+Result = Callable[[Any, list[Column]], Column]
 
 
-def _spread(sample: Callable[[Column], Column], population: Callable[[Column], Column]) -> Callable[[Any], Column]:
-    def spread(template: Any) -> Column:
-        whole = dict(template.parameters)["population"]
-        return (population if whole else sample)(column(template.columns[0]))
+def _of(function: Callable[[Column], Column]) -> Result:
+    return lambda template, columns: function(columns[0])
+
+
+def _spread(sample: Callable[[Column], Column], population: Callable[[Column], Column]) -> Result:
+    def spread(template: Any, columns: list[Column]) -> Column:
+        return (population if dict(template.parameters)["population"] else sample)(columns[0])
 
     return spread
 
 
 # Aggregates that mean the same to Spark, of these types.
 _PLAIN = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.FloatType, spark.DoubleType)
-_RESULTS: dict[str, Callable[[Any], Column]] = {
-    "count": lambda template: F.count(column(template.columns[0]) if template.columns else F.lit(1)),
+_RESULTS: dict[str, Result] = {
+    "count": lambda template, columns: F.count(columns[0] if columns else F.lit(1)),
     "sum": _of(F.sum),
     "mean": _of(F.avg),
     "min": _of(F.min),

@@ -33,6 +33,7 @@ class Budget:
 
 
 BUDGET = Budget()
+_SHORT, _PARTS = 512, 16
 
 
 @dataclass(frozen=True)
@@ -130,17 +131,17 @@ def _pieces(
     if hot:
         places, buckets = bucketed(table, by, positions, buckets, hot)
         positions = positions[places]
-    if len(positions) > 1 and (positions[1:] < positions[:-1]).any():
-        order = np.lexsort((positions, buckets))
-    else:
-        order = np.argsort(buckets, kind="stable")
+    is_ordered = not (positions[1:] < positions[:-1]).any()
+    order = np.argsort(buckets, kind="stable") if is_ordered else np.lexsort((positions, buckets))
     positions, buckets = positions[order], buckets[order]
     order = order if places is None else places[order]
     (whole,) = _taken(table, order).cast(schema).combine_chunks().to_batches()
     begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
     for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
-        for start in range(begin, end, budget.piece_rows):
-            stop = min(start + budget.piece_rows, end)
+        # Of rows in any order every task has some of all times: in short pieces, those of one time come together.
+        most = budget.piece_rows if is_ordered else min(budget.piece_rows, max(_SHORT, (end - begin) // _PARTS))
+        for start in range(begin, end, most):
+            stop = min(start + most, end)
             data = whole.slice(start, stop - start).serialize()
             yield Piece(int(buckets[start]), positions[start].item(), task, number, stop - start, data)
             number += 1

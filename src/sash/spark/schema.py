@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
 from sash.errors import InvalidInput, UnknownName, UnsupportedAggregate
 
-__all__ = ["arrow_schema", "as_spark", "check_columns", "column", "spark_schema", "written"]
+__all__ = ["arrow_schema", "as_spark", "check_columns", "check_no_twins", "column", "spark_schema", "written"]
 
 # Spark keeps an instant and shows it in the session's zone; positions are the instants, so the zone is a label.
 _ZONE = "UTC"
@@ -26,14 +26,25 @@ def arrow_schema(schema: spark.StructType) -> pa.Schema:
     return pa.schema(fields)
 
 
-def check_columns(schema: spark.StructType, names: Iterable[str]) -> None:
-    """Refuse a column that is not there, or is there twice."""
+def check_columns(rows: DataFrame, names: Iterable[str]) -> None:
+    """Refuse a column that is not there, that Spark cannot tell from another, or whose equality is not ours."""
+    is_exact = rows.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
     for name in names:
-        count = schema.names.count(name)
-        if count > 1:
+        if name not in rows.schema.names:
+            raise UnknownName.of("column", name, rows.schema.names)
+        alike = [each for each in rows.schema.names if each == name or (not is_exact and each.lower() == name.lower())]
+        if len(alike) > 1:
             raise InvalidInput.twice(name)
-        if not count:
-            raise UnknownName.of("column", name, schema.names)
+        kind = rows.schema[name].dataType
+        if isinstance(kind, spark.StringType) and getattr(kind, "collation", "UTF8_BINARY") != "UTF8_BINARY":
+            raise InvalidInput.in_column(name, f"its collation is {kind.collation}: cast it to string, or lower() it")
+
+
+def check_no_twins(rows: DataFrame) -> None:
+    """Refuse two columns of one name, where all columns are given back."""
+    for name in rows.schema.names:
+        if rows.schema.names.count(name) > 1:
+            raise InvalidInput.twice(name)
 
 
 def column(name: str) -> Column:

@@ -28,6 +28,15 @@ __all__ = ["FrameTask", "PackTask", "Recipe", "Task", "WindowTask", "as_function
 Batches = Iterable[pa.RecordBatch]
 # Rows of one batch of results: Spark holds a whole batch outside its heap.
 _BATCH = 65_536
+# Results of one group that are held at once, about; and steps of the watermark that keep them so.
+_MOST_RESULTS = 4_000_000
+_MOST_STEPS = 10_000
+
+
+def windows_per_row(plan: Plan) -> float:
+    """How many windows a row can be in."""
+    sized = [each.window for each in plan.queries if each.window.kind in ("grid", "cumulative")]
+    return float(sum(max(1.0, window.size / window.every) for window in sized))  # type: ignore[attr-defined]
 
 
 class Task:
@@ -105,16 +114,35 @@ class WindowTask(Task):
         stream, chunk = self._stream(plan), group.chunk
         end = np.inf if chunk is None or chunk.end == plan.measure.highest else chunk.end
         if group.is_whole and chunk is None:
-            yield self._answered(plan, self._ready(plan, group.table(self.schema)))
+            table = self._ready(plan, group.table(self.schema))
+            if table.num_rows * windows_per_row(plan) > _MOST_RESULTS:
+                yield from self._in_steps(stream, plan, table)
+            else:
+                yield self._answered(plan, table)
             return
         # Windows that end before a chunk starts are those of the chunk before it.
         start = plan.measure.lowest if chunk is None else chunk.start
         on = plan.options.on
         for table, until in stretches(group.pieces, on, plan.measure, self.schema, self.budget.rows // 2):
-            stream.push(self._ready(plan, table))
+            fired = stream.push(self._ready(plan, table))
+            if chunk is None:  # a punctuation at the watermark closes a window without moving it
+                yield fired
             mark = end if until is None else until
             stream.push({}, watermark=min(mark, start))
             yield stream.push({}, watermark=mark) if mark > start else stream.push({})
+
+    def _in_steps(self, stream: Stream, plan: Plan, table: pa.Table) -> Iterator[pa.Table]:
+        """Windows are many times as many as rows: the watermark goes on in steps, so that not all are held at once."""
+        yield stream.push(table)
+        positions = positions_in(table, plan.options.on, plan.measure)
+        positions = positions[positions > plan.measure.lowest]
+        longest = max(getattr(each.window, "size", 0) for each in plan.queries)
+        low = positions.min().item() if len(positions) else 0
+        high = positions.max().item() + longest if len(positions) else 0
+        steps = min(_MOST_STEPS, int(table.num_rows * windows_per_row(plan) / _MOST_RESULTS) + 1)
+        for step in range(1, steps):
+            yield stream.push({}, watermark=low + (high - low) * step // steps)
+        yield stream.finish()
 
     def _stream(self, plan: Plan) -> Stream:
         state = State.empty(plan)

@@ -1,0 +1,107 @@
+"""Where paths could part: extreme positions, names that are ours, keys that are equal but not the same, borders."""
+
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F
+
+import sash
+from sash.errors import InvalidInput, NumberOverflow
+from sash.spark import batch, chunks, tasks
+from sash.spark.packing import Budget
+
+PATHS = ("spark", "jvm", "packed")
+
+
+def found(frame: Any) -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, frame.collect()), key=str)
+
+
+def test_a_punctuation_at_the_border_of_a_stretch_closes_its_window(spark: Any) -> None:
+    rows = spark.createDataFrame([(1, False), (5, False), (5, True), (5, False), (9, True)], "t int, p boolean")
+    query = sash.query("q", sash.punctuated("p"), n=sash.count())
+    few = Budget(rows=2, packed_rows=1, piece_rows=1)
+    ends = found(batch.aggregate(rows.coalesce(1), query, on="t", budget=few).select("window_start", "n"))
+    assert ends == found(batch.aggregate(rows.coalesce(1), query, on="t").select("window_start", "n"))
+    assert len(ends) == 3
+
+
+def test_extreme_positions_are_none_on_every_path(spark: Any) -> None:
+    times = "timestamp_micros(if(id = 1, 3000000000000000000, id)) AS t"
+    days = "date_from_unix_date(if(id = 1, 2000000000, id)) AS t"
+    numbers = "if(id = 1, -9223372036854775807 - 1, id) AS t"
+    for given, size in ((times, "1 second"), (days, "10 days"), (numbers, 10)):
+        rows = spark.range(3).selectExpr(given)
+        query = sash.query("q", sash.tumbling(size), n=sash.count())
+        wanted = found(batch.aggregate(rows, query, on="t", path="packed"))
+        assert [row[-1] for row in wanted] == [2]
+        for path in ("auto", "jvm"):
+            assert found(batch.aggregate(rows, query, on="t", path=path)) == wanted
+
+
+def test_a_date_has_edges_without_a_zone_on_every_path(spark: Any, zone: Any) -> None:
+    zone("America/New_York")
+    rows = spark.sql("SELECT date'2024-01-05' AS d")
+    query = sash.query("q", sash.tumbling("1 day"), n=sash.count())
+    for path in ("auto", "jvm", "packed"):
+        ((_, start, end, n),) = found(batch.aggregate(rows, query, on="d", path=path))
+        assert (str(start), str(end), n) == ("2024-01-05 00:00:00", "2024-01-06 00:00:00", 1)
+
+
+def test_a_sum_that_fits_in_the_end_is_exact_and_one_that_does_not_is_refused(spark: Any) -> None:
+    query = sash.query("q", sash.tumbling(10), s=sash.sum("x"))
+    fits = spark.createDataFrame([(1, 2**63 - 1), (2, 1), (3, -1)], "t int, x long")
+    assert [row[-1] for row in found(sash.aggregate(fits, query, on="t"))] == [2**63 - 1]
+    with pytest.raises(Exception, match=NumberOverflow.__name__):
+        sash.aggregate(fits.where("t < 3"), query, on="t").collect()
+
+
+@pytest.mark.parametrize("name", ["_arrival", "_0", "key0", "start"])
+def test_any_name_is_a_name_for_a_key_and_a_value(spark: Any, name: str) -> None:
+    rows = spark.range(30).select(F.col("id").alias("t"), (F.col("id") % 3).alias(name), F.col("id").alias("x"))
+    sliding = sash.query("q", sash.sliding(10, every=5), n=sash.count(), a=sash.first("x"), b=sash.last(name))
+    tumbling = sash.query("q", sash.tumbling(10), value0=sash.max("x"), VALUE0=sash.min("x"))
+    for query, paths in ((sliding, ("jvm", "packed")), (tumbling, PATHS)):
+        answers = [found(batch.aggregate(rows, query, on="t", by=name, path=path)) for path in paths]
+        assert len(answers[0]) > 8 and all(each == answers[0] for each in answers)
+
+
+def test_columns_that_spark_cannot_tell_apart_and_other_collations_are_refused(spark: Any) -> None:
+    twins = spark.sql("SELECT 1 AS t, 2 AS x, 3 AS X")
+    with pytest.raises(InvalidInput, match="'x'"):
+        sash.aggregate(twins, sash.query("q", sash.tumbling(10), n=sash.max("x")), on="t")
+    collated = spark.sql("SELECT 1 AS t, 'a' COLLATE UTF8_LCASE AS k")
+    with pytest.raises(InvalidInput, match="collation"):
+        sash.aggregate(collated, sash.query("q", sash.tumbling(10), n=sash.count()), on="t", by="k")
+
+
+def test_zeros_of_both_signs_are_one_hot_key_and_a_landmark_may_be_without_end(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("_PROBED", 50), ("_LARGE", 100), ("_LEAST_ROWS", 40)):
+        monkeypatch.setattr(chunks, name, value)
+    rows = spark.range(400).select(F.col("id").alias("t"), F.when(F.col("id") % 2 == 0, 0.0).otherwise(-0.0).alias("k"))
+    always = sash.query("all", sash.landmark(start=-(2**60), end=2**60), m=sash.median("t"))
+    sliding = sash.query("q", sash.sliding(100, every=50), n=sash.count(), m=sash.median("t"))
+    for query in (sliding, always):
+        wanted = found(batch.aggregate(rows, query, on="t", by="k"))
+        with monkeypatch.context() as eager:
+            eager.setattr(batch, "_SMALL_BYTES", 0)
+            assert found(batch.aggregate(rows, query, on="t", by="k")) == wanted
+
+
+def test_windows_that_are_many_times_the_rows_come_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as pa
+
+    from sash.plan.plan import Options
+
+    table = pa.table({"t": pa.array([3, None, 50], pa.int64())})
+    query = sash.query("q", sash.sliding(1000, every=1), n=sash.count())
+    recipe = tasks.Recipe((query,), Options("t"), table.schema)
+    task = tasks.WindowTask(recipe, table.schema, table.schema, Budget())
+    plan = recipe.plan()
+    steps = [each.num_rows for each in task._in_steps(task._stream(plan), plan, table)]
+    assert sum(steps) == sash.aggregate(table, query, on="t").num_rows == 1047
+    monkeypatch.setattr(tasks, "_MOST_RESULTS", 300)
+    steps = [each.num_rows for each in task._in_steps(task._stream(plan), plan, table)]
+    assert sum(steps) == 1047 and max(steps) < 300
