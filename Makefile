@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test check unit interpreted spark cluster bench fuzz lock clean
+.PHONY: help setup java demo test check unit interpreted spark long bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,16 +39,16 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 	$(BIN)/pytest -n 2 -q src README.md docs --ignore=docs/spark.md
 
 unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
-	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark" --durations=25
+	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark and not long"
 
 interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py --durations=15
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py
 
 spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
-	$(BIN)/pytest -q tests/spark -m "spark and not cluster" --durations=10
+	$(BIN)/pytest -q tests/spark -m "spark and not long"
 
-cluster: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and the bench on Spark: minutes each
-	$(BIN)/pytest -q tests/spark/test_cluster.py tests/spark/test_connect.py tests/bench/test_spark.py
+long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every bench
+	$(BIN)/pytest -q tests -m long
 
 bench: $(STAMP) java  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms

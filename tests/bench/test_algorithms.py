@@ -20,6 +20,7 @@ from sash.report import Machine, Record, Report, parameters
 from sash.swag import ALGORITHMS
 
 
+@pytest.mark.long
 def test_a_quick_run_measures_every_algorithm_and_draws_what_it_found(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["bench", "algorithms", "--quick", "--out", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0

@@ -26,6 +26,7 @@ from sash.report import Machine, Record, Report, parameters
 LEFT_OUT = {"aggregates", "median", "measures", "disorder_delay", "output_latency", "memory_by_slices", "splits"}
 
 
+@pytest.mark.long
 def test_a_quick_run_measures_what_bars_are_about_and_draws_what_it_found(tmp_path: Path) -> None:
     only = [name for name in EXPERIMENTS if name not in LEFT_OUT]
     chosen = [word for name in only for word in ("--only", name)]

@@ -27,7 +27,7 @@ from sash.cli.main import main
 from sash.errors import UnknownName
 from sash.report import Machine, Record, Report, parameters
 
-on_spark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+on_spark = [pytest.mark.spark, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

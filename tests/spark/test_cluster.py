@@ -80,7 +80,7 @@ print("executors", len(hosts) - 1)
 """
 
 
-@pytest.mark.cluster
+@pytest.mark.long
 def test_executors_of_their_own_answer_as_one_process_does(tmp_path: Path) -> None:
     """To files: the JVM has the same output as the script, and a pipe would be read until the JVM is gone, too."""
     script = textwrap.dedent(SCRIPT).format(root=str(ROOT))

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.long
 
 SCRIPT = """
 import os, sys
