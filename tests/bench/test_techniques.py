@@ -174,6 +174,7 @@ def test_agrees_with_a_recomputation_as_plain_python(technique: Technique, query
         assert sent_by(operator, history) == expected(aggregate, QUERIES[query], history), seed
 
 
+@pytest.mark.long
 @pytest.mark.skipif(JIT_DISABLED, reason="compiled reading")
 @pytest.mark.parametrize(
     ("technique", "name"),
@@ -237,6 +238,7 @@ def test_what_is_over_is_forgotten(technique: Technique) -> None:
     assert max(sizes[:10]) > 0
 
 
+@pytest.mark.long
 def test_memory_follows_the_formulas() -> None:
     positions, values = np.arange(0, 1000), np.ones(1000, np.int64)
     compiled = not JIT_DISABLED
