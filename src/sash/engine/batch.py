@@ -25,16 +25,7 @@ def aggregate(
     emit: str = "final",
     partial: bool = False,
 ) -> Any:
-    """All windows of a table, each once: Arrow, pandas or Polars in, the same kind out (Arrow for a dict of lists).
-
-    The end of the table is the end of the stream, so every window is sent; `partial=True` also sends count windows that
-    are not full. `watermark`, `allowed_lateness` and `emit` are for streams: in a table no row is late.
-
-    >>> import sash
-    >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
-    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
-    [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
-    """
+    """`sash.aggregate` of what is no DataFrame of Spark: Arrow, pandas, Polars or a dict of lists."""
     options_of(on, by, allowed_lateness, watermark, False, emit)
     if not isinstance(partial, bool):
         raise InvalidInput.option("partial", partial, "True or False")
@@ -54,15 +45,7 @@ def explain(
     in_order: bool = False,
     emit: str = "final",
 ) -> Plan:
-    """What would be kept and computed for a table of these types, and why; prints as text, shows as HTML in a notebook.
-
-    >>> import sash
-    >>> hourly = sash.query("hourly", sash.sliding(60, every=1), peak=sash.max("load"), mean=sash.mean("load"))
-    >>> recent = sash.query("recent", sash.sliding(rows=1000, every=100), last=sash.last("load"))
-    >>> print(sash.explain({"t": [0], "load": [0.5]}, [hourly, recent], on="t"))
-    stream  on t (integer), by no key, any order, lateness 0
-    ...
-    """
+    """`sash.explain` of the same."""
     given = read_rows(rows)
     wanted = named_queries(queries)
     if not wanted:

@@ -73,20 +73,7 @@ def rolling(
     min_samples: int = 1,
     **aggregates: Template,
 ) -> Any:
-    """Aggregates of each row and those before it: the last `rows` rows of its key, or those within `range` before it.
-
-    The table comes back, in its own order and of its own kind, with a column for each aggregate. Rows are taken in the
-    order of `on`, equals as they stand. `range` is SQL's RANGE frame, [p - range, p] with all rows at p;
-    `closed="right"` leaves out p - range. Where fewer than `min_samples` values are not null, the result is null. A row
-    without a position is in no frame and has none. Several frames at once are given as `sash.frame(…)`.
-
-    >>> import sash
-    >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
-    >>> sash.rolling(rows, on="t", rows=2, peak=sash.max("x")).column("peak").to_pylist()
-    [5, 5, 4, 4]
-    >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(["peak", "n"]).to_pylist()
-    [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
-    """
+    """`sash.rolling` of what is no DataFrame of Spark."""
     given = read_rows(table)
     wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
     plan = plan_frames(given, wanted, on, by)

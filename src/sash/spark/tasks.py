@@ -1,5 +1,6 @@
 """What runs in Spark's Python workers: pieces of buckets in, results out."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -39,11 +40,12 @@ def windows_per_row(plan: Plan) -> float:
     return float(sum(max(1.0, window.size / window.every) for window in sized))  # type: ignore[attr-defined]
 
 
-class Task:
+class Task(ABC):
     """A description that travels to the workers, and what it does there."""
 
+    @abstractmethod
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        raise NotImplementedError
+        """Batches of one partition in, batches of results out."""
 
 
 def as_function(task: Task) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
