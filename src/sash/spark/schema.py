@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
@@ -86,23 +88,13 @@ def written(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _converted(column: Any, kind: Any) -> Any:
-    if pa.types.is_fixed_size_list(column.type):
-        flat = column.combine_chunks()
-        values = flat.flatten()
-        if values.type == pa.uint64():
-            values = values.view(pa.int64())  # the same 64 bits
-        whole = pa.array(range(0), pa.int32())
-        counts = flat.is_valid().cast(pa.int32()).to_numpy() * column.type.list_size
-        whole = pa.array([0, *counts.cumsum().tolist()], pa.int32(), mask=None)
-        valid = flat.is_valid()
-        made = pa.ListArray.from_arrays(
-            whole, values.cast(kind.value_type), mask=None if not flat.null_count else _not(valid)
-        )
-        return pa.chunked_array([made])
-    return column.cast(kind)
-
-
-def _not(mask: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.invert(mask)
+    if not pa.types.is_fixed_size_list(column.type):
+        return column.cast(kind)
+    lists = column.combine_chunks()
+    values = lists.flatten()  # of lists that are there
+    if values.type == pa.uint64():
+        values = values.view(pa.int64())  # the same 64 bits
+    valid = lists.is_valid()
+    ends = np.cumsum(np.concatenate([[0], valid.to_numpy(zero_copy_only=False) * column.type.list_size]))
+    mask = pc.invert(valid) if lists.null_count else None
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values.cast(kind.value_type), mask=mask)
