@@ -15,7 +15,7 @@ from sash.algebra.sketches import (
     moment_sketch,
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
-from sash.door import aggregate, explain, rolling
+from sash.door import aggregate, explain, progress, rolling, state, why
 from sash.engine.rolling import frame
 from sash.engine.stream import Stream
 from sash.plan.query import Query, query
@@ -67,6 +67,7 @@ __all__ = [
     "min_count",
     "moment_sketch",
     "product",
+    "progress",
     "punctuated",
     "quantile",
     "quantile_of",
@@ -75,10 +76,12 @@ __all__ = [
     "rolling",
     "session",
     "sliding",
+    "state",
     "stddev",
     "string_agg",
     "sum",
     "swag",
     "tumbling",
     "variance",
+    "why",
 ]

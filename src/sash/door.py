@@ -1,15 +1,17 @@
 """The public door to tables: the same line for Arrow, pandas, Polars and Spark."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 from sash.algebra.aggregate import Template
 from sash.engine import batch
 from sash.engine import rolling as frames
 from sash.engine.rolling import Frame
+from sash.errors import InvalidInput
 from sash.plan.query import Query
 
-__all__ = ["aggregate", "explain", "rolling"]
+__all__ = ["aggregate", "explain", "progress", "rolling", "state", "why"]
 
 
 def aggregate(
@@ -22,29 +24,35 @@ def aggregate(
     allowed_lateness: Any = 0,
     emit: str = "final",
     partial: bool = False,
+    late: str = "count",
+    flush: str | None = None,
+    initial: Any = None,
+    max_future: Any = None,
 ) -> Any:
-    """All windows of a table, each once: Arrow, pandas, Polars or Spark in, the same kind out.
+    """All windows of a table, each once: Arrow, pandas, Polars or Spark in, the same kind out; a stream gives a stream.
 
     The end of the table is the end of the stream, so every window is sent; `partial=True` also sends count windows that
-    are not full. `watermark`, `allowed_lateness` and `emit` are for streams: in a table no row is late. On Spark
-    the job runs when the result is asked for; a dict of lists gives an Arrow table.
+    are not full. `watermark`, `allowed_lateness`, `emit` and `late` are for streams: in a table no row is late. On
+    Spark the job runs when the result is asked for; a dict of lists gives an Arrow table.
+
+    Of a streaming DataFrame, `watermark` says how late rows may come. With `late="keep"` rows that are in no window are
+    sent on: `query` is "_late", `late_row` the row, `late_reason` why. `flush="at_end"` closes all windows when a
+    query that is triggered with `availableNow` has read everything. `initial` is a bounded DataFrame of rows from
+    before the stream. Rows that are more than `max_future` ahead of the clock are treated as late ones.
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
     >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
-    run = _spark().aggregate if _is_spark(rows) else batch.aggregate
-    return run(
-        rows,
-        queries,
-        on=on,
-        by=by,
-        watermark=watermark,
-        allowed_lateness=allowed_lateness,
-        emit=emit,
-        partial=partial,
-    )
+    options = {"on": on, "by": by, "watermark": watermark, "allowed_lateness": allowed_lateness, "emit": emit}
+    for_streams = {"late": late, "flush": flush, "initial": initial, "max_future": max_future}
+    if _is_stream(rows):
+        options |= for_streams
+    else:
+        _check_left_out(for_streams)
+    run = _spark(rows).aggregate if _is_spark(rows) else batch.aggregate
+    return run(rows, queries, partial=partial, **options)
 
 
 def rolling(
@@ -57,6 +65,11 @@ def rolling(
     range: Any = None,
     closed: str = "both",
     min_samples: int = 1,
+    watermark: Any = None,
+    late: str = "count",
+    flush: str | None = None,
+    initial: Any = None,
+    max_future: Any = None,
     **aggregates: Template,
 ) -> Any:
     """Aggregates of each row and those before it: the last `rows` rows of its key, or those within `range` before it.
@@ -66,6 +79,10 @@ def rolling(
     at p; `closed="right"` leaves out p - range. Where fewer than `min_samples` values are not null, the result is null.
     A row without a position is in no frame and has none. Several frames at once are given as `sash.frame(…)`.
 
+    The rows of a stream are sent when the watermark has passed them, so that none can come before them; the options for
+    streams are those of `sash.aggregate`. With `late="keep"` a late row is sent without results, and `late_reason`
+    says why.
+
     >>> import sash
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
     >>> sash.rolling(rows, on="t", rows=2, peak=sash.max("x")).column("peak").to_pylist()
@@ -73,10 +90,14 @@ def rolling(
     >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(["peak", "n"]).to_pylist()
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
     """
-    run = _spark().rolling if _is_spark(table) else frames.rolling
-    return run(
-        table, *frames_given, on=on, by=by, rows=rows, range=range, closed=closed, min_samples=min_samples, **aggregates
-    )
+    options: dict[str, Any] = {"on": on, "by": by, "rows": rows, "range": range, "closed": closed}
+    for_streams = {"late": late, "flush": flush, "initial": initial, "max_future": max_future}
+    if _is_stream(table):
+        options |= {"watermark": watermark, **for_streams}
+    else:
+        _check_left_out(for_streams)
+    run: Any = _spark(table).rolling if _is_spark(table) else frames.rolling
+    return run(table, *frames_given, min_samples=min_samples, **options, **aggregates)
 
 
 def explain(
@@ -99,8 +120,11 @@ def explain(
     stream  on t (integer), by no key, any order, lateness 0
     ...
     """
+    if _is_stream(rows):
+        options = {"watermark": watermark, "allowed_lateness": allowed_lateness, "emit": emit}
+        return _spark(rows).explain(rows, queries, on=on, by=by, **options)
     if _is_spark(rows):
-        return _spark().explain(rows, queries, on=on, by=by)
+        return _spark(rows).explain(rows, queries, on=on, by=by)
     return batch.explain(
         rows,
         queries,
@@ -113,12 +137,74 @@ def explain(
     )
 
 
+def progress(query: Any) -> Any:
+    """What a streaming query has done: rows, watermark, windows, late rows, slices, state; None before there is any.
+
+    >>> import sash
+    >>> sash.progress("not a query")
+    Traceback (most recent call last):
+    sash.errors.InvalidInput: query must be what start() of a streaming DataFrame gave, but is 'not a query'.
+    """
+    return _watched(query).progress(query)
+
+
+def why(query: Any) -> str:
+    """What a streaming query waits for, and what holds its watermark back, in sentences.
+
+    >>> import sash
+    >>> sash.why(None)
+    Traceback (most recent call last):
+    sash.errors.InvalidInput: query must be what start() of a streaming DataFrame gave, but is None.
+    """
+    return str(_watched(query).why(query))
+
+
+def state(checkpoint: str, queries: Query | Sequence[Query] | None = None) -> Any:
+    """What a stopped streaming query remembers: keys, slices and windows that are open, from its checkpoint.
+
+    Windows of your own are not known by the checkpoint: give the `queries` then. A Spark session must be active.
+
+    >>> import sash
+    >>> sash.state(42)
+    Traceback (most recent call last):
+    sash.errors.InvalidInput: checkpoint must be the path of a checkpoint, but is 42.
+    """
+    if not isinstance(checkpoint, str | PathLike):
+        raise InvalidInput.option("checkpoint", checkpoint, "the path of a checkpoint")
+    from sash.spark import watching
+
+    return watching.state(str(checkpoint), queries)
+
+
+def _watched(query: Any) -> Any:
+    if not (type(query).__module__.startswith("pyspark.sql.") and type(query).__name__ == "StreamingQuery"):
+        raise InvalidInput.option("query", query, "what start() of a streaming DataFrame gave")
+    from sash.spark import watching
+
+    return watching
+
+
 def _is_spark(rows: Any) -> bool:
     """Whether it is a Spark DataFrame, told without importing Spark."""
     return type(rows).__module__.startswith("pyspark.sql.") and type(rows).__name__ == "DataFrame"
 
 
-def _spark() -> Any:
-    from sash.spark import batch as spark_batch
+def _is_stream(rows: Any) -> bool:
+    return _is_spark(rows) and bool(rows.isStreaming)
 
-    return spark_batch
+
+def _spark(rows: Any) -> Any:
+    """What runs a DataFrame, bounded or not."""
+    from sash.spark import batch as bounded
+    from sash.spark import streaming as unbounded
+
+    return unbounded if rows.isStreaming else bounded
+
+
+def _check_left_out(for_streams: Mapping[str, Any]) -> None:
+    """Refuse what a table cannot mean; of late rows it has none, so what is to happen to them does not matter."""
+    if for_streams["late"] not in ("count", "keep"):
+        raise InvalidInput.option("late", for_streams["late"], "'count' or 'keep'")
+    for name, value in for_streams.items():
+        if name != "late" and value is not None:
+            raise InvalidInput.for_streams(name, value)

@@ -21,11 +21,26 @@ __all__ = [
     "UnknownName",
     "UnsupportedAggregate",
     "UnsupportedWindow",
+    "sentence_of",
 ]
 
 
 class SashError(Exception):
     """Anything that sash refuses."""
+
+
+def sentence_of(error: object) -> str:
+    """What sash said in an error of Spark's, without the way it came; of others the first line.
+
+    >>> sentence_of("SparkException: …" + chr(10) + "sash.errors.InvalidState: The saved state is damaged.")
+    'The saved state is damaged.'
+    """
+    lines = str(error).splitlines()
+    for line in lines:
+        kind, _, said = line.strip().partition(": ")
+        if kind.startswith("sash.errors."):
+            return said
+    return lines[0] if lines else type(error).__name__
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -271,6 +286,17 @@ class InvalidInput(SashError, ValueError):
         return cls(f"{what} needs a bounded DataFrame, and this one is a stream. Read it with spark.read.")
 
     @classmethod
+    def no_watermark(cls, what: str, on: str) -> "InvalidInput":
+        return cls(
+            f"{what} of a stream needs to know how late rows may come: give watermark='10 seconds', or "
+            f"rows.withWatermark({on!r}, '10 seconds')."
+        )
+
+    @classmethod
+    def for_streams(cls, option: str, value: object) -> "InvalidInput":
+        return cls(f"{option}={value!r} is for streams, and these rows are a table: leave it out.")
+
+    @classmethod
     def in_column(cls, name: object, why: str) -> "InvalidInput":
         return cls(f"Column {name!r} cannot be read: {why.rstrip('.')}.")
 
@@ -334,6 +360,18 @@ class InvalidState(SashError, ValueError):
     @classmethod
     def other(cls, what: str, saved: object, given: object) -> "InvalidState":
         return cls(f"The state was saved with {what} {saved}, not {given}. Restore it with the one that saved it.")
+
+    @classmethod
+    def own_window(cls, name: str, text: str) -> "InvalidState":
+        return cls(f"The window of query {name!r} is your own ({text}): give sash.state its queries=[…].")
+
+    @classmethod
+    def partitions(cls, saved: int, given: int) -> "InvalidState":
+        return cls(
+            f"The checkpoint was written with {saved} shuffle partitions, and the session now has {given}: keys would "
+            f"be looked for in the wrong place. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or "
+            "start with a new checkpoint."
+        )
 
     @classmethod
     def source_changed(cls, expected: int, found: int) -> "InvalidState":

@@ -17,7 +17,18 @@ from sash.slicing.slices import NO_CUT, Array
 from sash.slicing.sweeper import needed_by_last_rows, needed_by_punctuations, needed_by_ranks, needed_by_sessions
 from sash.slicing.window_manager import Ended, Grids
 
-__all__ = ["Moment", "Push", "due", "identity_of", "is_final", "kept_from", "moments", "needed", "remember"]
+__all__ = [
+    "Moment",
+    "Push",
+    "due",
+    "identity_of",
+    "is_final",
+    "kept_from",
+    "moments",
+    "needed",
+    "open_until",
+    "remember",
+]
 
 # How a window is told to be one that was sent before: by its start and end, by its end, or by overlap.
 SAME, SAME_END, OVERLAP = range(3)
@@ -88,11 +99,11 @@ def moments(plan: Plan, state: State, query: Planned, push: Push) -> list[Moment
         if len(push.late):
             found.append(Moment(push.late, since, push.before, again=True))
     if updates and len(push.touched) and not push.is_end and kind in _SHOWN:
-        found.append(Moment(push.touched, push.after, _open_until(plan, state, query, push.touched), again=True))
+        found.append(Moment(push.touched, push.after, open_until(plan, state, query, push.touched), again=True))
     return found
 
 
-def _open_until(plan: Plan, state: State, query: Planned, slots: Array) -> Any:
+def open_until(plan: Plan, state: State, query: Planned, slots: Array) -> Any:
     """No window that holds a row of these keys ends after it; what never ends is not shown as ended."""
     highest = plan.measure.highest
     until = highest - 1 if plan.measure.dtype.kind == "i" else np.finfo(np.float64).max

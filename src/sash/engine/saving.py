@@ -1,7 +1,7 @@
 """A stream as bytes, with what it takes to tell whether a plan may read them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -11,14 +11,15 @@ from sash.algebra.monoid import Column
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.errors import InvalidState
-from sash.plan.plan import Options, Plan
+from sash.plan.plan import Options, Plan, make_plan
 from sash.plan.query import Query
 from sash.plan.share import ColumnType
 from sash.swag import saved as bytes_of
 from sash.windows.duration import Duration
+from sash.windows.kinds import Cumulative, Landmark, LastRows, Punctuated, Rows, Session, Sliding, Window
 from sash.windows.measure import Measure, MeasureKind
 
-__all__ = ["Saved", "load", "same_queries", "save", "state_of"]
+__all__ = ["Saved", "load", "same_queries", "save", "state_of", "table_bytes", "table_of_bytes", "windows_only"]
 
 MAGIC = b"SASHSTR\0"
 
@@ -28,6 +29,7 @@ class Saved:
     """What the bytes of a stream hold."""
 
     queries: list[tuple[str, str]]  # names and texts
+    windows: list[Window | None]  # of the queries; a user's own is not known
     options: Options
     types: dict[str, ColumnType]
     measure: Measure | None
@@ -56,6 +58,7 @@ def save(
     logical = pa.schema([] if measure is None or measure.logical is None else [pa.field("on", measure.logical)])
     content = {
         "queries": [(each.name, str(each)) for each in queries],
+        "windows": [_described(each.window) for each in queries],
         "options": {
             **{name: getattr(options, name) for name in ("on", "by", "in_order", "emit", "partial")},
             "lateness": _length(options.lateness),
@@ -70,7 +73,7 @@ def save(
         "measure": None if measure is None else (measure.kind.value, logical.serialize().to_pybytes()),
         "fingerprint": "" if engine is None else engine.plan.fingerprint,
         "keeps_late": keeps_late,
-        "late_rows": [_table_bytes(each) for each in late_rows],
+        "late_rows": [table_bytes(each) for each in late_rows],
         "pending": pending,
         "state": None if state is None else state.frozen(),
     }
@@ -93,13 +96,14 @@ def load(blob: Any) -> Saved:
         options = Options(**{**given, "lateness": _unlength(given["lateness"]), "delay": _unlength(given["delay"])})
         return Saved(
             content["queries"],
+            [_window(each) for each in content["windows"]],
             options,
             types,
             measure,
             tuple(pa.ipc.read_schema(pa.py_buffer(content["keys"])).types),
             content["fingerprint"],
             content["keeps_late"],
-            [_bytes_table(each) for each in content["late_rows"]],
+            [table_of_bytes(each) for each in content["late_rows"]],
             content["pending"],
             content["state"],
         )
@@ -130,6 +134,20 @@ def state_of(plan: Plan, saved: Saved, missing: Sequence[str]) -> State:
     return state
 
 
+def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State]:
+    """A stream that computes nothing: where its slices and windows are can be told without any aggregate."""
+    known = {each.name: each.window for each in given}
+    queries = []
+    for (name, text), window in zip(saved.queries, saved.windows, strict=True):
+        window = known.get(name, window)
+        if window is None:
+            raise InvalidState.own_window(name, text)
+        queries.append(Query(name, window, ()))
+    assert saved.measure is not None
+    plan = make_plan(queries, saved.options, saved.types, saved.measure, saved.key_types)
+    return plan, state_of(plan, saved, ["all partials"])
+
+
 def _without(plan: Plan, saved: Saved, frozen: dict[str, Any]) -> dict[str, Any]:
     """Partials are found by what they mean: the layout of the saved plan is part of the bytes."""
     layout = frozen["layout"]
@@ -147,6 +165,23 @@ def _without(plan: Plan, saved: Saved, frozen: dict[str, Any]) -> dict[str, Any]
     return {**frozen, "partials": partials, "waiting": {**frozen["waiting"], "columns": columns}}
 
 
+_WINDOWS = {each.__name__: each for each in (Cumulative, Landmark, LastRows, Punctuated, Rows, Session, Sliding)}
+
+
+def _described(window: Window) -> Any:
+    """A window of sash in plain values."""
+    if type(window).__name__ not in _WINDOWS or not is_dataclass(window):
+        return None
+    return type(window).__name__, {each.name: _length(getattr(window, each.name)) for each in fields(window)}
+
+
+def _window(described: Any) -> Window | None:
+    if described is None:
+        return None
+    name, values = described
+    return _WINDOWS[name](**{field: _unlength(value) for field, value in values.items()})
+
+
 def _length(value: Any) -> Any:
     return ("duration", value.microseconds) if isinstance(value, Duration) else value
 
@@ -155,13 +190,15 @@ def _unlength(value: Any) -> Any:
     return Duration(value[1]) if isinstance(value, tuple) else value
 
 
-def _table_bytes(table: pa.Table) -> bytes:
+def table_bytes(table: pa.Table) -> bytes:
+    """A table with its schema."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue().to_pybytes())
 
 
-def _bytes_table(content: bytes) -> pa.Table:
+def table_of_bytes(content: bytes) -> pa.Table:
+    """What `table_bytes` wrote."""
     with pa.ipc.open_stream(content) as reader:
         return reader.read_all()

@@ -73,6 +73,7 @@ class Engine:
         self._has_only_grids = len(self._families) == len(plan.families)
         self._first_end: tuple[Any, Any] = (plan.measure.highest, plan.measure.lowest)  # of a grid, after a watermark
         self._expected = 0
+        self.combines = 0  # in this process, as windows were finished
         self._aware = [each for each in plan.queries if each.window.kind == "user_aware"]
 
     # --- judging -----------------------------------------------------------------------------------
@@ -333,6 +334,7 @@ class Engine:
             for view, partials, group in zip(query.views, state.partials, plan.groups, strict=True):
                 how = finishes(len(ended), int(lengths.sum()), max(1, covered), group.is_compiled).choice
                 algorithm = None if how == "fold" else str(how)
+                self.combines += 0 if view is None else self._combined(lengths, covered, str(how))
                 answers.append(None if view is None else partials.answer(view, state.slices, ended, algorithm))
         except Exception as error:
             raise self._blamed(error, "combine or lower") from error
@@ -346,6 +348,12 @@ class Engine:
         if not len(fresh):
             return []
         return [Fired(family, None, None, fresh.slots, fresh.starts, fresh.ends, fresh.columns, fresh.revisions)]
+
+    def _combined(self, lengths: Array, covered: int, how: str) -> int:
+        """How many partials are combined for windows of so many slices each."""
+        if self.plan.tree.choice:
+            return int((2 * np.log2(lengths + 1)).sum())
+        return int(lengths.sum()) if how == "fold" else 3 * covered
 
     # --- what is forgotten -------------------------------------------------------------------------
 

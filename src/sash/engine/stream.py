@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,12 +77,19 @@ class Stream:
         self._broken: BaseException | None = None
 
     @classmethod
-    def of(cls, plan: Plan, state: State | None = None) -> "Stream":
-        """A stream whose plan was made before its first rows came."""
+    def of(
+        cls,
+        plan: Plan,
+        state: State | None = None,
+        queries: Sequence[Query] = (),
+        types: Mapping[str, ColumnType] | None = None,
+        late: str = "count",
+    ) -> "Stream":
+        """A stream whose plan was made before its first rows came; `queries` and `types` are for saving it."""
         stream = cls.__new__(cls)
-        stream.options, stream.queries = plan.options, ()
-        stream._keeps_late, stream._late_rows = False, []
-        stream._pending, stream._types, stream._broken = [], dict(plan.columns), None
+        stream.options, stream.queries = plan.options, tuple(queries)
+        stream._keeps_late, stream._late_rows = late == "keep", []
+        stream._pending, stream._types, stream._broken = [], dict(plan.columns if types is None else types), None
         stream._engine, stream._state = Engine(plan), State.empty(plan) if state is None else state
         return stream
 
@@ -242,6 +249,10 @@ class Stream:
             raise UnknownName.of("query", name, [each.name for each in self.queries])
         self._change(tuple(each for each in self.queries if each.name != name))
 
+    def learn(self, types: Mapping[str, ColumnType]) -> None:
+        """Know of columns that no query has asked for yet."""
+        self._types = {**self._types, **types}
+
     def _change(self, queries: tuple[Query, ...]) -> None:
         queries = named_queries(queries)
         if self._engine is None or self._state is None:
@@ -326,6 +337,16 @@ class Stream:
         return None if self._engine is None else self._engine.plan
 
     @property
+    def state(self) -> State | None:
+        """What is remembered, once there is a plan."""
+        return self._state
+
+    @property
+    def combines(self) -> int:
+        """How often two partials were combined, about: once for each row, and as windows were finished."""
+        return 0 if self._engine is None or self._state is None else self._engine.combines + self._state.rows
+
+    @property
     def state_bytes(self) -> int:
         """How much memory the state takes."""
         return 0 if self._state is None else self._state.nbytes
@@ -347,8 +368,7 @@ def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[St
     >>> results.to_pylist(), late.num_rows
     ([{'query': 'n', 'window_start': 0, 'window_end': 10, 'n': 1}], 0)
     """
-    stream = Stream.of(plan, state.copy())
-    stream._keeps_late = True
+    stream = Stream.of(plan, state.copy(), late="keep")
     results = stream.push(rows, watermark)
     assert stream._state is not None
     return stream._state, results, stream.late()

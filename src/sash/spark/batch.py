@@ -10,26 +10,22 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from sash.algebra.aggregate import Template
-from sash.engine.keys import Keys
 from sash.engine.results import schema_of
-from sash.engine.rolling import Frame, frames_of, plan_frames
-from sash.engine.stream import options_of, with_free_names
-from sash.engine.tables import read_rows
-from sash.errors import InvalidInput, InvalidQuery, InvalidWindow
+from sash.engine.rolling import Frame, frames_of
+from sash.engine.stream import options_of
+from sash.errors import InvalidInput
 from sash.plan.decide import Decision
 from sash.plan.plan import Plan, as_html, as_text
-from sash.plan.query import Query, named_queries
+from sash.plan.query import Query
+from sash.spark.asked import as_results, check_windows, framing_of, recipe_of
 from sash.spark.chunks import Hot, Reach, find_hot
 from sash.spark.jvm_slices import can_finish, can_slice, finished, sliced
 from sash.spark.packing import BUDGET, Budget, piece_schema
-from sash.spark.schema import arrow_schema, as_spark, check_columns, check_no_twins, column, spark_schema
-from sash.spark.tasks import FrameTask, PackTask, Recipe, Task, WindowTask, as_function
+from sash.spark.schema import arrow_schema, column, spark_schema
+from sash.spark.tasks import FrameTask, PackTask, Task, WindowTask, as_function
 from sash.windows.measure import Measure
 
 __all__ = ["Explained", "aggregate", "explain", "rolling"]
-
-# Of one query, for one row. More is a mistake in a unit, and would run for days.
-MOST_WINDOWS = 10_000_000
 
 
 def aggregate(
@@ -49,11 +45,12 @@ def aggregate(
     options_of(on, by, allowed_lateness, watermark, False, emit)
     if not isinstance(partial, bool):
         raise InvalidInput.option("partial", partial, "True or False")
-    recipe = _recipe(rows, queries, on, by, partial)
+    _check_bounded(rows, "sash.aggregate")
+    recipe = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final", partial))
     plan = recipe.plan()
-    _check_windows(plan)
+    check_windows(plan)
     schema = spark_schema(schema_of(plan), "sash.aggregate")
-    results = pa.schema([pa.field(each.name, as_spark(each.type)) for each in schema_of(plan)])
+    results = as_results(schema_of(plan))
     taken = way(rows, plan, path).choice
     if taken == "spark":
         return finished(rows, plan, schema)
@@ -85,15 +82,9 @@ def rolling(
     wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
     options = options_of(on, by, 0, None, False, "final")
     _check_bounded(table, "sash.rolling")
-    columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
-    check_columns(table, [on, *options.by, *columns])
-    check_no_twins(table)
-    own = arrow_schema(table.schema)
-    _check_keys(own, options.by)
-    plan = plan_frames(read_rows(own.empty_table()), wanted, on, by)
-    added = pa.schema([pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results()])
+    plan, own, added = framing_of(table, wanted, options)
     schema = StructType([*table.schema.fields, *spark_schema(added, "sash.rolling").fields])
-    results = pa.schema([*own, *(pa.field(each.name, as_spark(each.type)) for each in added)])
+    results = pa.schema([*own, *as_results(added)])
     lengths = [width for width in plan.widths if width is not None]
     reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
     hot = _hot(table, options.by, on, plan.measure, reach)
@@ -113,6 +104,7 @@ class Explained:
             "spark": "Spark aggregates rows into windows by itself; Python sees nothing",
             "jvm": "Spark aggregates rows into slices (JVM slices); Python sees one row per key and slice",
             "packed": "rows travel packed, by bucket of keys, and are cut in Python (packed slices)",
+            "buckets": "rows travel packed to the state of their bucket of keys, in every micro-batch",
         }
         return [("spark", f"{text[str(self.way.choice)]}, because {self.way.because}"), *self.plan.lines()]
 
@@ -127,7 +119,8 @@ def explain(
     rows: DataFrame, queries: Query | Sequence[Query], *, on: str, by: str | Sequence[str] | None = None
 ) -> Explained:
     """What `aggregate` would do with this DataFrame."""
-    plan = _recipe(rows, queries, on, by, False).plan()
+    _check_bounded(rows, "sash.explain")
+    plan = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final")).plan()
     return Explained(way(rows, plan, "auto"), plan)
 
 
@@ -152,36 +145,9 @@ def way(rows: DataFrame, plan: Plan, path: str) -> Decision:
 # --- what is refused --------------------------------------------------------------------------------
 
 
-def _recipe(rows: DataFrame, queries: Any, on: str, by: Any, partial: bool) -> Recipe:
-    """What is asked of a DataFrame, as far as its columns are known."""
-    wanted = named_queries(queries)
-    if not wanted:
-        raise InvalidQuery.none()
-    options = with_free_names(options_of(on, by, 0, None, False, "final", partial))
-    _check_bounded(rows, "sash.aggregate")
-    columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
-    columns += [name for each in wanted for name in each.window.columns]
-    names = list(dict.fromkeys([on, *options.by, *columns]))
-    check_columns(rows, names)
-    schema = arrow_schema(StructType([rows.schema[name] for name in names]))
-    _check_keys(schema, options.by)
-    return Recipe(wanted, options, schema)
-
-
 def _check_bounded(rows: DataFrame, what: str) -> None:
     if rows.isStreaming:
         raise InvalidInput.streaming(what)
-
-
-def _check_keys(schema: pa.Schema, by: Sequence[str]) -> None:
-    Keys([schema.field(name).type for name in by], by)  # says which types it takes
-
-
-def _check_windows(plan: Plan) -> None:
-    for each in plan.queries:
-        window: Any = each.window
-        if window.kind in ("grid", "cumulative") and window.size / window.every > MOST_WINDOWS:
-            raise InvalidWindow.too_many(each.name, window.size / window.every, MOST_WINDOWS)
 
 
 # --- what runs ----------------------------------------------------------------------------------------

@@ -19,7 +19,20 @@ from sash.spark.buckets import buckets_of
 from sash.spark.chunks import Chunk, Hot, bucketed
 from sash.windows.measure import Measure
 
-__all__ = ["BUDGET", "Budget", "Group", "Piece", "groups", "packed", "pieces_of", "positions_in", "stretches"]
+__all__ = [
+    "BUDGET",
+    "Budget",
+    "Group",
+    "Piece",
+    "as_binary",
+    "gathered",
+    "groups",
+    "packed",
+    "pieces_of",
+    "positions_in",
+    "stretches",
+    "taken",
+]
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,8 @@ class Budget:
     packed_rows: int = 1_000_000  # of a map task before it sends them on
     packed_bytes: int = 128 << 20
     piece_rows: int = 65_536
+    sent_rows: int = 262_144  # of one bucket in a piece, on streams
+    held_bytes: int = 1 << 30  # of the state of buckets that a worker remembers between micro-batches
 
 
 BUDGET = Budget()
@@ -85,13 +100,13 @@ def packed(
         number += len(pieces)
         columns = zip(*((p.bucket, p.low, p.task, p.number, p.rows) for p in pieces), strict=True)
         arrays = [pa.array(each, f.type) for each, f in zip(columns, kind, strict=False)]
-        yield pa.record_batch([*arrays, _binary([p.data for p in pieces])], schema=kind)
+        yield pa.record_batch([*arrays, as_binary([p.data for p in pieces])], schema=kind)
 
 
-def _binary(buffers: list[Any]) -> Any:
+def as_binary(buffers: Sequence[Any]) -> Any:
     """Buffers as a column, copied once."""
     ends = np.zeros(len(buffers) + 1, np.int32)
-    np.cumsum([each.size for each in buffers], out=ends[1:])
+    np.cumsum([len(each) for each in buffers], out=ends[1:])
     return pa.BinaryArray.from_buffers(
         pa.binary(), len(buffers), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(buffers))]
     )
@@ -135,7 +150,7 @@ def _pieces(
     order = np.argsort(buckets, kind="stable") if is_ordered else np.lexsort((positions, buckets))
     positions, buckets = positions[order], buckets[order]
     order = order if places is None else places[order]
-    (whole,) = _taken(table, order).cast(schema).combine_chunks().to_batches()
+    (whole,) = taken(table, order).cast(schema).combine_chunks().to_batches()
     begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
     for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
         # Of rows in any order every task has some of all times: in short pieces, those of one time come together.
@@ -147,7 +162,7 @@ def _pieces(
             number += 1
 
 
-def _taken(table: pa.Table, order: Any) -> pa.Table:
+def taken(table: pa.Table, order: Any) -> pa.Table:
     """Rows in another order, each column in one piece."""
     return table.combine_chunks().take(pa.array(order))
 

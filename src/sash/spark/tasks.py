@@ -17,6 +17,7 @@ from sash.engine.tables import read_rows
 from sash.errors import SashError
 from sash.plan.plan import Options, Plan, make_plan, of_slices
 from sash.plan.query import Query
+from sash.plan.share import ColumnType
 from sash.spark.blame import blaming
 from sash.spark.chunks import Hot, by_bucket
 from sash.spark.jvm_slices import with_seen
@@ -24,7 +25,7 @@ from sash.spark.packing import Budget, Group, Piece, groups, packed, pieces_of, 
 from sash.spark.schema import written
 from sash.windows.measure import Measure
 
-__all__ = ["FrameTask", "PackTask", "Recipe", "Task", "WindowTask", "as_function"]
+__all__ = ["Batches", "FrameTask", "PackTask", "Recipe", "Task", "WindowTask", "as_function", "needed"]
 
 Batches = Iterable[pa.RecordBatch]
 # Rows of one batch of results: Spark holds a whole batch outside its heap.
@@ -87,10 +88,13 @@ class Recipe:
     schema: pa.Schema  # of the columns that are asked for
     is_sliced: bool = False  # the rows are slices already
 
+    def types(self) -> dict[str, ColumnType]:
+        return bound(self.queries, read_rows(self.schema.empty_table()))
+
     def plan(self) -> Plan:
         given = read_rows(self.schema.empty_table())
         keys = [given.arrow(name).type for name in self.options.by]
-        plan = make_plan(self.queries, self.options, bound(self.queries, given), given.measure(self.options.on), keys)
+        plan = make_plan(self.queries, self.options, self.types(), given.measure(self.options.on), keys)
         return of_slices(plan) if self.is_sliced else plan
 
 
@@ -198,19 +202,20 @@ class FrameTask(Task):
             table = pa.concat_tables([before, own])
             yield self._framed(table).slice(before.num_rows)
             if until is not None:
-                before = self._needed(table, until)
+                before = needed(self.plan, table, until)
 
-    def _needed(self, table: pa.Table, until: Any) -> pa.Table:
-        """The rows that frames from a position on look back on: the last of each key, or the last in time."""
-        positions = positions_in(table, self.plan.on, self.plan.measure)
-        keep = np.zeros(len(positions), np.bool_)
-        for frame, width in zip(self.plan.frames, self.plan.widths, strict=True):
-            if frame.rows is None:
-                keep |= positions >= until - width
-            elif frame.rows > 1:
-                keep[_last_of_keys(table, self.plan.by, positions, frame.rows - 1)] = True
-        keep &= positions > self.plan.measure.lowest  # a row without a position is in no frame
-        return table.filter(pa.array(keep))
+
+def needed(plan: Framing, table: pa.Table, until: Any) -> pa.Table:
+    """The rows that frames from a position on look back on: the last of each key, or the last in time."""
+    positions = positions_in(table, plan.on, plan.measure)
+    keep = np.zeros(len(positions), np.bool_)
+    for frame, width in zip(plan.frames, plan.widths, strict=True):
+        if frame.rows is None:
+            keep |= positions >= until - width
+        elif frame.rows > 1:
+            keep[_last_of_keys(table, plan.by, positions, frame.rows - 1)] = True
+    keep &= positions > plan.measure.lowest  # a row without a position is in no frame
+    return table.filter(pa.array(keep))
 
 
 def _last_of_keys(table: pa.Table, by: tuple[str, ...], positions: Any, count: int) -> Any:

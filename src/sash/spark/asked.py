@@ -1,0 +1,66 @@
+"""What is asked of a DataFrame, bounded or not: read from its columns, and refused in the user's words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from sash.engine.keys import Keys
+from sash.engine.rolling import Frame, Framing, plan_frames
+from sash.engine.stream import with_free_names
+from sash.engine.tables import read_rows
+from sash.errors import InvalidQuery, InvalidWindow
+from sash.plan.plan import Options, Plan
+from sash.plan.query import named_queries
+from sash.spark.schema import arrow_schema, as_spark, check_columns, check_no_twins
+from sash.spark.tasks import Recipe
+
+__all__ = ["as_results", "check_windows", "framing_of", "recipe_of"]
+
+# Of one query, for one row. More is a mistake in a unit, and would run for days.
+MOST_WINDOWS = 10_000_000
+
+
+def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
+    """What is asked of a DataFrame, as far as its columns are known."""
+    wanted = named_queries(queries)
+    if not wanted:
+        raise InvalidQuery.none()
+    options = with_free_names(options)
+    columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
+    columns += [name for each in wanted for name in each.window.columns]
+    names = list(dict.fromkeys([options.on, *options.by, *columns]))
+    check_columns(rows, names)
+    schema = arrow_schema(StructType([rows.schema[name] for name in names]))
+    _check_keys(schema, options.by)
+    return Recipe(wanted, options, schema)
+
+
+def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[Framing, pa.Schema, pa.Schema]:
+    """The plan of frames over a DataFrame, its columns, and those that are added."""
+    columns = [name for each in frames for _, template in each.aggregates for name in template.columns]
+    check_columns(table, [options.on, *options.by, *columns])
+    check_no_twins(table)
+    own = arrow_schema(table.schema)
+    _check_keys(own, options.by)
+    plan = plan_frames(read_rows(own.empty_table()), frames, options.on, list(options.by))
+    return plan, own, pa.schema([pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results()])
+
+
+def as_results(schema: pa.Schema) -> pa.Schema:
+    """Columns of results as workers send them to Spark."""
+    return pa.schema([pa.field(each.name, as_spark(each.type)) for each in schema])
+
+
+def check_windows(plan: Plan) -> None:
+    """Refuse what would run for days."""
+    for each in plan.queries:
+        window: Any = each.window
+        if window.kind in ("grid", "cumulative") and window.size / window.every > MOST_WINDOWS:
+            raise InvalidWindow.too_many(each.name, window.size / window.every, MOST_WINDOWS)
+
+
+def _check_keys(schema: pa.Schema, by: Sequence[str]) -> None:
+    Keys([schema.field(name).type for name in by], by)  # says which types it takes

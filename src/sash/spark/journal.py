@@ -1,0 +1,156 @@
+"""The state of a bucket in Spark's state store: a base, and the micro-batches since.
+
+Idea      Live work is a function of what it was given, so a micro-batch is written down as what it brought, not as
+          what it changed: state written per micro-batch does not grow with the window. When the micro-batches since the
+          base weigh more than the memory itself, the memory is written as a new base and they are dropped.
+Picture     head  (version, nonce, base version, …)
+            base  [part 0 | part 1 | …]         the memory after micro-batch `base version`
+            steps { b+1: nonce, rows, newest | b+2: … | version: … }
+Keeps     J1  the memory at `version` is the base, given the steps b+1 … version in order
+          J2  every step has a nonce of its own, and the head that of the last: two memories of one version and nonce
+              are the same, whichever worker and attempt made them
+          J3  steps weigh at most `_HEAVY` times the memory, or a step and a base have just been written
+
+A worker keeps the memory of its buckets from one micro-batch to the next. One that missed some takes up the steps
+since; one whose nonce is not in the journal was part of an attempt that failed, and is dropped.
+"""
+
+import uuid
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+
+from sash.errors import InvalidState
+from sash.spark.live import Live, Step, Work
+
+__all__ = ["BASE", "HEAD", "STEPS", "Head", "Journal"]
+
+_PART = 4 << 20  # bytes of a base in one entry of the store
+_HEAVY = 2
+_LIGHT = 1 << 16  # steps below it are no reason to write a base
+
+# What Spark is told of each variable.
+HEAD = "head", "version long, nonce binary, base long, parts int, steps_bytes long, buckets int"
+BASE = "base", "part int", "data binary"
+STEPS = "steps", "version long", "nonce binary, data binary"
+
+
+@dataclass(frozen=True)
+class Head:
+    version: int
+    nonce: bytes
+    base: int  # the version of the base
+    parts: int
+    steps_bytes: int  # of the steps since
+    buckets: int
+
+
+@dataclass
+class _Held:
+    """The memory of a bucket in this worker."""
+
+    version: int
+    nonce: bytes
+    live: Live
+
+
+# By stream and bucket; the one that was not used for the longest time goes first.
+_HELD: OrderedDict[tuple[str, int], _Held] = OrderedDict()
+
+
+class Journal:
+    """The variables of the state store of one task, bucket after bucket."""
+
+    def __init__(self, handle: StatefulProcessorHandle, work: Work, stream: str, buckets: int, held_bytes: int) -> None:
+        self._head = handle.getValueState(*HEAD)
+        self._base = handle.getMapState(*BASE)
+        self._steps = handle.getMapState(*STEPS)
+        self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
+        self.written = 0  # bytes, of the last micro-batch
+
+    def memory(self, bucket: int) -> tuple[Live, Head | None, bool]:
+        """What a bucket remembers, its head, and whether its queries have changed since the last micro-batch."""
+        found = self._head.get()
+        if found is None:
+            return self._work.fresh(), None, False
+        head = Head(*found)
+        if head.buckets != self._buckets:
+            raise InvalidState.partitions(head.buckets, self._buckets)
+        held = _HELD.pop((self._stream, bucket), None)
+        if held is not None and self._catch_up(held, head):
+            return held.live, head, False
+        parts = [self._part(part) for part in range(head.parts)]
+        live = self._work.restored(b"".join(parts))
+        for version in range(head.base + 1, head.version + 1):
+            self._again(live, self._step(version)[1])
+        return live, head, self._work.caught_up(live)
+
+    def _catch_up(self, held: _Held, head: Head) -> bool:
+        """Take up the micro-batches that another worker had; whether there were none it did not have in common."""
+        if held.nonce == head.nonce:
+            return True
+        if not head.base < held.version < head.version or self._step(held.version)[0] != held.nonce:
+            return False
+        for version in range(held.version + 1, head.version + 1):
+            self._again(held.live, self._step(version)[1])
+        return True
+
+    def _again(self, live: Live, data: bytes) -> None:
+        live.push(Step.unpacked(data))
+
+    def _part(self, part: int) -> bytes:
+        found = self._base.getValue((part,))
+        if found is None:
+            raise InvalidState.damaged(f"part {part} of its base is missing")
+        return bytes(found[0])
+
+    def _step(self, version: int) -> tuple[bytes, bytes]:
+        found = self._steps.getValue((version,))
+        if found is None:
+            raise InvalidState.damaged(f"micro-batch {version} of its journal is missing")
+        return bytes(found[0]), bytes(found[1])
+
+    def write(self, bucket: int, live: Live, head: Head | None, steps: list[Step], is_changed: bool) -> None:
+        """Write down what a micro-batch brought, or what is remembered if that is less."""
+        old = head or Head(0, b"", 0, 0, 0, self._buckets)
+        nonce = uuid.uuid4().bytes
+        version = old.version + len(steps)
+        self.written = 0
+        data: list[bytes] = []
+        weight = old.steps_bytes
+        is_heavy = head is None or is_changed or weight + sum(e.rows.nbytes for e in steps) > self._most(live)
+        if not is_heavy:
+            data = [each.packed() for each in steps]
+            weight += sum(map(len, data))
+        if is_heavy:
+            parts = self._write_base(live.saved(), old)
+            new = Head(version, nonce, version, parts, 0, self._buckets)
+        else:
+            for number, each in enumerate(data, old.version + 1):
+                self._steps.updateValue((number,), (nonce, each))
+                self.written += len(each)
+            new = Head(version, nonce, old.base, old.parts, weight, self._buckets)
+        self._head.update((new.version, new.nonce, new.base, new.parts, new.steps_bytes, new.buckets))
+        self._hold(bucket, _Held(version, nonce, live))
+
+    def _most(self, live: Live) -> int:
+        return max(_HEAVY * live.nbytes, _LIGHT)
+
+    def _write_base(self, saved: bytes, old: Head) -> int:
+        parts = [saved[at : at + _PART] for at in range(0, len(saved), _PART)]
+        for number, part in enumerate(parts):
+            self._base.updateValue((number,), (part,))
+        for number in range(len(parts), old.parts):
+            self._base.removeKey((number,))
+        for version in range(old.base + 1, old.version + 1):
+            self._steps.removeKey((version,))
+        self.written += len(saved)
+        return len(parts)
+
+    def _hold(self, bucket: int, held: _Held) -> None:
+        _HELD[self._stream, bucket] = held
+        weight = sum(each.live.nbytes for each in _HELD.values())
+        while weight > self._held_bytes and len(_HELD) > 1:
+            _, gone = _HELD.popitem(last=False)
+            weight -= gone.live.nbytes

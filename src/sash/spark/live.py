@@ -1,0 +1,413 @@
+"""What a bucket of keys remembers, at work: micro-batches go in, results come out.
+
+A `Work` is a description that travels; what it makes is `Live`, and stays with its worker. Live work is a function of
+what it was given: the same micro-batches in the same order make the same memory and the same results.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.looking import next_end, open_count
+from sash.engine.rolling import Framing, framed
+from sash.engine.saving import load as load_stream
+from sash.engine.saving import table_bytes, table_of_bytes, windows_only
+from sash.engine.state import State
+from sash.engine.stream import Stream
+from sash.engine.tables import read_rows
+from sash.errors import InvalidAggregate, InvalidState, InvalidWindow
+from sash.plan.plan import Plan
+from sash.plan.query import Query
+from sash.spark.blame import blaming
+from sash.spark.packing import positions_in
+from sash.spark.schema import written
+from sash.spark.tasks import Recipe, needed
+from sash.swag.saved import pack, unpack
+from sash.windows.measure import Measure
+
+__all__ = ["TOO_FAR", "FrameWork", "Gone", "Live", "Step", "WindowWork", "Work", "shown"]
+
+_MAGIC, _STEP = b"SASHBKT\0", b"SASHSTP\0"
+# Why a row is in no window.
+TOO_LATE = "it came after the watermark"
+NO_POSITION = "it has no position"
+TOO_FAR = "it is too far ahead of the clock"
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Rows that are in no window, and why."""
+
+    rows: pa.Table
+    reasons: Any
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+
+NONE_GONE = Gone(pa.table({}), pa.array([], pa.string()))
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a micro-batch brings to a bucket."""
+
+    rows: pa.Table
+    newest: Any  # the largest position of any bucket; None if there was none
+    far: int = 0  # rows that were too far ahead of the clock
+    is_end: bool = False
+
+    def kept(self, columns: Sequence[str]) -> "Step":
+        """With the columns that matter when it is taken again."""
+        return replace(self, rows=self.rows.select(columns))
+
+    def packed(self) -> bytes:
+        content = {"rows": table_bytes(self.rows), "newest": self.newest, "far": self.far, "end": self.is_end}
+        return pack(content, _STEP)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> "Step":
+        content = unpack(data, _STEP, "micro-batch")
+        return cls(table_of_bytes(content["rows"]), content["newest"], content["far"], content["end"])
+
+
+class Live(ABC):
+    """The memory of one bucket."""
+
+    newest: Any  # the largest position that any bucket was told of
+    late: Gone  # of the last micro-batch
+    late_rows: int  # of all micro-batches, with those that were too far ahead
+
+    @abstractmethod
+    def push(self, step: Step) -> pa.Table:
+        """Take the rows of a micro-batch, move the watermark, and send what is due."""
+
+    @abstractmethod
+    def saved(self) -> bytes:
+        """All of it."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """How much it is, about."""
+
+    @abstractmethod
+    def figures(self) -> dict[str, Any]:
+        """Watermark, slices, open windows, and where the next one ends."""
+
+
+class Work(ABC):
+    """What a bucket is to do."""
+
+    schema: pa.Schema  # of rows
+    results: pa.Schema  # as Spark was told
+    keeps_late: bool
+
+    @property
+    @abstractmethod
+    def measure(self) -> Measure: ...
+
+    @property
+    @abstractmethod
+    def kept(self) -> list[str]:
+        """The columns that must be remembered, to do it again."""
+
+    @abstractmethod
+    def fresh(self) -> Live:
+        """Before the first row."""
+
+    @abstractmethod
+    def restored(self, base: bytes) -> Live:
+        """What was saved; queries that are new come with `caught_up`, when all that was done without them is."""
+
+    @abstractmethod
+    def caught_up(self, live: Live) -> bool:
+        """Make the memory that of today's queries; whether it was not."""
+
+    @abstractmethod
+    def sent(self, results: pa.Table, late: Gone) -> pa.Table:
+        """Results as Spark was told of them, with late rows where they are wanted."""
+
+
+# --- windows -----------------------------------------------------------------------------------------
+
+
+class _Windows(Live):
+    def __init__(self, stream: Stream, newest: Any, late_rows: int = 0) -> None:
+        self.stream, self.newest, self.late_rows = stream, newest, late_rows
+        self.has_lost = False  # a query since it was saved
+        self.late = NONE_GONE
+
+    def push(self, step: Step) -> pa.Table:
+        plan, state, rows = self.plan, self.state, step.rows
+        if step.newest is not None:
+            self.newest = max(self.newest, step.newest)
+        state.newest = max(state.newest, self.newest)  # what is told at the end is told for all keys up to there
+        mark: Any = None
+        if step.is_end:
+            mark = np.inf
+        elif self.newest > plan.measure.lowest:
+            mark = self.newest - plan.delay
+        try:
+            results = self.stream.push(rows if rows.num_rows else {}, watermark=mark)
+        except (InvalidAggregate, InvalidWindow):
+            blaming(lambda part: Stream.of(plan).push(part, watermark=np.inf), rows, plan.options.by, plan.options.on)
+            raise
+        self.late = _gone(self.stream.late(), plan.options.on, plan.measure)
+        self.late_rows += len(self.late) + step.far
+        return results
+
+    def saved(self) -> bytes:
+        return pack({"newest": self.newest, "late": self.late_rows, "stream": self.stream.save()}, _MAGIC)
+
+    @property
+    def plan(self) -> Plan:
+        assert self.stream.plan is not None
+        return self.stream.plan
+
+    @property
+    def state(self) -> State:
+        assert self.stream.state is not None
+        return self.stream.state
+
+    @property
+    def watermark(self) -> Any:
+        return self.state.watermark
+
+    @property
+    def nbytes(self) -> int:
+        return self.stream.state_bytes
+
+    def figures(self) -> dict[str, Any]:
+        plan, state = self.plan, self.state
+        return {
+            "watermark": _known(state.watermark, plan.measure),
+            "newest": _known(self.newest, plan.measure),
+            "slices": state.slices.used + len(state.waiting),
+            "keys": len(state.keys),
+            "open_windows": open_count(plan, state),
+            "next_end": next_end(plan, state),
+            "combines": self.stream.combines,
+        }
+
+
+@dataclass(frozen=True)
+class WindowWork(Work):
+    """Windows of queries."""
+
+    recipe: Recipe
+    schema: pa.Schema
+    results: pa.Schema
+    keeps_late: bool
+
+    @property
+    def measure(self) -> Measure:
+        return read_rows(self.recipe.schema.empty_table()).measure(self.recipe.options.on)
+
+    @property
+    def kept(self) -> list[str]:
+        return list(self.recipe.schema.names)
+
+    def fresh(self) -> Live:
+        plan = self.recipe.plan()
+        stream = Stream.of(plan, None, self.recipe.queries, self.recipe.types(), late="keep")
+        return _Windows(stream, plan.measure.lowest)
+
+    def restored(self, base: bytes) -> Live:
+        content = unpack(base, _MAGIC, "bucket")
+        saved = load_stream(content["stream"])
+        if saved.options != self.recipe.options:
+            raise InvalidState.other("a stream with the options", saved.options, self.recipe.options)
+        names = [name for name, _ in saved.queries]
+        common = [each for each in self.recipe.queries if each.name in names]
+        if not common:
+            raise InvalidState.other_queries(names, [each.name for each in self.recipe.queries])
+        live = _Windows(Stream.restore(content["stream"], common), content["newest"], content["late"])
+        live.has_lost = len(common) < len(names)
+        return live
+
+    def caught_up(self, live: Live) -> bool:
+        assert isinstance(live, _Windows)
+        known = {each.name for each in live.stream.queries}
+        new = [each for each in self.recipe.queries if each.name not in known]
+        if new:
+            live.stream.learn(self.recipe.types())
+        for each in new:
+            live.stream.add(each)
+        return bool(new) or live.has_lost
+
+    def sent(self, results: pa.Table, late: Gone) -> pa.Table:
+        if not self.keeps_late:
+            return written(results, self.results)
+        table = results
+        nothing = pa.nulls(results.num_rows)
+        for name in ("late_row", "late_reason"):
+            table = table.append_column(name, nothing.cast(self.results.field(name).type))
+        ours = written(table, self.results)
+        if not len(late):
+            return ours
+        rows = late.rows.select(self.schema.names).combine_chunks()
+        row = pa.StructArray.from_arrays(
+            [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in rows.columns],
+            names=self.schema.names,
+        )
+        columns: dict[str, Any] = {name: rows.column(name) for name in self.recipe.options.by}
+        columns |= {"query": pa.repeat(pa.scalar("_late"), len(late)), "late_row": row, "late_reason": late.reasons}
+        aside = [
+            columns[each.name] if each.name in columns else pa.nulls(len(late), each.type) for each in self.results
+        ]
+        return pa.concat_tables([ours, pa.table(aside, schema=self.results)])
+
+
+def shown(base: bytes, queries: Sequence[Query] = ()) -> _Windows:
+    """The memory of windows as far as it can be looked at without their aggregates."""
+    content = unpack(base, _MAGIC, "bucket")
+    if "stream" not in content:
+        raise InvalidState.other("frames", "sash.rolling", "windows, which sash.state shows")
+    plan, state = windows_only(load_stream(content["stream"]), queries)
+    return _Windows(Stream.of(plan, state, late="keep"), content["newest"], content["late"])
+
+
+# --- frames ------------------------------------------------------------------------------------------
+
+
+class _Frames(Live):
+    """Rows wait until no earlier one can come; those that later ones look back on stay."""
+
+    def __init__(
+        self, work: "FrameWork", before: pa.Table, waiting: pa.Table, newest: Any, watermark: Any, late_rows: int = 0
+    ) -> None:
+        self._work, self._before, self._waiting = work, before, waiting
+        self.newest, self._watermark, self.late_rows = newest, watermark, late_rows
+        self.late = NONE_GONE
+
+    def push(self, step: Step) -> pa.Table:
+        plan = self._work.plan
+        rows = step.rows.select(self._work.schema.names)
+        if step.newest is not None:
+            self.newest = max(self.newest, step.newest)
+        positions = positions_in(rows, plan.on, plan.measure)
+        on_time = (positions >= self._watermark) & (positions > plan.measure.lowest)
+        self.late = _gone(rows.filter(pa.array(~on_time)), plan.on, plan.measure)
+        self.late_rows += len(self.late) + step.far
+        waiting = pa.concat_tables([self._waiting, rows.filter(pa.array(on_time))])
+        mark = self._watermark
+        if step.is_end:
+            mark = plan.measure.highest
+        elif self.newest > plan.measure.lowest:
+            mark = max(mark, self.newest - self._work.delay)
+        is_ready = positions_in(waiting, plan.on, plan.measure) < mark
+        ready = waiting.filter(pa.array(is_ready))
+        table = pa.concat_tables([self._before, ready])
+        columns = blaming(lambda part: framed(plan, read_rows(part)), table, plan.by, plan.on)
+        results = ready
+        for name, column in columns.items():
+            results = results.append_column(name, column.slice(self._before.num_rows))
+        self._waiting = waiting.filter(pa.array(~is_ready)).combine_chunks()
+        if ready.num_rows or mark > self._watermark:
+            self._before = needed(plan, table, mark).combine_chunks()
+        self._watermark = mark
+        return results
+
+    def saved(self) -> bytes:
+        content = {
+            "frames": self._work.text,
+            "schema": str(self._work.schema),
+            "newest": self.newest,
+            "watermark": self._watermark,
+            "late": self.late_rows,
+            "before": table_bytes(self._before),
+            "waiting": table_bytes(self._waiting),
+        }
+        return pack(content, _MAGIC)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._before.nbytes + self._waiting.nbytes)
+
+    def figures(self) -> dict[str, Any]:
+        measure = self._work.plan.measure
+        return {
+            "watermark": _known(self._watermark, measure),
+            "newest": _known(self.newest, measure),
+            "slices": self._before.num_rows + self._waiting.num_rows,
+            "keys": 0,
+            "open_windows": self._waiting.num_rows,
+            "next_end": None,
+            "combines": 0,
+        }
+
+
+@dataclass(frozen=True)
+class FrameWork(Work):
+    """Frames over rows."""
+
+    plan: Framing
+    delay: Any  # in positions
+    schema: pa.Schema
+    results: pa.Schema
+    keeps_late: bool
+
+    @property
+    def measure(self) -> Measure:
+        return self.plan.measure
+
+    @property
+    def kept(self) -> list[str]:
+        return list(self.schema.names)
+
+    @property
+    def text(self) -> str:
+        """What is asked, to tell whether it is what was asked before."""
+        parts = [f"on {self.plan.on} by {self.plan.by} delay {self.delay}"]
+        for each, width in zip(self.plan.frames, self.plan.widths, strict=True):
+            wanted = ", ".join(f"{name}={template}" for name, template in each.aggregates)
+            parts.append(f"rows {each.rows} range {width} {each.closed} {each.min_samples}: {wanted}")
+        return "; ".join(parts)
+
+    def fresh(self) -> Live:
+        lowest, empty = self.measure.lowest, self.schema.empty_table()
+        return _Frames(self, empty, empty, lowest, lowest)
+
+    def restored(self, base: bytes) -> Live:
+        content = unpack(base, _MAGIC, "bucket")
+        if "frames" not in content:
+            raise InvalidState.other("windows", "sash.aggregate", "sash.rolling")
+        if content["frames"] != self.text or content["schema"] != str(self.schema):
+            raise InvalidState.other("frames", content["frames"], self.text)
+        before, waiting = (table_of_bytes(content[name]).cast(self.schema) for name in ("before", "waiting"))
+        return _Frames(self, before, waiting, content["newest"], content["watermark"], content["late"])
+
+    def caught_up(self, live: Live) -> bool:
+        return False
+
+    def sent(self, results: pa.Table, late: Gone) -> pa.Table:
+        if not self.keeps_late:
+            return written(results, self.results)
+        table = results.append_column("late_reason", pa.nulls(results.num_rows, pa.string()))
+        ours = written(table, self.results)
+        if not len(late):
+            return ours
+        columns: dict[str, Any] = {name: late.rows.column(name) for name in self.schema.names}
+        columns["late_reason"] = late.reasons
+        aside = [
+            columns[each.name] if each.name in columns else pa.nulls(len(late), each.type) for each in self.results
+        ]
+        return pa.concat_tables([ours, pa.table(aside, schema=self.results)])
+
+
+def _gone(rows: pa.Table, on: str, measure: Measure) -> Gone:
+    if not rows.num_rows:
+        return NONE_GONE
+    _, valid = measure.positions(rows.column(on), on)
+    is_none = np.zeros(rows.num_rows, np.bool_) if valid is None else ~valid
+    return Gone(rows, pa.array(np.where(is_none, NO_POSITION, TOO_LATE).tolist(), pa.string()))
+
+
+def _known(position: Any, measure: Measure) -> Any:
+    """A position, if it is not the beginning of all."""
+    return None if position <= measure.lowest else position

@@ -1,0 +1,179 @@
+"""What runs in Spark's state operator: one group per bucket of keys and micro-batch."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+
+from sash.errors import SashError
+from sash.spark.journal import Head, Journal
+from sash.spark.live import TOO_FAR, Gone, Live, Step, Work
+from sash.spark.sending import FAR, piece_columns
+from sash.spark.tasks import Batches, Task
+
+__all__ = ["BucketProcessor", "OpenTask", "answer_schema"]
+
+_BATCH = 65_536  # results in one row of the answer
+
+
+def answer_schema(work: Work) -> pa.Schema:
+    """What a bucket answers: results, packed, and figures of the micro-batch."""
+    position = pa.from_numpy_dtype(work.measure.dtype)
+    whole = [
+        "rows",
+        "late",
+        "late_rows",
+        "results",
+        "slices",
+        "keys",
+        "open_windows",
+        "combines",
+        "state_bytes",
+        "written_bytes",
+    ]
+    return pa.schema(
+        [
+            ("data", pa.binary()),
+            *((name, position) for name in ("watermark", "newest", "next_end")),
+            *((name, pa.int64()) for name in whole),
+        ]
+    )
+
+
+class BucketProcessor(StatefulProcessor):
+    """The engine under Spark's state: memory from the journal, a micro-batch pushed, and written down."""
+
+    def __init__(
+        self, work: Work, stream: str, buckets: int, held_bytes: int, has_far: bool = False, flushes: bool = False
+    ) -> None:
+        self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
+        self._pieces = piece_columns(work.schema, has_far)
+        self._has_far, self._flushes = has_far, flushes
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = handle
+        self._journal = Journal(handle, self._work, self._stream, self._buckets, self._held_bytes)
+        self._had_rows: set[int] = set()
+        self._history: dict[int, list[Row]] = {}
+
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
+        self._history.setdefault(key[0], []).append(initialState)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:
+        (bucket,) = key
+        self._had_rows.add(bucket)
+        if self._flushes:  # due in the next micro-batch, with rows or without
+            self._handle.registerTimer(max(timerValues.getCurrentWatermarkInMs(), 0) + 1)
+        yield from self._told(lambda: self._pushed(bucket, rows))
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
+    ) -> Iterator[Any]:
+        (bucket,) = key
+        if bucket not in self._had_rows:  # a micro-batch without rows: there are no more
+            yield from self._told(lambda: self._ended(bucket))
+
+    def close(self) -> None: ...
+
+    # --- a micro-batch -----------------------------------------------------------------------------------
+
+    def _told(self, run: Any) -> Iterator[Any]:
+        """What is refused is said in its own words, without the way it came."""
+        try:
+            return iter(run())
+        except SashError as error:
+            raise error.with_traceback(None) from None
+
+    def _pushed(self, bucket: int, rows: Iterable[Any]) -> Iterable[Row]:
+        live, head, is_changed = self._journal.memory(bucket)
+        steps = []
+        if head is None and bucket in self._history:
+            step, _ = self._step(self._history.pop(bucket))
+            live.push(step)  # what ended before the stream began is not sent
+            steps.append(step)
+        step, far = self._step(rows)
+        return self._answered(bucket, live, head, [*steps, step], is_changed, far)
+
+    def _ended(self, bucket: int) -> Iterable[Row]:
+        live, head, is_changed = self._journal.memory(bucket)
+        step = Step(self._work.schema.empty_table(), None, is_end=True)
+        return self._answered(bucket, live, head, [step], is_changed, None)
+
+    def _answered(
+        self, bucket: int, live: Live, head: Head | None, steps: list[Step], is_changed: bool, far: pa.Table | None
+    ) -> Iterable[Row]:
+        step = steps[-1]
+        combines = live.figures()["combines"]
+        results = live.push(step)
+        late = live.late if far is None else _with_far(live.late, far)
+        self._journal.write(bucket, live, head, [each.kept(self._work.kept) for each in steps], is_changed)
+        figures = live.figures()
+        figures |= {
+            "combines": figures["combines"] - combines,
+            "rows": step.rows.num_rows + step.far,
+            "late": len(late),
+            "late_rows": live.late_rows,
+            "results": results.num_rows,
+            "state_bytes": live.nbytes,
+            "written_bytes": self._journal.written,
+        }
+        return self._rows(self._work.sent(results, late), figures)
+
+    def _rows(self, results: pa.Table, figures: dict[str, Any]) -> list[Row]:
+        batches = [each for each in results.combine_chunks().to_batches(max_chunksize=_BATCH) if each.num_rows]
+        data: list[Any] = [each.serialize().to_pybytes() for each in batches] or [None]
+        names = answer_schema(self._work).names
+        nothing = dict.fromkeys(names)
+        lines = [{**nothing, **figures, "data": data[0]}, *({**nothing, "data": each} for each in data[1:])]
+        return [Row(**{name: line[name] for name in names}) for line in lines]
+
+    def _step(self, rows: Iterable[Any]) -> tuple[Step, pa.Table | None]:
+        """Rows as the map tasks had them, one task after the other; those that are too far ahead apart."""
+        lines = sorted(rows, key=lambda line: (line["task"], line["number"]))
+        known = [line["newest"] for line in lines if line["newest"] is not None]
+        tables = [
+            pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(line["piece"]), self._pieces)])
+            for line in lines
+            if line["rows"]
+        ]
+        table = pa.concat_tables([self._pieces.empty_table(), *tables])
+        far = None
+        if self._has_far:
+            is_far = table.column(FAR)
+            table = table.drop_columns([FAR])
+            far = table.filter(is_far)
+            table = table.filter(pc.invert(is_far))
+        return Step(table, max(known, default=None), 0 if far is None else far.num_rows), far
+
+
+def _with_far(late: Gone, far: pa.Table) -> Gone:
+    if not far.num_rows:
+        return late
+    reasons = pa.array([TOO_FAR] * far.num_rows, pa.string())
+    if not len(late):
+        return Gone(far, reasons)
+    names = far.schema.names
+    rows = pa.concat_tables([late.rows.select(names), far])
+    return Gone(rows, pa.concat_arrays([late.reasons, reasons]))
+
+
+@dataclass(frozen=True)
+class OpenTask(Task):
+    """Packed results as rows."""
+
+    results: pa.Schema
+
+    def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for each in batch.column(0):
+                if each.is_valid:
+                    yield pa.ipc.read_record_batch(each.as_buffer(), self.results)

@@ -1,0 +1,260 @@
+"""Streaming DataFrames: what is asked is planned and refused here, on the driver, before a query starts.
+
+source ─▶ SendTask ─▶ one group per bucket ─▶ BucketProcessor ─▶ figures observed ─▶ OpenTask ─▶ any sink
+"""
+
+import uuid
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from sash.algebra.aggregate import Template
+from sash.engine.results import schema_of
+from sash.engine.rolling import Frame, frames_of
+from sash.engine.stream import options_of
+from sash.errors import InvalidInput, InvalidQuery
+from sash.plan.decide import Decision
+from sash.plan.query import Query
+from sash.spark.asked import as_results, check_windows, framing_of, recipe_of
+from sash.spark.batch import Explained
+from sash.spark.live import FrameWork, WindowWork, Work
+from sash.spark.packing import BUDGET, Budget
+from sash.spark.schema import arrow_schema, check_columns, check_no_twins, column, spark_schema
+from sash.spark.sending import SendTask, bucket_ids, sent_schema
+from sash.spark.stateful import BucketProcessor, OpenTask, answer_schema
+from sash.spark.tasks import as_function
+from sash.windows.duration import Duration
+from sash.windows.kinds import length_on
+from sash.windows.measure import Measure, MeasureKind
+
+__all__ = ["aggregate", "explain", "rolling"]
+
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_DELAY = "spark.watermarkDelayMs"  # where withWatermark leaves its mark
+# Spark's own watermark follows the clock. It only has to move: then the last micro-batch is followed by an empty one.
+_CLOCKS_APART = "1 hour"
+OBSERVED = "sash"
+
+
+def aggregate(
+    rows: DataFrame,
+    queries: Query | Sequence[Query],
+    *,
+    on: str,
+    by: str | Sequence[str] | None = None,
+    watermark: Any = None,
+    allowed_lateness: Any = 0,
+    emit: str = "final",
+    partial: bool = False,
+    late: str = "count",
+    flush: str | None = None,
+    initial: DataFrame | None = None,
+    max_future: Any = None,
+    budget: Budget = BUDGET,
+) -> DataFrame:
+    """All windows of a stream, as a stream."""
+    _check_options(late, flush, partial)
+    delay = _delay(rows, "sash.aggregate", on, watermark)
+    options = options_of(on, by, allowed_lateness, delay, False, emit, partial)
+    recipe = recipe_of(rows, queries, options)
+    plan = recipe.plan()
+    check_windows(plan)
+    wanted = schema_of(plan)
+    if late == "keep":
+        check_no_twins(rows)
+        own = arrow_schema(rows.schema)
+        wanted = _with_late(wanted, [pa.field("late_row", pa.struct(list(own)))])
+    else:
+        rows = rows.select(*map(column, recipe.schema.names))
+    schema = spark_schema(wanted, "sash.aggregate")
+    work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), late == "keep")
+    return _streamed(rows, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
+
+
+def rolling(
+    table: DataFrame,
+    /,
+    *frames: Frame,
+    on: str,
+    by: str | Sequence[str] | None = None,
+    rows: int | None = None,
+    range: Any = None,
+    closed: str = "both",
+    min_samples: int = 1,
+    watermark: Any = None,
+    late: str = "count",
+    flush: str | None = None,
+    initial: DataFrame | None = None,
+    max_future: Any = None,
+    budget: Budget = BUDGET,
+    **aggregates: Template,
+) -> DataFrame:
+    """All rows of a stream, each once no earlier one can come, with the aggregates of their frames beside them."""
+    _check_options(late, flush, False)
+    wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
+    options = options_of(on, by, 0, _delay(table, "sash.rolling", on, watermark), False, "final")
+    plan, own, added = framing_of(table, wanted, options)
+    if late == "keep":
+        added = _with_late(added, [], own.names)
+    schema = StructType([*table.schema.fields, *spark_schema(added, "sash.rolling").fields])
+    results = pa.schema([*own, *as_results(added)])
+    delay = length_on(plan.measure, "watermark", options.delay)
+    work = FrameWork(plan, delay, own, results, late == "keep")
+    return _streamed(table, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
+
+
+def explain(
+    rows: DataFrame,
+    queries: Query | Sequence[Query],
+    *,
+    on: str,
+    by: str | Sequence[str] | None = None,
+    watermark: Any = None,
+    allowed_lateness: Any = 0,
+    emit: str = "final",
+) -> Explained:
+    """What `aggregate` would do with this stream."""
+    delay = _delay(rows, "sash.explain", on, watermark)
+    plan = recipe_of(rows, queries, options_of(on, by, allowed_lateness, delay, False, emit)).plan()
+    partitions = rows.sparkSession.conf.get("spark.sql.shuffle.partitions")
+    return Explained(Decision("buckets", f"Python's state costs per group: {partitions} of them hold all keys"), plan)
+
+
+# --- what is refused --------------------------------------------------------------------------------
+
+
+def _check_options(late: str, flush: str | None, partial: bool) -> None:
+    if late not in ("count", "keep"):
+        raise InvalidInput.option("late", late, "'count' or 'keep'")
+    if flush not in (None, "at_end"):
+        raise InvalidInput.option("flush", flush, "'at_end', or left out")
+    if not isinstance(partial, bool):
+        raise InvalidInput.option("partial", partial, "True or False")
+
+
+def _delay(rows: DataFrame, what: str, on: str, watermark: Any) -> Any:
+    """How late rows may come: as given, or as `withWatermark` was told."""
+    if watermark is not None:
+        return watermark
+    found = rows.schema[on].metadata.get(_DELAY) if on in rows.schema.names else None
+    if found is None:
+        check_columns(rows, [on])
+        raise InvalidInput.no_watermark(what, on)
+    return Duration(int(found) * 1000)
+
+
+def _with_late(schema: pa.Schema, fields: list[Any], taken: Sequence[str] = ()) -> pa.Schema:
+    fields = [*fields, pa.field("late_reason", pa.string())]
+    for each in fields:
+        if each.name in schema.names or each.name in taken:
+            raise InvalidQuery.reserved("late='keep'", each.name, [each.name for each in fields])
+        schema = schema.append(each)
+    return schema
+
+
+def _far(max_future: Any, measure: Measure) -> Any:
+    if max_future is None:
+        return None
+    if measure.kind is not MeasureKind.TIME:
+        raise InvalidInput.option("max_future", max_future, "left out: `on` is no time, and there is no clock for it")
+    return length_on(measure, "max_future", options_of("on", None, max_future, None, False, "final").lateness)
+
+
+def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
+    """The rows from before the stream, under the stream's own names and types."""
+    if not isinstance(initial, type(rows)):
+        raise InvalidInput.option("initial", type(initial).__name__, "a bounded DataFrame of the same session")
+    if initial.isStreaming:
+        raise InvalidInput.option("initial", "a stream", "a bounded DataFrame")
+    check_columns(initial, rows.schema.names)
+    chosen = initial.select(*map(column, rows.schema.names))
+    for ours, theirs in zip(rows.schema.fields, chosen.schema.fields, strict=True):
+        if ours.dataType != theirs.dataType:
+            kinds = ours.dataType.simpleString(), theirs.dataType.simpleString()
+            raise InvalidInput.in_column(ours.name, "it is {} in the stream and {} in `initial`".format(*kinds))
+    return chosen
+
+
+# --- what runs ----------------------------------------------------------------------------------------
+
+
+def _streamed(
+    rows: DataFrame,
+    work: Work,
+    schema: StructType,
+    on: str,
+    by: tuple[str, ...],
+    measure: Measure,
+    flush: str | None,
+    initial: DataFrame | None,
+    max_future: Any,
+    budget: Budget,
+) -> DataFrame:
+    session = rows.sparkSession
+    if session.conf.get(_PROVIDER) != _ROCKS:
+        session.conf.set(_PROVIDER, _ROCKS)  # the one provider that Spark's state operator takes
+    partitions = int(str(session.conf.get("spark.sql.shuffle.partitions")))
+    _warn_of_many(rows, partitions)
+    ids, far = bucket_ids(partitions), _far(max_future, measure)
+    task = SendTask(on, by, measure, arrow_schema(rows.schema), budget, ids, far)
+    stream = uuid.uuid4().hex
+    processor = BucketProcessor(work, stream, partitions, budget.held_bytes, far is not None, flush == "at_end")
+    sent = _sent(rows, task, measure)
+    if flush == "at_end":
+        sent = sent.withWatermark("sent", _CLOCKS_APART)
+    history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
+    answers = sent.groupBy("bucket").transformWithState(
+        processor,
+        spark_schema(answer_schema(work), "answers"),
+        "append",
+        "EventTime" if flush == "at_end" else "None",
+        history,
+    )
+    return (
+        _observed(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}")
+        .select("data")
+        .mapInArrow(as_function(OpenTask(work.results)), schema)
+    )
+
+
+def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
+    # mapInArrow looks columns up by name, and trips over a dot in one.
+    plain = rows.toDF(*(f"_{place}" for place, _ in enumerate(rows.columns)))
+    return plain.mapInArrow(as_function(task), spark_schema(sent_schema(measure), "pieces"))
+
+
+def _observed(answers: DataFrame, name: str) -> DataFrame:
+    """With figures that Spark's own progress carries."""
+    sums = [
+        "rows",
+        "late",
+        "late_rows",
+        "results",
+        "slices",
+        "keys",
+        "open_windows",
+        "combines",
+        "state_bytes",
+        "written_bytes",
+    ]
+    figures = [F.sum(name).alias(name) for name in sums]
+    figures += [F.max(name).alias(name) for name in ("watermark", "newest")]
+    figures.append(F.min("next_end").alias("next_end"))
+    return answers.observe(name, *figures)
+
+
+def _warn_of_many(rows: DataFrame, partitions: int) -> None:
+    context = getattr(rows.sparkSession, "sparkContext", None) if hasattr(rows, "_jdf") else None
+    if context is not None and partitions > 8 * context.defaultParallelism:
+        warnings.warn(
+            f"Each of {partitions} shuffle partitions keeps state and is called in every micro-batch, on "
+            f"{context.defaultParallelism} cores: set spark.sql.shuffle.partitions to a small multiple of them "
+            "before sash.aggregate.",
+            stacklevel=4,
+        )

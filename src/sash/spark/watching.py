@@ -1,0 +1,242 @@
+"""Looking in: what a running query has done and waits for, and what a stopped one remembers."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from sash.engine.looking import open_windows, slices_of
+from sash.errors import InvalidInput, InvalidState, sentence_of
+from sash.plan.plan import as_html, as_text
+from sash.plan.query import Query, named_queries
+from sash.spark.journal import BASE, HEAD, STEPS, Head
+from sash.spark.live import Step, shown
+from sash.spark.streaming import OBSERVED
+from sash.windows.measure import Measure, MeasureKind
+
+__all__ = ["Progress", "Remembered", "progress", "state", "why"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a query of sash has done: of its last micro-batch where nothing else is said."""
+
+    batch: int
+    rows: int
+    rows_per_second: float
+    watermark: Any  # in the unit of `on`: a time in UTC, or a number; None before there is one
+    newest: Any  # the largest position so far
+    results: int
+    open_windows: int  # by arithmetic: of keys with gaps a few too many
+    late: int
+    late_rows: int  # since the query first started
+    slices: int
+    keys: int
+    state_bytes: int
+    written_bytes: int  # to the state store
+    combines_per_row: float  # about
+    next_end: Any = field(repr=False, default=None)
+
+    def lines(self) -> list[tuple[str, str]]:
+        return [
+            ("batch", f"{self.batch}: {self.rows:,} rows, {self.rows_per_second:,.0f} a second"),
+            ("time", f"watermark {_shown(self.watermark)}, newest row {_shown(self.newest)}"),
+            ("windows", f"{self.results:,} sent, {self.open_windows:,} open"),
+            ("late", f"{self.late:,} rows, {self.late_rows:,} since the query first started"),
+            ("state", f"{self.keys:,} keys, {self.slices:,} slices, {self.state_bytes:,} bytes"),
+            ("work", f"{self.combines_per_row:.2f} combines a row, {self.written_bytes:,} bytes written"),
+        ]
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.lines())
+
+
+_WHOLE = ("results", "open_windows", "late", "late_rows", "slices", "keys", "state_bytes", "written_bytes")
+
+
+def progress(query: StreamingQuery) -> Progress | None:
+    """What a streaming query has done, as of its last micro-batch; None before the first has ended."""
+    found = _last(query)
+    if found is None:
+        return None
+    report, measure, figures = found
+    rows = figures["rows"] or 0
+    return Progress(
+        report["batchId"],
+        rows,
+        float(report.get("processedRowsPerSecond") or 0.0),
+        _position(figures["watermark"], measure),
+        _position(figures["newest"], measure),
+        combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
+        next_end=_position(figures["next_end"], measure),
+        **{name: figures[name] or 0 for name in _WHOLE},
+    )
+
+
+def why(query: StreamingQuery) -> str:
+    """What a query waits for: what it cannot close yet, and what holds the watermark back, in sentences."""
+    if not query.isActive:
+        failed = query.exception()
+        if failed is not None:
+            return f"The query has failed: {sentence_of(failed)}"
+    now = progress(query)
+    if now is None:
+        return "No micro-batch has ended yet: " + str(query.status["message"]) + "."
+    parts = []
+    if now.watermark is None:
+        parts.append("There is no watermark yet: no row with a position has come.")
+    elif now.watermark == math.inf:
+        parts.append("The stream was flushed: everything is closed, and rows that still come are late.")
+    else:
+        parts.append(
+            f"The watermark is {_shown(now.watermark)}: the newest row is at {_shown(now.newest)}, and rows may come "
+            f"{_shown(now.newest - now.watermark)} late."
+        )
+    if now.open_windows and now.watermark != math.inf:
+        closing = "None of them has a known end: rows decide it."
+        if now.next_end is not None and now.watermark is not None:
+            needs = now.next_end + (now.newest - now.watermark)
+            closing = (
+                f"The next ends at {_shown(now.next_end)}, and closes when a row at {_shown(needs)} or later comes."
+            )
+        parts.append(f"About {now.open_windows:,} windows are open. {closing}")
+    if not now.open_windows:
+        parts.append("No window is open.")
+    if now.late_rows:
+        parts.append(f"{now.late_rows:,} rows came too late or had no position; late='keep' sends them on.")
+    if not query.isActive:
+        parts.append("The query has stopped.")
+    elif not query.status["isDataAvailable"]:
+        parts.append("The source has no new rows: only rows move the watermark.")
+    return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What the checkpoint of a stopped query holds."""
+
+    queries: tuple[tuple[str, str], ...]  # names and texts
+    buckets: int
+    watermark: Any
+    newest: Any
+    late_rows: int
+    state_bytes: int
+    slices: pa.Table  # by key: first and last row, and the edge after them
+    windows: pa.Table  # by key: windows that are not closed yet
+
+    def lines(self) -> list[tuple[str, str]]:
+        keys = self.slices.select(self.slices.column_names[:-3])
+        count = len(keys.group_by(keys.column_names).aggregate([])) if keys.num_columns else min(1, keys.num_rows)
+        return [
+            *(("query", text) for _, text in self.queries),
+            ("time", f"watermark {_shown(self.watermark)}, newest row {_shown(self.newest)}"),
+            ("state", f"{count:,} keys in {self.buckets} buckets, {self.state_bytes:,} bytes"),
+            ("slices", f"{self.slices.num_rows:,}"),
+            ("windows", f"{self.windows.num_rows:,} open"),
+            ("late", f"{self.late_rows:,} rows"),
+        ]
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.lines())
+
+
+def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, operator: int = 0) -> Remembered:
+    """What a stopped query remembers, read from the state store of its checkpoint: keys, slices and open windows.
+
+    Windows and aggregates of sash are known by their texts. Where users' own are among them, give the `queries`.
+    """
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise InvalidInput.option("sash.state", None, "called while a Spark session is active")
+    heads = {row["key"][0]: Head(*row["value"]) for row in _read(session, checkpoint, HEAD[0], operator)}
+    if not heads:
+        raise InvalidInput.option("checkpoint", checkpoint, "the checkpoint of a query of sash that has had rows")
+    bases: dict[int, dict[int, bytes]] = {}
+    for row in _read(session, checkpoint, BASE[0], operator):
+        for part, value in _entries(row):
+            bases.setdefault(row["key"][0], {})[part] = bytes(value[0])
+    steps: dict[int, dict[int, bytes]] = {}
+    for row in _read(session, checkpoint, STEPS[0], operator):
+        for version, value in _entries(row):
+            steps.setdefault(row["key"][0], {})[version] = bytes(value[1])
+    given = () if queries is None else named_queries(queries)
+    found = [_memory(heads[each], bases.get(each, {}), steps.get(each, {}), given) for each in sorted(heads)]
+    plan = found[0].plan
+    return Remembered(
+        tuple((each.name, each.text) for each in plan.queries),
+        len(heads),
+        max((_position(each.watermark, plan.measure) for each in found), key=_order),
+        max((_position(each.newest, plan.measure) for each in found), key=_order),
+        sum(each.late_rows for each in found),
+        sum(each.nbytes for each in found),
+        pa.concat_tables([slices_of(each.plan, each.state) for each in found]),
+        pa.concat_tables([open_windows(each.plan, each.state) for each in found]),
+    )
+
+
+def _memory(head: Head, base: dict[int, bytes], steps: dict[int, bytes], queries: tuple[Query, ...]) -> Any:
+    try:
+        live = shown(b"".join(base[part] for part in range(head.parts)), queries)
+        for version in range(head.base + 1, head.version + 1):
+            live.push(Step.unpacked(steps[version]))
+    except KeyError as error:
+        raise InvalidState.damaged(f"a part of it is missing ({error})") from error
+    return live
+
+
+def _read(session: SparkSession, checkpoint: str, variable: str, operator: int) -> list[Any]:
+    source = session.read.format("statestore").option("stateVarName", variable).option("operatorId", operator)
+    try:
+        return list(source.load(checkpoint).collect())
+    except Exception as error:
+        expected = "the checkpoint of a query of sash that has stopped"
+        raise InvalidInput.option("checkpoint", checkpoint, f"{expected} ({sentence_of(error)})") from error
+
+
+def _entries(row: Any) -> Iterator[tuple[Any, Any]]:
+    """The entries of a map variable, as Spark shows them one by one."""
+    yield row["user_map_key"][0], row["user_map_value"]
+
+
+# --- figures ------------------------------------------------------------------------------------------
+
+
+def _last(query: StreamingQuery) -> tuple[Any, Measure, dict[str, Any]] | None:
+    """The last report that has figures of sash; a trigger without rows has none."""
+    for report in reversed(query.recentProgress):
+        for name, figures in report["observedMetrics"].items():
+            if name.startswith(OBSERVED) and figures["keys"] is not None:
+                return report, Measure(MeasureKind(name.split(" ")[1])), figures.asDict()
+    return None
+
+
+def _position(position: Any, measure: Measure) -> Any:
+    """A position in the unit of `on`; a time in UTC."""
+    if position is None or position <= measure.lowest:
+        return None
+    if position >= measure.highest:
+        return math.inf
+    if measure.kind is MeasureKind.TIME:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=position)
+    return position
+
+
+def _order(position: Any) -> Any:
+    return (position is not None, position)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    return str(value) if not isinstance(value, datetime) else value.isoformat(sep=" ")
