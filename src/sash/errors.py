@@ -366,6 +366,11 @@ class InvalidState(SashError, ValueError):
         return cls(f"The window of query {name!r} is your own ({text}): give sash.state its queries=[…].")
 
     @classmethod
+    def options(cls, differences: Iterable[tuple[str, object, object]]) -> "InvalidState":
+        said = "; ".join(f"{name} was {saved}, and is {given}" for name, saved, given in differences)
+        return cls(f"The checkpoint is of other options: {said}. Give those that it was written with, or start anew.")
+
+    @classmethod
     def partitions(cls, saved: int, given: int) -> "InvalidState":
         return cls(
             f"The checkpoint was written with {saved} shuffle partitions, and the session now has {given}: keys would "

@@ -1,6 +1,5 @@
 """What a stream holds between two pushes: how much of it, and which windows are still open."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -39,27 +38,26 @@ def open_count(plan: Plan, state: State) -> int:
 
 
 def next_end(plan: Plan, state: State) -> Any:
-    """The first position after the watermark at which a window of known edges ends; None if rows decide that."""
+    """The first position after the watermark at which a window with rows ends; None if only rows decide that."""
+    slices = state.slices
+    held = [slices.of_key(key) for key in np.flatnonzero(slices.count).tolist()]
+    own = np.concatenate(held).astype(np.int64) if held else np.zeros(0, np.int64)
     found = []
     for each in plan.queries:
         window: Any = each.window
-        after = state.watermark if state.watermark > plan.measure.lowest else _oldest(state)
-        if after is None:
-            return None
-        if window.kind == "grid":
-            found.append(edge_after(window.every, window.offset, window.size, after))
-        elif window.kind in ("cumulative", "last_rows"):
-            found.append(edge_after(window.every, getattr(window, "offset", 0), 0, after))
-        elif window.kind == "landmark" and window.end > after:
+        if window.kind in ("grid", "cumulative"):
+            still = own[slices.lasts[own] + window.size > state.watermark]
+            if len(still):
+                after = max(slices.firsts[still].min().item(), state.watermark)
+                found.append(
+                    edge_after(window.every, window.offset, window.size if window.kind == "grid" else 0, after)
+                )
+        elif window.kind == "last_rows" and len(own):
+            after = max(slices.firsts[own].min().item(), state.watermark)
+            found.append(edge_after(window.every, 0, 0, after))
+        elif window.kind == "landmark" and window.end > state.watermark:
             found.append(window.end)
     return min(found, default=None)
-
-
-def _oldest(state: State) -> Any:
-    held = np.flatnonzero(state.slices.count)
-    if not len(held):
-        return state.waiting.positions[0].item() if len(state.waiting) else None
-    return state.slices.firsts[state.slices.order[state.slices.begin[held]]].min().item()
 
 
 def open_windows(plan: Plan, state: State) -> pa.Table:
@@ -106,8 +104,3 @@ def slices_of(plan: Plan, state: State) -> pa.Table:
 
 def _keys(plan: Plan, state: State, slots: Any) -> dict[str, Any]:
     return dict(zip(plan.options.by, state.keys.columns(slots), strict=True)) if plan.options.by else {}
-
-
-def is_known(position: Any, plan: Plan) -> bool:
-    """Whether a position is one of a row, not the beginning or the end of all."""
-    return bool(plan.measure.lowest < position < plan.measure.highest) and not math.isnan(position)

@@ -17,7 +17,7 @@ since; one whose nonce is not in the journal was part of an attempt that failed,
 
 import uuid
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
@@ -69,11 +69,12 @@ class Journal:
         self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
         self.written = 0  # bytes, of the last micro-batch
 
-    def memory(self, bucket: int) -> tuple[Live, Head | None, bool]:
+    def memory(self, bucket: int) -> tuple[Live, Head, bool]:
         """What a bucket remembers, its head, and whether its queries have changed since the last micro-batch."""
         found = self._head.get()
         if found is None:
-            return self._work.fresh(), None, False
+            live = self._work.fresh()
+            return live, Head(0, b"", 0, self._write_base(live.saved()), 0, self._buckets), False
         head = Head(*found)
         if head.buckets != self._buckets:
             raise InvalidState.partitions(head.buckets, self._buckets)
@@ -111,40 +112,36 @@ class Journal:
             raise InvalidState.damaged(f"micro-batch {version} of its journal is missing")
         return bytes(found[0]), bytes(found[1])
 
-    def write(self, bucket: int, live: Live, head: Head | None, steps: list[Step], is_changed: bool) -> None:
+    def write(self, bucket: int, live: Live, head: Head, steps: list[Step], is_changed: bool) -> None:
         """Write down what a micro-batch brought, or what is remembered if that is less."""
-        old = head or Head(0, b"", 0, 0, 0, self._buckets)
         nonce = uuid.uuid4().bytes
-        version = old.version + len(steps)
+        version = head.version + len(steps)
         self.written = 0
-        data: list[bytes] = []
-        weight = old.steps_bytes
-        is_heavy = head is None or is_changed or weight + sum(e.rows.nbytes for e in steps) > self._most(live)
-        if not is_heavy:
-            data = [each.packed() for each in steps]
-            weight += sum(map(len, data))
-        if is_heavy:
-            parts = self._write_base(live.saved(), old)
+        if is_changed or head.steps_bytes + sum(each.rows.nbytes for each in steps) > self._most(live):
+            parts = self._write_base(live.saved(), head)
             new = Head(version, nonce, version, parts, 0, self._buckets)
         else:
-            for number, each in enumerate(data, old.version + 1):
-                self._steps.updateValue((number,), (nonce, each))
-                self.written += len(each)
-            new = Head(version, nonce, old.base, old.parts, weight, self._buckets)
+            for number, step in enumerate(steps, head.version + 1):
+                data = step.packed()
+                self._steps.updateValue((number,), (nonce, data))
+                self.written += len(data)
+            new = replace(head, version=version, nonce=nonce, steps_bytes=head.steps_bytes + self.written)
         self._head.update((new.version, new.nonce, new.base, new.parts, new.steps_bytes, new.buckets))
         self._hold(bucket, _Held(version, nonce, live))
 
     def _most(self, live: Live) -> int:
         return max(_HEAVY * live.nbytes, _LIGHT)
 
-    def _write_base(self, saved: bytes, old: Head) -> int:
+    def _write_base(self, saved: bytes, old: Head | None = None) -> int:
+        """The memory as a new base, in parts; what it takes the place of is dropped."""
         parts = [saved[at : at + _PART] for at in range(0, len(saved), _PART)]
         for number, part in enumerate(parts):
             self._base.updateValue((number,), (part,))
-        for number in range(len(parts), old.parts):
-            self._base.removeKey((number,))
-        for version in range(old.base + 1, old.version + 1):
-            self._steps.removeKey((version,))
+        if old is not None:
+            for number in range(len(parts), old.parts):
+                self._base.removeKey((number,))
+            for version in range(old.base + 1, old.version + 1):
+                self._steps.removeKey((version,))
         self.written += len(saved)
         return len(parts)
 

@@ -6,7 +6,7 @@ what it was given: the same micro-batches in the same order make the same memory
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from sash.engine.state import State
 from sash.engine.stream import Stream
 from sash.engine.tables import read_rows
 from sash.errors import InvalidAggregate, InvalidState, InvalidWindow
-from sash.plan.plan import Plan
+from sash.plan.plan import Options, Plan
 from sash.plan.query import Query
 from sash.spark.blame import blaming
 from sash.spark.packing import positions_in
@@ -220,8 +220,7 @@ class WindowWork(Work):
     def restored(self, base: bytes) -> Live:
         content = unpack(base, _MAGIC, "bucket")
         saved = load_stream(content["stream"])
-        if saved.options != self.recipe.options:
-            raise InvalidState.other("a stream with the options", saved.options, self.recipe.options)
+        _check_options(saved.options, self.recipe.options)
         names = [name for name, _ in saved.queries]
         common = [each for each in self.recipe.queries if each.name in names]
         if not common:
@@ -263,13 +262,24 @@ class WindowWork(Work):
         return pa.concat_tables([ours, pa.table(aside, schema=self.results)])
 
 
-def shown(base: bytes, queries: Sequence[Query] = ()) -> _Windows:
-    """The memory of windows as far as it can be looked at without their aggregates."""
+_SPOKEN = {"delay": "watermark", "lateness": "allowed_lateness"}
+
+
+def _check_options(saved: Options, given: Options) -> None:
+    pairs = [(each.name, getattr(saved, each.name), getattr(given, each.name)) for each in fields(Options)]
+    differences = [(_SPOKEN.get(name, name), old, new) for name, old, new in pairs if old != new]
+    if differences:
+        raise InvalidState.options(differences)
+
+
+def shown(base: bytes, queries: Sequence[Query] = ()) -> tuple[_Windows, list[tuple[str, str]]]:
+    """The memory of windows as far as it can be looked at without their aggregates; and the queries as they were."""
     content = unpack(base, _MAGIC, "bucket")
     if "stream" not in content:
         raise InvalidState.other("frames", "sash.rolling", "windows, which sash.state shows")
-    plan, state = windows_only(load_stream(content["stream"]), queries)
-    return _Windows(Stream.of(plan, state, late="keep"), content["newest"], content["late"])
+    saved = load_stream(content["stream"])
+    plan, state = windows_only(saved, queries)
+    return _Windows(Stream.of(plan, state, late="keep"), content["newest"], content["late"]), saved.queries
 
 
 # --- frames ------------------------------------------------------------------------------------------

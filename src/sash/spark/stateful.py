@@ -96,7 +96,7 @@ class BucketProcessor(StatefulProcessor):
     def _pushed(self, bucket: int, rows: Iterable[Any]) -> Iterable[Row]:
         live, head, is_changed = self._journal.memory(bucket)
         steps = []
-        if head is None and bucket in self._history:
+        if not head.version and bucket in self._history:
             step, _ = self._step(self._history.pop(bucket))
             live.push(step)  # what ended before the stream began is not sent
             steps.append(step)
@@ -109,7 +109,7 @@ class BucketProcessor(StatefulProcessor):
         return self._answered(bucket, live, head, [step], is_changed, None)
 
     def _answered(
-        self, bucket: int, live: Live, head: Head | None, steps: list[Step], is_changed: bool, far: pa.Table | None
+        self, bucket: int, live: Live, head: Head, steps: list[Step], is_changed: bool, far: pa.Table | None
     ) -> Iterable[Row]:
         step = steps[-1]
         combines = live.figures()["combines"]

@@ -172,27 +172,29 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
             steps.setdefault(row["key"][0], {})[version] = bytes(value[1])
     given = () if queries is None else named_queries(queries)
     found = [_memory(heads[each], bases.get(each, {}), steps.get(each, {}), given) for each in sorted(heads)]
-    plan = found[0].plan
+    queries_saved = found[0][1]
+    memories = [live for live, _ in found]
+    plan = memories[0].plan
     return Remembered(
-        tuple((each.name, each.text) for each in plan.queries),
+        tuple(queries_saved),
         len(heads),
-        max((_position(each.watermark, plan.measure) for each in found), key=_order),
-        max((_position(each.newest, plan.measure) for each in found), key=_order),
-        sum(each.late_rows for each in found),
-        sum(each.nbytes for each in found),
-        pa.concat_tables([slices_of(each.plan, each.state) for each in found]),
-        pa.concat_tables([open_windows(each.plan, each.state) for each in found]),
+        max((_position(each.watermark, plan.measure) for each in memories), key=_order),
+        max((_position(each.newest, plan.measure) for each in memories), key=_order),
+        sum(each.late_rows for each in memories),
+        sum(each.nbytes for each in memories),
+        pa.concat_tables([slices_of(each.plan, each.state) for each in memories]),
+        pa.concat_tables([open_windows(each.plan, each.state) for each in memories]),
     )
 
 
 def _memory(head: Head, base: dict[int, bytes], steps: dict[int, bytes], queries: tuple[Query, ...]) -> Any:
     try:
-        live = shown(b"".join(base[part] for part in range(head.parts)), queries)
+        live, texts = shown(b"".join(base[part] for part in range(head.parts)), queries)
         for version in range(head.base + 1, head.version + 1):
             live.push(Step.unpacked(steps[version]))
     except KeyError as error:
         raise InvalidState.damaged(f"a part of it is missing ({error})") from error
-    return live
+    return live, texts
 
 
 def _read(session: SparkSession, checkpoint: str, variable: str, operator: int) -> list[Any]:
