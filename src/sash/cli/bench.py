@@ -8,7 +8,7 @@ import click
 from sash.cli.show import progress, show
 from sash.report import Report
 
-__all__ = ["bench_algorithms", "bench_slicing", "bench_spark"]
+__all__ = ["bench_algorithms", "bench_slicing", "bench_spark", "bench_streaming"]
 
 
 def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> Report:
@@ -28,6 +28,13 @@ def bench_slicing(quick: bool, only: tuple[str, ...], out: Path) -> Report:
 def bench_spark(quick: bool, only: tuple[str, ...], out: Path) -> Report:
     """DataFrames, beside native Spark."""
     from sash.bench.spark import BENCH
+
+    return _bench(BENCH, quick, only, out)
+
+
+def bench_streaming(quick: bool, only: tuple[str, ...], out: Path) -> Report:
+    """Streaming DataFrames, beside Structured Streaming by itself."""
+    from sash.bench.streaming import BENCH
 
     return _bench(BENCH, quick, only, out)
 

@@ -19,6 +19,7 @@ Examples:
   sash bench algorithms --only latency     one of them, in full
   sash bench slicing --quick               streams of many windows, beside other techniques
   sash bench spark --only frames           DataFrames, beside native Spark
+  sash bench streaming --only slide        streams, beside native Structured Streaming
 """
 DEMO_EXAMPLES = """\b
 Examples:
@@ -44,6 +45,11 @@ SPARK_EXAMPLES = """\b
 Examples:
   sash bench spark --quick
   sash bench spark --only slide --only frames --out build/spark
+"""
+STREAMING_EXAMPLES = """\b
+Examples:
+  sash bench streaming --quick
+  sash bench streaming --only slide --only sessions --out build/streaming
 """
 
 
@@ -183,5 +189,25 @@ def bench_spark(quick: bool, only: tuple[str, ...], out: Path) -> None:
     The experiments: slide, frames, keys, density, hot_key, cores, memory. All of them take the better part of an hour.
     """
     from sash.cli.bench import bench_spark as run
+
+    run(quick, only, out)
+
+
+@bench.command("streaming", epilog=STREAMING_EXAMPLES)
+@click.option("--quick", is_flag=True, help="Small sizes: shows that everything works, in a few minutes.")
+@click.option("--only", multiple=True, metavar="NAME", help="One experiment; repeat for several.")
+@click.option(
+    "--out",
+    default=Path("build/bench/streaming"),
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where report.json and the pictures go.",
+)
+def bench_streaming(quick: bool, only: tuple[str, ...], out: Path) -> None:
+    """Run windows and sessions of streams on local Spark, beside Structured Streaming by itself, in one run.
+
+    The experiments: slide, keys, sessions, growth. All of them take the better part of an hour.
+    """
+    from sash.cli.bench import bench_streaming as run
 
     run(quick, only, out)

@@ -151,7 +151,7 @@ class _Windows(Live):
         if step.is_end:
             mark = np.inf
         elif self.newest > plan.measure.lowest:
-            mark = self.newest - plan.delay
+            mark = self.newest - (plan.delay or 0)
         try:
             results = self.stream.push(rows if rows.num_rows else {}, watermark=mark)
         except (InvalidAggregate, InvalidWindow):

@@ -2,10 +2,10 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from sash.bench.dataframes.processes import Watch
 from sash.bench.dataframes.session import Workplace
@@ -13,7 +13,7 @@ from sash.bench.dataframes.settings import SparkSettings
 from sash.bench.dataframes.subjects import Point
 from sash.report import Record, Value, parameters
 
-__all__ = ["Run", "contest", "left_out", "records_of"]
+__all__ = ["Run", "contest", "fastest", "in_turns", "left_out", "records_of"]
 
 MB = 1e6
 TIME, SHUFFLED, MEMORY, BUSY = "time", "shuffled", "worker memory", "cores busy"
@@ -33,26 +33,50 @@ class Run:
 
 
 def contest(place: Workplace, points: Iterable[Point], settings: SparkSettings) -> dict[Point, Run]:
-    """The best run of each point, run in turns: what disturbs the machine for a while disturbs all alike.
-
-    Each is warmed before, on few rows. One that has used up its seconds sits out the later rounds.
-    """
+    """The best run of each point, each warmed before on few rows."""
     points = list(points)
     for point in points:
         _warm(place, point, settings)
-    best: dict[Point, Run] = {}
-    spent = dict.fromkeys(points, 0.0)
-    for _ in range(settings.runs):
-        for point in points:
-            if point in best and spent[point] >= settings.point_seconds:
-                continue
-            run = _run(place, point, settings.limit_seconds)
-            spent[point] += run.seconds
-            if point in best:
-                faster = min(run, best[point], key=lambda each: each.seconds)
-                run = replace(faster, runs=best[point].runs + 1)
-            best[point] = run
-    return best
+    found = in_turns(points, lambda point: _run(place, point, settings.limit_seconds), settings)
+    return {point: replace(fastest(runs), runs=len(runs)) for point, runs in found.items()}
+
+
+class Timed(Protocol):
+    """A run, or anything else that took some time."""
+
+    @property
+    def seconds(self) -> float: ...
+
+
+class Rounds(Protocol):
+    """How often each point is run."""
+
+    @property
+    def runs(self) -> int: ...
+    @property
+    def point_seconds(self) -> float: ...
+
+
+P = TypeVar("P")
+T = TypeVar("T", bound=Timed)
+
+
+def in_turns(points: Iterable[P], run: Callable[[P], T], rounds: Rounds) -> dict[P, list[T]]:
+    """The runs of each point, in turns: what disturbs the machine for a while disturbs all alike.
+
+    One that has used up its seconds sits out the later rounds.
+    """
+    found: dict[P, list[T]] = {point: [] for point in points}
+    for _ in range(rounds.runs):
+        for point, own in found.items():
+            if not own or sum(each.seconds for each in own) < rounds.point_seconds:
+                own.append(run(point))
+    return found
+
+
+def fastest(runs: Iterable[T]) -> T:
+    """The run that was disturbed least."""
+    return min(runs, key=lambda each: each.seconds)
 
 
 def _warm(place: Workplace, point: Point, settings: SparkSettings) -> None:

@@ -21,9 +21,10 @@ MASTER = "local[2]"
 class Workplace:
     """A session and a folder. A session that was there before is used, and left as it was."""
 
-    def __init__(self, master: str = MASTER, folder: Path | None = None) -> None:
+    def __init__(self, master: str = MASTER, folder: Path | None = None, what: str = WHAT) -> None:
         self._master = master
         self._given = folder
+        self._what = what
         self._made: Path | None = None
         self._own: Any = None
         self.warmed: set[str] = set()  # what ran here before, so that it need not be warmed again
@@ -40,14 +41,14 @@ class Workplace:
     def spark(self) -> Any:
         """The session."""
         if importlib.util.find_spec("pyspark") is None:
-            raise MissingPackage.of(WHAT, "pyspark", "spark")
+            raise MissingPackage.of(self._what, "pyspark", "spark")
         from pyspark.sql import SparkSession
 
         if self._own is None:
             found = SparkSession.getActiveSession()
             if found is not None:
                 return found
-            self._own = _started(self._master, self.folder / "spark")
+            self._own = _started(self._master, self.folder / "spark", self._what)
         return self._own
 
     def close(self) -> None:
@@ -64,7 +65,7 @@ class Workplace:
 HERE = Workplace()
 
 
-def _started(master: str, folder: Path) -> Any:
+def _started(master: str, folder: Path, what: str) -> Any:
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
@@ -81,14 +82,14 @@ def _started(master: str, folder: Path) -> Any:
         "spark.local.dir": str(folder),
         "spark.log.level": "ERROR",
     }
-    builder = SparkSession.builder.master(master).appName(WHAT)
+    builder = SparkSession.builder.master(master).appName(what)
     for name, value in options.items():
         builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
     except PySparkRuntimeError as error:
         if "JAVA" in str(error.getCondition()):
-            raise MissingPackage.java(WHAT) from error
+            raise MissingPackage.java(what) from error
         raise
     session.sparkContext.setLogLevel("ERROR")
     return session

@@ -1,0 +1,42 @@
+"""The experiments on streams, one list: what can be run, in which order. Nothing here imports pyspark before they run."""
+
+from collections.abc import Iterator
+
+from sash.bench.runner import Bench, Experiment, by_name
+from sash.bench.unbounded import windows
+from sash.bench.unbounded.bars import bars_of
+from sash.bench.unbounded.place import HERE
+from sash.bench.unbounded.plots import streaming_figures
+from sash.bench.unbounded.settings import FULL, QUICK
+
+__all__ = ["BENCH", "EXPERIMENTS"]
+
+EXPERIMENTS = by_name(
+    Experiment("slide", "How long, by size over slide?", windows.slide_tasks),
+    Experiment("keys", "How long, by keys?", windows.key_tasks),
+    Experiment("sessions", "How long for sessions?", windows.session_tasks),
+    Experiment("growth", "How long is a micro-batch, by its rows?", windows.growth_tasks),
+)
+
+
+def _notes(names: set[str]) -> Iterator[str]:
+    yield (
+        "Local Spark on this machine, RocksDB and two shuffle partitions for both sides; a file of Parquet in each "
+        "micro-batch, results to Parquet, from start() to the end of the query. Ratios in brackets: how fast, where "
+        "Structured Streaming by itself in the same run is 1."
+    )
+    if names & {"slide", "keys", "sessions"}:
+        yield "What both sides sent is compared, row by row. Marked >: stopped there. Notes are in report.json."
+
+
+BENCH = Bench(
+    "streaming",
+    EXPERIMENTS,
+    FULL,
+    QUICK,
+    bars_of,
+    streaming_figures,
+    _notes,
+    ("sash", "pyspark", "numba", "numpy", "pyarrow"),
+    HERE.close,
+)

@@ -1,0 +1,66 @@
+"""What sash promises of streams, held against what was measured."""
+
+from collections.abc import Iterator
+
+from sash.bench.dataframes.bars import over, said, time_of
+from sash.bench.dataframes.subjects import NATIVE, SASH
+from sash.bench.unbounded.measuring import DIFFERENT, WRITTEN
+from sash.report import Bar, Record, Report
+
+__all__ = ["bars_of"]
+
+FEW, FAR = 60, 600  # size / slide
+
+
+def bars_of(report: Report) -> tuple[Bar, ...]:
+    """Every promise whose experiment was part of the run."""
+    ran = {record.experiment for record in report.records}
+    parts = {"slide": _slide, "keys": _keys, "sessions": _sessions}
+    bars = [bar for name, part in parts.items() if name in ran for bar in part(report)]
+    return (*bars, *_same(report))
+
+
+def _as_fast(report: Report, name: str, required: float, experiment: str, **shape: object) -> Bar:
+    ours, native = (time_of(report, experiment, subject, **shape) for subject in (SASH, NATIVE))
+    return Bar(f"{name}: times as fast as native", required, over(native, ours), note=said(native, ours))
+
+
+def _slide(report: Report) -> Iterator[Bar]:
+    yield _as_fast(report, f"size/slide {FEW}", 3.0, "slide", slides=FEW)
+    sizes = sorted({int(each.get("rows") or 0) for each in report.select("slide", slides=FAR)})
+    few, every = (sizes[0], sizes[-1]) if len(sizes) > 1 else (None, None)
+    yield _as_fast(report, f"size/slide {FAR}, fewer rows", 15.0, "slide", slides=FAR, rows=few)
+    near, far = time_of(report, "slide", slides=FEW), time_of(report, "slide", slides=FAR, rows=every)
+    name = f"size/slide {FAR}: time over that at {FEW}"
+    yield Bar(name, 1.5, over(far, near), at_most=True, note=said(near, far))
+    near, far = _written(report, slides=FEW), _written(report, slides=FAR, rows=every)
+    note = "" if near is None or far is None else f"{near.value:.3g} and {far.value:.3g} MB"
+    name = f"size/slide {FEW} and {FAR}: state written per micro-batch, larger over smaller"
+    ratios = [each for each in (over(far, near), over(near, far)) if each is not None]
+    yield Bar(name, 1.2, max(ratios, default=None), at_most=True, note=note)
+
+
+def _written(report: Report, **shape: object) -> Record | None:
+    found = report.select("slide", subject=SASH, metric=WRITTEN, **shape)
+    return found[0] if found else None
+
+
+def _keys(report: Report) -> Iterator[Bar]:
+    """Of the fewest keys and of the most."""
+    records = report.select("keys")
+    keys = sorted({int(each.get("keys") or 0) for each in records})
+    for some in dict.fromkeys((keys[0], keys[-1])):
+        for slides in dict.fromkeys(each.get("slides") for each in records):
+            name = f"{some:,} keys, size/slide {slides}"
+            yield _as_fast(report, name, 1.0, "keys", keys=some, slides=slides)
+
+
+def _sessions(report: Report) -> Iterator[Bar]:
+    yield _as_fast(report, "sessions", 1.0, "sessions")
+
+
+def _same(report: Report) -> Iterator[Bar]:
+    found = [each.value for each in report.records if each.metric == DIFFERENT and each.value is not None]
+    if found:
+        note = f"{len(found)} comparisons"
+        yield Bar("results that differ from native's", 0.0, sum(found), unit="rows", at_most=True, note=note)

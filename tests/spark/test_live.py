@@ -1,0 +1,116 @@
+"""The memory of a bucket, without Spark: transcripts and random streams, cut, saved and taken up again anywhere."""
+
+import math
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sash.engine.results import schema_of
+from sash.engine.stream import options_of
+from sash.spark.asked import as_results
+from sash.spark.live import Live, Step, WindowWork
+from sash.spark.tasks import Recipe
+from tests.engine.oracle import Query, Sent, number
+from tests.engine.test_random import PROFILE, transcripts
+from tests.engine.test_transcripts import pieces
+from tests.engine.transcripts import TRANSCRIPTS, Event, Transcript, difference, key_columns, subjects, written
+
+# A bucket is never told that rows are in order, and a job without queries is none.
+EMPTIED = "a query that is removed and added again begins anew"
+TOLD = [each for each in TRANSCRIPTS if not each.in_order and not each.partial and each.name != EMPTIED]
+
+
+def schema_for(transcript: Transcript) -> pa.Schema:
+    rows = [row for event in transcript.events for row in event.rows]
+    whole = (
+        pa.table(transcript.table(rows))
+        if rows
+        else pa.table({name: pa.array([], pa.int64()) for name in transcript.columns})
+    )
+    fields = [
+        pa.field(each.name, pa.timestamp("us") if pa.types.is_timestamp(each.type) else each.type)
+        for each in whole.schema
+    ]
+    return pa.schema(fields)
+
+
+def work_of(transcript: Transcript, queries: Mapping[str, Query]) -> WindowWork:
+    schema = schema_for(transcript)
+    delay = None if transcript.delay is None else written(transcript.delay)
+    options = options_of(
+        transcript.on, key_columns(transcript.by), written(transcript.lateness), delay, False, transcript.emit
+    )
+    recipe = Recipe(tuple(subjects(queries)), options, schema)
+    return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
+
+
+def step_of(transcript: Transcript, work: WindowWork, rows: Iterable[Mapping[str, Any]], watermark: Any) -> Step:
+    """Rows and how far the stream has come: by the rows if there is a delay, otherwise as the transcript says."""
+    table = transcript.table(list(rows))
+    given = pa.table(table).cast(work.schema) if table else work.schema.empty_table()
+    newest = None if watermark is None or watermark == math.inf else number(watermark)
+    plan = work.recipe.plan()
+    if transcript.delay is not None:
+        positions, valid = plan.measure.positions(given.column(transcript.on), transcript.on)
+        known = positions if valid is None else positions[valid]
+        newest = max([*([] if newest is None else [newest + plan.delay]), *known.tolist()], default=None)
+    return Step(given, newest, is_end=watermark == math.inf)
+
+
+def sent_by(transcript: Transcript, work: WindowWork, live: Live, step: Step) -> list[Sent]:
+    return transcript.read(work.sent(live.push(step), live.late))
+
+
+def replay(transcript: Transcript, dice: random.Random) -> None:
+    """Each event pushed; between two of them the memory is saved, or made again out of a base and steps."""
+    running = dict(transcript.queries)
+    work = work_of(transcript, running)
+    live = work.fresh()
+    base, steps = live.saved(), list[bytes]()
+    for at, event in enumerate(transcript.events):
+        if event.add or event.remove:
+            running = {name: each for name, each in (running | dict(event.add)).items() if name != event.remove}
+            work = work_of(transcript, running)
+        again = work.restored(base)
+        for each in steps:
+            again.push(Step.unpacked(each))
+        if work.caught_up(again) or event.remove or dice.randrange(2):
+            base, steps = again.saved(), []
+        live = again
+        sent: list[Sent] = []
+        *first, last = pieces(event.rows, dice if transcript.may_be_cut else None)
+        given = [
+            *(step_of(transcript, work, piece, None) for piece in first),
+            step_of(transcript, work, last, event.watermark),
+        ]
+        before = live.late_rows
+        for step in given:
+            sent += sent_by(transcript, work, live, step)
+            steps.append(step.packed())
+        assert not (wrong := difference(sent, event.expect)), f"event {at}\n{wrong}"
+        assert live.late_rows - before == event.late, f"event {at}"
+
+
+@pytest.mark.parametrize("transcript", [pytest.param(each, id=each.name) for each in TOLD])
+def test_bucket_keeps_to_the_transcript(transcript: Transcript) -> None:
+    replay(transcript, random.Random(7))
+
+
+@given(transcripts(), st.integers(0, 1000))
+@PROFILE
+def test_bucket_agrees_with_the_oracle(transcript: Transcript, seed: int) -> None:
+    """Random streams: what the oracle sends after every push is what a bucket sends that was made again before it."""
+    transcript = replace(transcript, in_order=False)
+    oracle = transcript.oracle()
+    events = []
+    for event in transcript.events:
+        before = len(oracle.late)
+        expect = tuple(oracle.push(event.rows, event.watermark))
+        events.append(Event(event.rows, event.watermark, expect, len(oracle.late) - before, {}, None))
+    replay(replace(transcript, events=tuple(events)), random.Random(seed))

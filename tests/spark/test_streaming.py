@@ -1,0 +1,458 @@
+"""Streams on real Spark: transcripts event by event, native windows row for row, and what a checkpoint is good for."""
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import functions as F
+
+import sash
+from sash.errors import InvalidInput, SashError, sentence_of
+from sash.spark.sending import _hashed, bucket_ids
+from tests.engine.oracle import number
+from tests.engine.transcripts import TRANSCRIPTS, Transcript, difference, subjects, type_of, written
+from tests.spark.native import Grid, Session, Value, answers, native_windows, of_sash
+from tests.spark.native import difference as unlike
+from tests.spark.streams import Feed, Run, ran, table
+
+SECOND = 1_000_000
+NAMES, TYPES = ("ts", "k", "x"), (pa.timestamp("us", "UTC"), pa.string(), pa.float64())
+SCHEMA = "ts timestamp, k string, x double"
+
+
+def seconds(*rows: Sequence[Any]) -> pa.Table:
+    """Rows of a stream whose times are seconds."""
+    return table([(None if t is None else int(t * SECOND), k, x) for t, k, x in rows], NAMES, TYPES)
+
+
+@pytest.fixture
+def feed(spark: Any, tmp_path: Path) -> Feed:
+    return Feed(spark, tmp_path, SCHEMA)
+
+
+ten = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count(), peak=sash.max("x"))
+visit = sash.query("visit", sash.session(gap="5 seconds"), n=sash.count())
+pair = sash.query("pair", sash.sliding(rows=2, every=1), both=sash.collect("x"))
+
+
+def windows(run: Run, *names: str) -> list[tuple[Any, ...]]:
+    """Results as (key, query, start in seconds, end, values…), sorted."""
+
+    def plain(value: Any) -> Any:
+        return (
+            (value - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(seconds=1) if isinstance(value, datetime) else value
+        )
+
+    rows = [row for row in run.all() if row["query"] != "_late"]
+    return sorted(tuple(plain(row[n]) for n in ("k", "query", "window_start", "window_end", *names)) for row in rows)
+
+
+# --- transcripts ---------------------------------------------------------------------------------------
+
+# Watermarks that a transcript gives itself are those of a clock: rows of a key of their own, far ahead by the delay.
+AHEAD = 1_000_000 * SECOND
+LANE = "lane"
+
+
+def is_told(transcript: Transcript) -> bool:
+    """A stream on Spark has a delay, no order, and ends when all is read."""
+    ends = [event for event in transcript.events if event.watermark == math.inf]
+    last = transcript.events[-1]
+    plain = not (transcript.in_order or transcript.partial or any(e.add or e.remove for e in transcript.events))
+    has_multi = any(
+        q.window.kind == "sliding"
+        and "rows" in dict(q.window.words)
+        and isinstance(dict(q.window.words).get("every"), str)
+        for q in transcript.queries.values()
+    )
+    return plain and not has_multi and (not ends or (ends == [last] and not last.rows))
+
+
+def spread(transcripts: Sequence[Transcript]) -> Iterator[Transcript]:
+    """Those that show something which none before them does: a micro-batch costs a second."""
+    seen: set[Any] = set()
+    for each in transcripts:
+        shown: set[Any] = {("stream", each.emit, bool(each.lateness), each.delay is None)}
+        shown |= {("window", query.window.kind, bool(each.lateness)) for query in each.queries.values()}
+        if shown - seen:
+            seen |= shown
+            yield each
+
+
+CHOSEN = list(spread([each for each in TRANSCRIPTS if is_told(each) and len(each.events) <= 5]))
+
+
+def event_table(transcript: Transcript, at: int) -> pa.Table:
+    """The rows of an event, and the row of the clock if it moves."""
+    event = transcript.events[at]
+    rows = [{**row, LANE: 0} for row in event.rows]
+    if event.watermark is not None and event.watermark != math.inf:
+        clock: dict[str, Any] = dict.fromkeys(transcript.columns)
+        ahead = AHEAD if transcript.delay is None else number(transcript.delay)
+        rows.append({**clock, transcript.on: number(event.watermark) + ahead, LANE: 1})
+    types = {n: type_of(r[n] for e in transcript.events for r in e.rows) for n in transcript.columns}
+    columns = {}
+    for name in transcript.columns:
+        values = [row[name] for row in rows]
+        if types[name] is None:
+            columns[name] = pa.array([None if v is None else int(number(v)) for v in values], pa.timestamp("us"))
+        else:
+            columns[name] = pa.array(values, types[name])
+    return pa.table({**columns, LANE: pa.array([row[LANE] for row in rows], pa.int64())})
+
+
+def told(spark: Any, folder: Path, transcript: Transcript) -> Run:
+    ends = transcript.events[-1].watermark == math.inf
+    events = range(len(transcript.events) - ends)
+    tables = [event_table(transcript, at) for at in events]
+    schema = spark.createDataFrame(tables[0].schema.empty_table()).schema
+    feed = Feed(spark, folder, schema).add(*tables)
+    is_time = pa.types.is_timestamp(tables[0].schema.field(transcript.on).type)
+    delay = (
+        written(transcript.delay)
+        if transcript.delay is not None
+        else timedelta(microseconds=AHEAD)
+        if is_time
+        else AHEAD
+    )
+    results = sash.aggregate(
+        feed.stream(),
+        subjects(transcript.queries),
+        on=transcript.on,
+        by=[*transcript.by, LANE],
+        watermark=delay,
+        allowed_lateness=written(transcript.lateness),
+        emit=transcript.emit,
+        flush="at_end" if ends else None,
+    )
+    return ran(feed, results.where(F.col(LANE) == 0).drop(LANE))
+
+
+@pytest.fixture(scope="module")
+def replayed(spark: Any, tmp_path_factory: Any) -> Iterator[Callable[[Transcript], Future[Run]]]:
+    """Several streams at once: a micro-batch of five rows is mostly waiting."""
+    with ThreadPoolExecutor(3) as pool:
+        started = {t.name: pool.submit(told, spark, tmp_path_factory.mktemp("told"), t) for t in CHOSEN}
+        yield lambda transcript: started[transcript.name]
+
+
+def test_every_kind_of_window_is_among_the_transcripts() -> None:
+    kinds = {query.window.kind for each in CHOSEN for query in each.queries.values()}
+    assert kinds == {"tumbling", "sliding", "session", "punctuated", "cumulative", "landmark"}
+    assert {each.emit for each in CHOSEN} == {"final", "updates"}
+
+
+@pytest.mark.parametrize("transcript", [pytest.param(each, id=each.name) for each in CHOSEN])
+def test_stream_keeps_to_the_transcript(replayed: Any, transcript: Transcript) -> None:
+    run = replayed(transcript).result()
+    for at, event in enumerate(transcript.events):
+        found = transcript.read(run.batches[at]) if at in run.batches else []
+        assert not (wrong := difference(found, event.expect)), f"event {at}\n{wrong}"
+
+
+# --- as Spark itself ---------------------------------------------------------------------------------
+
+VALUES = [Value("max", "x"), Value("count"), Value("sum", "n")]
+GRIDS: Mapping[str, Any] = {
+    "even": Grid(60 * SECOND, 10 * SECOND),
+    "odd": Grid(25 * SECOND, 7 * SECOND, -3 * SECOND),
+    "visit": Session(4 * SECOND),
+}
+
+
+def random_batches(seed: int, rows: int, since: int = 0) -> list[pa.Table]:
+    """Rows around 1970, out of order by less than the delay, with nulls, cut into micro-batches anywhere."""
+    dice = random.Random(seed)
+    whole = []
+    for place in range(rows):
+        at = int((since + place * 0.2 - rows * 0.1 - dice.random() * 9) * SECOND)
+        key = dice.choice(["a", "b", "c", "käse", "", None])
+        x = dice.choice([None, math.nan, dice.randrange(100) / 4])
+        whole.append((at, key, x, dice.choice([None, dice.randrange(-50, 50)])))
+    cuts = sorted(dice.sample(range(1, rows), 4))
+    parts = [whole[start:end] for start, end in zip([0, *cuts], [*cuts, rows], strict=True)]
+    return [table(part, ("ts", "k", "x", "n"), (*TYPES, pa.int64())) for part in parts]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_stream_sends_what_native_windows_of_the_table_are(spark: Any, tmp_path: Path, seed: int) -> None:
+    feed = Feed(spark, tmp_path, SCHEMA + ", n long").add(*random_batches(seed, 400))
+    queries = of_sash(GRIDS, VALUES)
+    results = sash.aggregate(feed.stream(), queries, on="ts", by="k", watermark="10 seconds", flush="at_end")
+    run = ran(feed, results)
+    assert sash.progress(run.query).late_rows == 0
+    found = spark.createDataFrame(pa.concat_tables([each for _, each in sorted(run.batches.items())]))
+    whole = spark.read.schema(SCHEMA + ", n long").parquet(str(tmp_path / "rows"))
+    wanted = native_windows(whole, GRIDS, VALUES, "ts", ["k"])
+    identity = ["k", "query", "window_start", "window_end"]
+    assert not (wrong := unlike(answers(found, identity), answers(wanted, identity))), wrong
+
+
+def test_stream_sends_what_native_streaming_does_in_append_mode(spark: Any, tmp_path: Path) -> None:
+    """Without a flush: over a whole run the same windows, though Spark's own are a micro-batch later.
+
+    Spark's watermark begins in 1970, so rows are from later.
+    """
+    feed = Feed(spark, tmp_path, SCHEMA + ", n long").add(*random_batches(3, 300, since=1_000_000))
+    grid = Grid(60 * SECOND, 10 * SECOND)
+    ours = ran(
+        feed, sash.aggregate(feed.stream(), of_sash({"even": grid}, VALUES), on="ts", by="k", watermark="10 seconds")
+    )
+    rows = feed.stream().withWatermark("ts", "10 seconds")
+    feed.folder = tmp_path  # another checkpoint for Spark's own
+    grouped = rows.groupBy("k", grid.of_spark(F.col("ts")).alias("w"))
+    native = grouped.agg(F.max("x").alias("max_x"), F.count("*").alias("count"), F.sum("n").alias("sum_n"))
+    plain = native.select(
+        "k",
+        F.lit("even").alias("query"),
+        F.col("w.start").alias("window_start"),
+        F.col("w.end").alias("window_end"),
+        "max_x",
+        "count",
+        "sum_n",
+    )
+    theirs: dict[int, pa.Table] = {}
+    query = (
+        plain.writeStream.foreachBatch(lambda rows, number: theirs.__setitem__(number, rows.toArrow()))
+        .option("checkpointLocation", str(tmp_path / "native"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    identity = ["k", "query", "window_start", "window_end"]
+    found, wanted = (
+        answers(spark.createDataFrame(pa.concat_tables(list(each.values()))), identity)
+        for each in (ours.batches, theirs)
+    )
+    assert len(wanted) > 10
+    assert not (wrong := unlike(found, wanted)), wrong
+
+
+# --- late rows -----------------------------------------------------------------------------------------
+
+
+def test_late_rows_are_counted_and_sent_on_with_the_reason(feed: Feed) -> None:
+    far = (datetime.now(UTC) + timedelta(days=30)).timestamp()
+    feed.add(seconds((1, "a", 1.0), (None, "a", 9.0)), seconds((40, "b", 2.0), (far, "b", 7.0)), seconds((3, "a", 5.0)))
+    run = ran(
+        feed,
+        sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="5 seconds", late="keep", max_future="1 day"),
+    )
+    late = [(r["k"], r["late_row"]["x"], r["late_reason"]) for r in run.all() if r["query"] == "_late"]
+    assert sorted(late) == [
+        ("a", 5.0, "it came after the watermark"),
+        ("a", 9.0, "it has no position"),
+        ("b", 7.0, "it is too far ahead of the clock"),
+    ]
+    assert windows(run, "n", "peak") == [("a", "ten", 0.0, 10.0, 1, 1.0)]
+    done = sash.progress(run.query)
+    assert (done.late, done.late_rows) == (1, 3)
+    assert "3 rows came too late" in sash.why(run.query)
+
+
+def test_late_rows_within_lateness_correct_what_was_sent(feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0)), seconds((30, "b", 2.0)), seconds((3, "a", 5.0)), seconds((31, "a", 5.0)))
+    results = sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="5 seconds", allowed_lateness="1 minute")
+    assert windows(ran(feed, results), "peak", "revision") == [
+        ("a", "ten", 0.0, 10.0, 1.0, 0),
+        ("a", "ten", 0.0, 10.0, 5.0, 1),
+    ]
+
+
+# --- the end, and before the beginning -----------------------------------------------------------------
+
+
+def test_flush_sends_the_last_windows_and_idle_keys_have_theirs(feed: Feed) -> None:
+    feed.add(seconds((1, "idle", 1.0), (2, "b", 2.0)), seconds((25, "b", 4.0)))
+    run = ran(feed, sash.aggregate(feed.stream(), [ten, visit], on="ts", by="k", watermark="0s", flush="at_end"))
+    assert windows(run, "n") == [
+        ("b", "ten", 0.0, 10.0, 1),
+        ("b", "ten", 20.0, 30.0, 1),
+        ("b", "visit", 2.0, 7.0, 1),
+        ("b", "visit", 25.0, 30.0, 1),
+        ("idle", "ten", 0.0, 10.0, 1),
+        ("idle", "visit", 1.0, 6.0, 1),
+    ]
+    assert {row["k"] for row in run.batches[1].to_pylist()} == {"b", "idle"}, "closed when time passed, not at the end"
+    assert "flushed" in sash.why(run.query)
+
+
+def test_history_makes_windows_right_from_the_first_minute(spark: Any, feed: Feed) -> None:
+    feed.add(seconds((101, "a", 1.0)), seconds((125, "a", 2.0), (125, "new", 3.0)))
+    history = spark.createDataFrame(seconds((50, "a", 7.0), (95, "a", 5.0), (96, "old", 4.0)))
+    minute = sash.query("minute", sash.sliding("1 minute", every="10 seconds"), n=sash.count(), peak=sash.max("x"))
+    run = ran(feed, sash.aggregate(feed.stream(), minute, on="ts", by="k", watermark="5 seconds", initial=history))
+    assert [row for row in windows(run, "n", "peak") if row[0] != "old"] == [
+        ("a", "minute", 40.0, 100.0, 2, 7.0),
+        ("a", "minute", 50.0, 110.0, 3, 7.0),
+        ("a", "minute", 60.0, 120.0, 2, 5.0),
+    ]
+
+
+# --- a checkpoint --------------------------------------------------------------------------------------
+
+
+def failure(feed: Feed, results: Any) -> str:
+    with pytest.raises(StreamingQueryException) as caught:
+        ran(feed, results)
+    return sentence_of(caught.value)
+
+
+def test_queries_come_and_go_across_restarts_and_anything_else_is_refused(spark: Any, feed: Feed) -> None:
+    def asked(*queries: Any, watermark: str = "5 seconds") -> Any:
+        return sash.aggregate(feed.stream(), list(queries), on="ts", by="k", watermark=watermark)
+
+    feed.add(seconds((1, "a", 1.0), (7, "b", 2.0)), seconds((12, "a", 3.0)))
+    assert windows(ran(feed, asked(ten, visit)), "n") == [("a", "visit", 1.0, 6.0, 1)]
+    # `visit` is gone; `twenty` is new, and sees the slices that are still there.
+    twenty = sash.query("twenty", sash.tumbling("20 seconds"), peak=sash.max("x"))
+    feed.add(seconds((26, "a", 4.0)))
+    assert windows(ran(feed, asked(ten, twenty)), "n", "peak") == [
+        ("a", "ten", 0.0, 10.0, 1, 1.0),
+        ("a", "ten", 10.0, 20.0, 1, 3.0),
+        ("a", "twenty", 0.0, 20.0, None, 3.0),
+        ("b", "ten", 0.0, 10.0, 1, 2.0),
+        ("b", "twenty", 0.0, 20.0, None, 2.0),
+    ]
+    found = sash.state(feed.checkpoint)
+    assert [name for name, _ in found.queries] == ["ten", "twenty"]
+    assert [(row["k"], row["query"]) for row in found.windows.to_pylist()] == [("a", "ten"), ("a", "twenty")]
+    assert found.slices.num_rows >= 1 and "watermark 1970-01-01 00:00:21" in str(found)
+    # Nothing of what is refused is lost: the same rows are there when the right question is asked.
+    feed.add(seconds((50, "a", 5.0)))
+    other = sash.query("ten", sash.tumbling("20 seconds"), n=sash.count())
+    assert "Query 'ten' is not the one that was saved" in failure(feed, asked(other))
+    assert "watermark was 5s, and is 6s" in failure(feed, asked(ten, watermark="6 seconds"))
+    assert "none of them is among visit" in failure(feed, asked(visit))
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    try:
+        assert "written with 2 shuffle partitions, and the session now has 3" in failure(feed, asked(ten, twenty))
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+    assert ("a", "ten", 20.0, 30.0, 1) in windows(ran(feed, asked(ten, twenty)), "n")
+
+
+def test_checkpoint_of_windows_is_not_one_of_frames(feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0)))
+    ran(feed, sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="5 seconds"))
+    feed.add(seconds((2, "a", 1.0)))
+    frames = sash.rolling(feed.stream(), on="ts", by="k", rows=2, watermark="5 seconds", peak=sash.max("x"))
+    assert "sash.aggregate, not sash.rolling" in failure(feed, frames)
+
+
+# --- frames ----------------------------------------------------------------------------------------------
+
+
+def test_frames_of_a_stream_are_those_of_the_table(spark: Any, tmp_path: Path) -> None:
+    feed = Feed(spark, tmp_path, SCHEMA + ", n long").add(*random_batches(5, 300))
+    frames = (
+        sash.frame(rows=7, peak=sash.max("x"), lately=sash.collect("n")),
+        sash.frame(range="9 seconds", total=sash.sum("n"), count=sash.count()),
+    )
+    run = ran(feed, sash.rolling(feed.stream(), *frames, on="ts", by="k", watermark="10 seconds", flush="at_end"))
+    whole = pa.concat_tables(random_batches(5, 300))
+    wanted = sash.rolling(whole, *frames, on="ts", by="k").to_pylist()
+    assert sorted(map(repr, run.all())) == sorted(map(repr, wanted))
+
+
+def test_late_rows_of_frames_are_sent_without_results(feed: Feed) -> None:
+    feed.add(seconds((10, "a", 1.0)), seconds((3, "a", 5.0), (30, "a", 6.0)))
+    results = sash.rolling(feed.stream(), on="ts", by="k", rows=2, watermark="0s", late="keep", total=sash.sum("x"))
+    rows = [(row["x"], row["total"], row["late_reason"]) for row in ran(feed, results).all()]
+    assert sorted(rows) == [(1.0, 1.0, None), (5.0, None, "it came after the watermark")]
+
+
+# --- looking in, and what is refused -------------------------------------------------------------------------
+
+
+def test_progress_tells_rows_watermark_windows_and_state(feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0), (2, "b", 2.0)), seconds((14, "a", 3.0)))
+    run = ran(feed, sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="2 seconds"))
+    done = sash.progress(run.query)
+    assert (done.rows, done.results, done.late, done.keys) == (1, 2, 0, 2)
+    assert done.watermark == datetime(1970, 1, 1, 0, 0, 12, tzinfo=UTC)
+    assert done.open_windows >= 1 and done.slices >= 1 and done.state_bytes > 0 and done.written_bytes > 0
+    assert "The next ends at 1970-01-01 00:00:20+00:00, and closes when a row at 1970-01-01 00:00:22" in sash.why(
+        run.query
+    )
+    assert "2 sent" in str(done) and "<table>" in done._repr_html_()
+
+
+def test_user_function_that_fails_is_reported_with_its_name_key_and_rows(feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0), (2, "b", 0.0)))
+
+    def lift(x: float) -> tuple[float]:
+        if x == 0.0:
+            raise ValueError("no zero")
+        return (1.0 / x,)
+
+    inverse = sash.Aggregate(
+        "inverse",
+        state=("O",),
+        identity=(0.0,),
+        lift=lift,
+        combine=lambda a, b: (a[0] + b[0],),
+        lower=lambda p: p[0],
+        result=pa.float64(),
+    )
+    query = sash.query("own", sash.tumbling("10 seconds"), v=inverse("x"))
+    said = failure(feed, sash.aggregate(feed.stream(), query, on="ts", by="k", watermark="5 seconds", flush="at_end"))
+    assert "inverse" in said and "k='b'" in said and "x=0.0" in said
+
+
+def test_what_can_be_known_before_a_stream_starts_is_refused_then(spark: Any, feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0)))
+    rows = feed.stream()
+
+    def refused(match: str, frame: Any = None, **options: Any) -> None:
+        given = {"on": "ts", "by": "k", "watermark": "5 seconds", **options}
+        with pytest.raises(SashError, match=match):
+            sash.aggregate(rows if frame is None else frame, ten, **given)
+
+    refused("needs to know how late rows may come", watermark=None)
+    refused("when", on="when")
+    refused("'k'", on="k")
+    refused("late must be 'count' or 'keep'", late="drop")
+    refused("flush must be 'at_end'", flush="always")
+    refused("initial must be a bounded DataFrame", initial=rows)
+    refused("initial must be a bounded DataFrame", initial=seconds())
+    refused(
+        "it is double in the stream and string in `initial`",
+        initial=spark.createDataFrame([], "ts timestamp, k string, x string"),
+    )
+    number = sash.query("number", sash.tumbling(10), n=sash.count())
+    with pytest.raises(InvalidInput, match="max_future must be left out"):
+        sash.aggregate(rows, number, on="x", by="k", watermark=5, max_future="1 day")
+    refused("emit must be", emit="all")
+    with pytest.raises(InvalidInput, match="is for streams, and these rows are a table"):
+        sash.aggregate(spark.createDataFrame(seconds((1, "a", 1.0))), ten, on="ts", by="k", flush="at_end")
+    told = sash.aggregate(rows.withWatermark("ts", "5 seconds"), ten, on="ts", by="k")
+    assert told.isStreaming, "a delay that Spark was told of is as good"
+    assert "in every micro-batch" in str(sash.explain(rows, ten, on="ts", by="k", watermark="5 seconds"))
+
+
+def test_many_partitions_on_few_cores_are_warned_of(spark: Any, feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0)))
+    spark.conf.set("spark.sql.shuffle.partitions", "200")
+    try:
+        with pytest.warns(UserWarning, match="200 shuffle partitions"):
+            sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="5 seconds")
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+
+
+def test_each_bucket_lands_in_a_partition_of_its_own(spark: Any) -> None:
+    ids = [*range(50), 2**31 - 1]
+    found = [
+        row[0] for row in spark.createDataFrame([(each,) for each in ids], "id int").select(F.hash("id")).collect()
+    ]
+    assert [_hashed(each) for each in ids] == found
+    for count in (1, 2, 3, 7, 200):
+        assert sorted(_hashed(each) % count for each in bucket_ids(count)) == list(range(count))
