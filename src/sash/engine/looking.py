@@ -40,8 +40,7 @@ def open_count(plan: Plan, state: State) -> int:
 def next_end(plan: Plan, state: State) -> Any:
     """The first position after the watermark at which a window with rows ends; None if only rows decide that."""
     slices = state.slices
-    held = [slices.of_key(key) for key in np.flatnonzero(slices.count).tolist()]
-    own = np.concatenate(held).astype(np.int64) if held else np.zeros(0, np.int64)
+    own, _ = slices.live()
     found = []
     for each in plan.queries:
         window: Any = each.window
@@ -91,10 +90,7 @@ def _until(plan: Plan, state: State, query: Planned) -> Any:
 def slices_of(plan: Plan, state: State) -> pa.Table:
     """Every slice that is kept: its key, its first and last row, and the edge after them."""
     slices = state.slices
-    held = np.flatnonzero(slices.count)
-    numbers = [slices.of_key(key) for key in held.tolist()]
-    own = np.concatenate(numbers).astype(np.int64) if numbers else np.zeros(0, np.int64)
-    slots = np.repeat(held, slices.count[held])
+    own, slots = slices.live()
     ends = np.where(slices.ends[own] >= plan.measure.highest, slices.lasts[own], slices.ends[own])
     columns = _keys(plan, state, slots)
     for name, positions in (("first", slices.firsts[own]), ("last", slices.lasts[own]), ("end", ends)):

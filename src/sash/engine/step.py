@@ -436,8 +436,7 @@ def adapt(old: Engine, new: Engine, state: State) -> None:
         placed = new.final(state.watermark) if plan.waits else state.newest
         state.rows_since = max(state.rows_since, placed)
     state.moved(old.plan, plan)
-    live = np.concatenate([slices.of_key(key) for key in range(slices.keys)]) if slices.used else np.zeros(0, np.int64)
-    live = live.astype(np.int64)
+    live, _ = slices.live()
     if len(live):
         lasts = np.sort(slices.lasts[live])
         edges = new.cutter.cut(lasts, lasts[0], lasts[-1], [new._edges_of(each, lasts) for each in new._user_edges])

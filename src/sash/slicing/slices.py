@@ -136,6 +136,14 @@ class Slices:
         begin = int(self.begin[key])
         return self.order[begin : begin + int(self.count[key])]
 
+    def live(self) -> tuple[Array, Array]:
+        """The numbers of all slices, key by key and oldest first, and the key of each."""
+        held = np.flatnonzero(self.count)
+        counts = self.count[held]
+        keys = np.repeat(held, counts)
+        within = np.arange(len(keys)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.order[self.begin[keys] + within], keys
+
     def check(self) -> None:
         """Assert the S-lines."""
         owners = np.flatnonzero(self.room)

@@ -95,6 +95,11 @@ class Live(ABC):
     def nbytes(self) -> int:
         """How much it is, about."""
 
+    @property
+    def combines(self) -> int:
+        """How often partials were combined in this process, about."""
+        return 0
+
     @abstractmethod
     def figures(self) -> dict[str, Any]:
         """Watermark, slices, open windows, and where the next one ends."""
@@ -191,8 +196,11 @@ class _Windows(Live):
             "keys": len(state.keys),
             "open_windows": open_count(plan, state),
             "next_end": next_end(plan, state),
-            "combines": self.stream.combines,
         }
+
+    @property
+    def combines(self) -> int:
+        return self.stream.combines
 
 
 @dataclass(frozen=True)
@@ -348,7 +356,6 @@ class _Frames(Live):
             "keys": 0,
             "open_windows": self._waiting.num_rows,
             "next_end": None,
-            "combines": 0,
         }
 
 

@@ -112,13 +112,13 @@ class BucketProcessor(StatefulProcessor):
         self, bucket: int, live: Live, head: Head, steps: list[Step], is_changed: bool, far: pa.Table | None
     ) -> Iterable[Row]:
         step = steps[-1]
-        combines = live.figures()["combines"]
+        combines = live.combines
         results = live.push(step)
         late = live.late if far is None else _with_far(live.late, far)
         self._journal.write(bucket, live, head, [each.kept(self._work.kept) for each in steps], is_changed)
         figures = live.figures()
         figures |= {
-            "combines": figures["combines"] - combines,
+            "combines": live.combines - combines,
             "rows": step.rows.num_rows + step.far,
             "late": len(late),
             "late_rows": live.late_rows,
