@@ -12,8 +12,10 @@ __all__ = [
     "EmptyWindow",
     "InvalidAggregate",
     "InvalidInput",
+    "InvalidJob",
     "InvalidQuery",
     "InvalidState",
+    "InvalidText",
     "InvalidWindow",
     "MissingPackage",
     "NumberOverflow",
@@ -315,6 +317,54 @@ class InvalidInput(SashError, ValueError):
         return cls(f"{what} must be {expected}, but is {value!r}.")
 
 
+class InvalidJob(SashError, ValueError):
+    """A job file that cannot be run."""
+
+    @classmethod
+    def unreadable(cls, path: object, why: str) -> "InvalidJob":
+        return cls(f"{path} cannot be read: {why}.")
+
+    @classmethod
+    def not_toml(cls, path: object, why: str) -> "InvalidJob":
+        return cls(f"{path} is not TOML: {why}.")
+
+    @classmethod
+    def unknown(cls, path: object, what: str, name: str, known: Iterable[str]) -> "InvalidJob":
+        return cls(f"{path}: {UnknownName.of(what, name, known)}")
+
+    @classmethod
+    def missing(cls, path: object, part: str, key: str, example: str) -> "InvalidJob":
+        return cls(f"{path}: [{part}] has no {key!r}. Add, for example, {example}")
+
+    @classmethod
+    def wrong_type(cls, path: object, key: str, value: object, expected: str) -> "InvalidJob":
+        return cls(f"{path}: {key} must be {expected}, but is {value!r}.")
+
+    @classmethod
+    def in_query(cls, path: object, query: str, why: str) -> "InvalidJob":
+        return cls(f"{path}: query {query!r}: {why}")
+
+    @classmethod
+    def nothing_asked(cls, path: object) -> "InvalidJob":
+        return cls(f"{path} asks for nothing: add [queries.name] with a window, or text = 'SELECT …' under [job].")
+
+    @classmethod
+    def asked_twice(cls, path: object) -> "InvalidJob":
+        return cls(f"{path} has both text under [job] and [queries]: keep one of them.")
+
+    @classmethod
+    def no_variable(cls, path: object, name: str) -> "InvalidJob":
+        return cls(f"{path}: ${{{name}}} is not set. Set it, or give a default: ${{{name}:-…}}.")
+
+    @classmethod
+    def source(cls, path: object, why: str) -> "InvalidJob":
+        return cls(f"{path}: Spark cannot read the source: {why}")
+
+    @classmethod
+    def sink(cls, path: object, why: str) -> "InvalidJob":
+        return cls(f"{path}: Spark cannot write to the sink: {why}")
+
+
 class NumberOverflow(SashError, OverflowError):
     """An exact integer result that does not fit."""
 
@@ -530,3 +580,137 @@ class InvalidQuery(SashError, ValueError):
         return cls(
             f"Two queries name a result {result!r}, one of type {one}, one of {other}: give one of them another name."
         )
+
+
+class InvalidText(SashError, ValueError):
+    """A query text that cannot be read, or asks for what cannot be; says where."""
+
+    place: int | None = None  # of the first letter that is wrong, once it is known
+
+    @classmethod
+    def _at(cls, place: int | None, said: str) -> "InvalidText":
+        error = cls(said)
+        error.place = place
+        return error
+
+    def within(self, text: str) -> "InvalidText":
+        """The same error, with the line that is wrong and a mark under the place."""
+        if self.place is None:
+            return self
+        place = min(self.place, len(text))
+        number = text.count("\n", 0, place) + 1
+        begin = text.rfind("\n", 0, place) + 1
+        end = text.find("\n", place)
+        line = text[begin : end if end >= 0 else len(text)]
+        column = place - begin
+        cut = max(0, column - 60)
+        shown = "".join(letter if letter.isprintable() else " " for letter in line[cut : cut + 100])
+        before, after = "…" if cut else "", "…" if len(line) > cut + 100 else ""
+        mark = " " * (column - cut + len(before)) + "^"
+        return type(self)(f"Line {number}: {self}\n    {before}{shown}{after}\n    {mark}")
+
+    @classmethod
+    def not_text(cls, value: object) -> "InvalidText":
+        return cls(
+            f"Query text is a string such as 'SELECT COUNT(*) FROM t [RANGE 1 HOUR SLIDE 1 HOUR]', not {value!r}."
+        )
+
+    @classmethod
+    def empty(cls) -> "InvalidText":
+        return cls("The query text is empty: write such as 'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]'.")
+
+    @classmethod
+    def too_long(cls, length: int, most: int) -> "InvalidText":
+        return cls(f"The query text has {length:,} letters, and at most {most:,} are read: make several calls of it.")
+
+    @classmethod
+    def too_deep(cls, place: int, most: int) -> "InvalidText":
+        return cls._at(place, f"This is nested deeper than {most} levels: compute parts of it as columns before.")
+
+    @classmethod
+    def unreadable(cls, place: int, letter: str) -> "InvalidText":
+        return cls._at(place, f"{letter!r} has no meaning here: put names with such letters between backticks.")
+
+    @classmethod
+    def unclosed(cls, place: int, what: str, closing: str) -> "InvalidText":
+        return cls._at(place, f"The {what} that begins here does not end: close it with {closing}.")
+
+    @classmethod
+    def no_name(cls, place: int) -> "InvalidText":
+        return cls._at(place, "There is no name between these quotes: write one.")
+
+    @classmethod
+    def dotted(cls, place: int) -> "InvalidText":
+        return cls._at(
+            place, "A name with a dot goes between backticks, as in `a.b`; tables are not named with columns."
+        )
+
+    @classmethod
+    def number(cls, place: int, word: str) -> "InvalidText":
+        return cls._at(place, f"{_short(word)} is not a number that fits 64 bits, or it lacks a space before its unit.")
+
+    @classmethod
+    def moment(cls, place: int, kind: str, word: str) -> "InvalidText":
+        example = "'2026-01-31'" if kind == "DATE" else "'2026-01-31 12:00:00'"
+        return cls._at(place, f"{kind} {_short(word)!r} cannot be read: write such as {kind} {example}.")
+
+    @classmethod
+    def unexpected(cls, place: int, found: str, expected: Iterable[str], near: str | None) -> "InvalidText":
+        *most, last = expected
+        words = f"{', '.join(most)} or {last}" if most else last
+        hint = f" Did you mean {near}?" if near else ""
+        return cls._at(place, f"Expected {words}, but found {_short(found) if found else 'the end'}.{hint}")
+
+    @classmethod
+    def unsupported(cls, place: int, what: str, instead: str) -> "InvalidText":
+        return cls._at(place, f"{what} is not part of the language: {instead}.")
+
+    @classmethod
+    def meaning(cls, place: int | None, what: str, fix: str) -> "InvalidText":
+        return cls._at(place, f"{what}: {fix}.")
+
+    @classmethod
+    def because(cls, place: int | None, cause: BaseException) -> "InvalidText":
+        return cls._at(place, str(cause))
+
+    @classmethod
+    def unknown(cls, place: int | None, kind: str, name: str, known: Iterable[str]) -> "InvalidText":
+        return cls._at(place, str(UnknownName.of(kind, name, known)))
+
+    @classmethod
+    def arguments(cls, place: int, function: str, expected: str, given: int) -> "InvalidText":
+        return cls._at(place, f"{function} takes {expected}, but got {given}.")
+
+    @classmethod
+    def twice(cls, place: int, name: str) -> "InvalidText":
+        return cls._at(place, f"Two results are named {name!r}: give one of them another name, with AS.")
+
+    @classmethod
+    def disagree(cls, place: int | None, what: str, one: object, other: object) -> "InvalidText":
+        return cls._at(place, f"{what} must be the same wherever it is said, but is {one} and {other}.")
+
+    @classmethod
+    def types(cls, place: int | None, function: str, kinds: Iterable[object]) -> "InvalidText":
+        given = " and ".join(map(str, kinds)) or "nothing"
+        return cls._at(
+            place, f"{function.upper()} does not take {given}: cast columns before, or compare like with like."
+        )
+
+    @classmethod
+    def values(cls, place: int | None, function: str, why: str) -> "InvalidText":
+        return cls._at(place, f"{function.upper()} cannot be computed of these rows: {why.rstrip('.')}.")
+
+    @classmethod
+    def registered(cls, name: str) -> "InvalidText":
+        return cls(f"{name!r} is a function of the language: give your aggregate another name.")
+
+    @classmethod
+    def no_table(cls, place: int | None, name: str, known: Iterable[str]) -> "InvalidText":
+        known = sorted(known)
+        if known:
+            return cls.unknown(place, "table", name, known)
+        return cls._at(place, f"There is no table {name!r}: give it by its name, as in sash.sql(text, {name}=rows).")
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 40 else f"{word[:40]}…"

@@ -1,4 +1,4 @@
-"""The experiments on streams, one list: what can be run, in which order. Nothing here imports pyspark before they run."""
+"""The experiments on streams, one list: what can be run, in which order. Before they run, pyspark is not imported."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""`sash demo`: a sensor's signal through every algorithm, each answer checked."""
+"""`sash demo --algorithms`: a sensor's signal through every algorithm, each answer checked."""
 
 import itertools
 from collections.abc import Callable
@@ -161,6 +161,7 @@ Next:
   sash algorithms                         what each algorithm needs and costs
   sash explain stddev --size 1000         which one sash takes, and why
   sash bench algorithms --quick           the papers' experiments, small
-  sash bench spark --quick                windows and frames beside Spark's own
+  sash bench streaming --quick            streams beside Spark's own
+  sash demo --algorithms                  every algorithm of the literature over one signal, checked
   python -c "import numpy, sash; print(sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max()))"
 """

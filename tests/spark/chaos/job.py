@@ -73,6 +73,7 @@ def run(master: str, folder: Path) -> None:
         "spark.executor.extraJavaOptions": hasty,
         "spark.executor.memory": "1g",
         "spark.local.dir": str(folder / "local"),
+        "spark.sql.codegen.wholeStage": "false",  # takes longer to compile than to run
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",

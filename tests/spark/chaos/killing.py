@@ -39,7 +39,8 @@ ROOT = Path(__file__).parent.parent.parent.parent
 _MARK = "SASH_CHAOS_ID"
 _LONGEST_S = 600  # of one life
 _LOOK_S = 0.01
-_LOST = re.compile(r"Lost (task|executor) ")
+_MISSED_S = 3  # it is told at once
+_LOST = re.compile("ERROR Executor: Exception in task|ERROR TaskSchedulerImpl: Lost executor")
 
 
 class Victim(Enum):
@@ -91,16 +92,15 @@ def survive(folder: Path, victim: Victim, kills: int, seed: int) -> Survival:
     rng = random.Random(seed)
     write_rows(folder / "rows")
     hits: list[Hit] = []
-    lives = 0
+    lives = lost = 0
     while True:
         before = len(hits)
         with _Life(victim.master, folder, lives) as life:
             _haunt(life, victim, kills, rng, hits)
-        lives += 1
+        lives, lost = lives + 1, lost + life.lost
         if life.code == 0:
             break
         assert len(hits) > before, f"the job failed, and nothing was killed: {life.last_words()}"
-    lost = sum(len(_LOST.findall(each.read_text(errors="replace"))) for each in folder.glob("*.err"))
     return Survival(_rows_in(_sunk(folder / "out")), tuple(hits), lives, lost)
 
 
@@ -134,7 +134,7 @@ def _haunt(life: "_Life", victim: Victim, kills: int, rng: random.Random, hits: 
         if time.monotonic() < due or committed >= FLUSHED:
             continue
         is_under_way = _newest(folder, "offsets") > committed
-        if life.kill(victim, rng) and _newest(folder, "commits") < FLUSHED:
+        if life.kill(victim, rng):
             hits.append(Hit(victim, life.number, committed, is_under_way))
             due, target, slowly = None, _target(folder, kills - len(hits), rng), False
 
@@ -204,13 +204,28 @@ class _Life:
         return self._errors.read_text(errors="replace")[-3000:]
 
     def kill(self, victim: Victim, rng: random.Random) -> bool:
-        """Kill one of the victims, a driver with its JVM; whether there was one."""
+        """Kill one of the victims, a driver with its JVM; whether there was one that mattered."""
         if victim is Victim.DRIVER:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-            return True
+            return _newest(self.folder, "commits") < FLUSHED
         found = sorted(pid for pid, command in _marked(self._mark) if victim.command in command)
-        return bool(found) and self._strike(rng.choice(found))
+        if victim is Victim.WORKER:
+            found = [pid for pid in found if _is_computing(pid)]
+        lost = self.lost
+        return bool(found) and self._strike(rng.choice(found)) and self._is_missed(lost)
+
+    @property
+    def lost(self) -> int:
+        """Tasks and executors, in the words of Spark."""
+        return len(_LOST.findall(self._errors.read_text(errors="replace")))
+
+    def _is_missed(self, lost: int) -> bool:
+        """Whether Spark says so: nobody asks for a worker without a task, or an executor that was about to start."""
+        ends = time.monotonic() + _MISSED_S
+        while self.lost == lost and self.is_running() and time.monotonic() < ends:
+            time.sleep(_LOOK_S)
+        return self.lost > lost
 
     def _strike(self, pid: int) -> bool:
         """Kill a process that bears the mark, and no other that has come to have its number."""
@@ -241,6 +256,12 @@ def _bears(pid: int, mark: str) -> bool:
     """A process that has ended, or is another user's, bears none."""
     with contextlib.suppress(OSError):
         return f"{_MARK}={mark}".encode() in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+    return False
+
+
+def _is_computing(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] == "R"
     return False
 
 

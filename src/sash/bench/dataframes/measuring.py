@@ -13,7 +13,7 @@ from sash.bench.dataframes.settings import SparkSettings
 from sash.bench.dataframes.subjects import Point
 from sash.report import Record, Value, parameters
 
-__all__ = ["Run", "contest", "fastest", "in_turns", "left_out", "records_of"]
+__all__ = ["Run", "contest", "fastest", "in_turns", "left_out", "records_of", "wait_for_tasks"]
 
 MB = 1e6
 TIME, SHUFFLED, MEMORY, BUSY = "time", "shuffled", "worker memory", "cores busy"
@@ -101,7 +101,7 @@ def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
                 raise
         seconds = time.perf_counter() - start
     if stopped.is_set():
-        _wait_for_tasks(spark, limit_seconds)
+        wait_for_tasks(spark, limit_seconds)
     return Run(
         seconds,
         shuffles.written(),
@@ -140,7 +140,7 @@ def _limit(spark: Any, seconds: float) -> Iterator[threading.Event]:
         context.removeJobTag(_TAG)
 
 
-def _wait_for_tasks(spark: Any, seconds: float) -> None:
+def wait_for_tasks(spark: Any, seconds: float) -> None:
     """A cancelled task ends when it next looks up; until then it would disturb the next run."""
     end = time.monotonic() + seconds
     while _status(spark).executorSummary("driver").activeTasks() and time.monotonic() < end:

@@ -29,7 +29,7 @@ class Batch:
         """From one report of `recentProgress`."""
         stores = report["stateOperators"]
         named = report["observedMetrics"]
-        seen = next((named[name].asDict() for name in named if name.startswith(OBSERVED)), {})
+        seen: dict[str, Any] = next((named[name].asDict() for name in named if name.startswith(OBSERVED)), {})
         return cls(
             rows=report["numInputRows"],
             seconds=report["durationMs"].get("triggerExecution", 0) / 1000,

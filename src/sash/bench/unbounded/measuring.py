@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sash.bench.dataframes.measuring import BUSY, MB, MEMORY, TIME, fastest, in_turns
+from sash.bench.dataframes.measuring import BUSY, MB, MEMORY, TIME, fastest, in_turns, wait_for_tasks
 from sash.bench.dataframes.processes import Watch
 from sash.bench.dataframes.session import Workplace
 from sash.bench.dataframes.subjects import NATIVE
 from sash.bench.unbounded.figures import Batch, Figures
-from sash.bench.unbounded.place import alike
+from sash.bench.unbounded.place import alike, hushed
 from sash.bench.unbounded.settings import StreamSettings
 from sash.bench.unbounded.subjects import Point
 from sash.report import Record, Value, parameters
@@ -66,7 +66,7 @@ def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
     output = _outputs(place) / point.name
     shutil.rmtree(output, ignore_errors=True)
     spark.sparkContext._jvm.System.gc()  # what the run before left behind is not this one's to clear
-    with alike(spark), Watch() as watch:
+    with alike(spark), hushed(spark), Watch() as watch:
         answer = point.answer(point.files.read(spark, place.folder))
         writer = (
             answer.writeStream.format("parquet")
@@ -81,6 +81,7 @@ def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
         seconds = time.perf_counter() - start
         if not has_ended:
             query.stop()
+            wait_for_tasks(spark, limit_seconds)
     figures = Figures.of(map(Batch.of, query.recentProgress))
     results = _sent(spark, output).count() if has_ended else 0
     shutil.rmtree(output / "checkpoint", ignore_errors=True)
@@ -101,16 +102,16 @@ def _compared(place: Workplace, runs: dict[Point, Run]) -> dict[Point, Run]:
     yardstick = next((point for point, run in runs.items() if point.subject == NATIVE and not run.is_stopped), None)
     if yardstick is None:
         return runs
-    spark, compared = place.spark(), {}
-    native = _sent(spark, _outputs(place) / yardstick.name)
-    for point, run in runs.items():
-        if point != yardstick and point.files == yardstick.files and not run.is_stopped:
-            with alike(spark):
-                ours = _sent(spark, _outputs(place) / point.name)
-                different = ours.exceptAll(native).count() + native.exceptAll(ours).count()
-            run = replace(run, different=different)  # noqa: PLW2901
-        compared[point] = run
-    return compared
+    spark = place.spark()
+
+    def compared(point: Point, run: Run) -> Run:
+        if point == yardstick or point.files != yardstick.files or run.is_stopped:
+            return run
+        native, ours = (_sent(spark, _outputs(place) / each.name) for each in (yardstick, point))
+        with alike(spark):
+            return replace(run, different=ours.exceptAll(native).count() + native.exceptAll(ours).count())
+
+    return {point: compared(point, run) for point, run in runs.items()}
 
 
 # --- as records ------------------------------------------------------------------------------------

@@ -1,0 +1,106 @@
+"""`sash doctor`: what sash needs, what of it is here, and how to get the rest."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sash.algebra.cache import cache_directory
+
+__all__ = ["Finding", "findings"]
+
+_NEEDED = ("numpy", "numba", "pyarrow", "pandas", "click", "rich", "lark")
+_OPTIONAL = {
+    "pyspark": ("Spark DataFrames and streams", "pip install 'sash[spark]'"),
+    "protobuf": ("Spark streams", "pip install 'sash[spark]'"),
+    "matplotlib": ("plots of sash bench", "pip install 'sash[report]'"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    is_fine: bool
+    found: str
+    fix: str = ""
+
+
+def findings() -> Iterator[Finding]:
+    """Each thing that sash needs, in the order in which one would look."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer")
+    for name in _NEEDED:
+        yield _package(name, "", f"pip install {name}")
+    for name, (what, fix) in _OPTIONAL.items():
+        yield _package(name, f" (for {what})", fix)
+    yield _java()
+    yield _cache()
+    yield _port()
+
+
+def _package(name: str, what: str, fix: str) -> Finding:
+    try:
+        return Finding(name, True, importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, False, f"not installed{what}", fix)
+
+
+def _java() -> Finding:
+    fix = "install a Java of 17 or newer with all modules, such as openjdk-17-jre-headless, and put it on the PATH"
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        return Finding("Java", False, "not found (for Spark)", fix)
+    try:
+        said = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("Java", False, f"{java} does not run ({error})", fix)
+    found = re.search(r"^java\.base@(\d+)\S*", said.stdout, re.M)
+    if found is None or int(found[1]) < 17:
+        return Finding("Java", False, f"{java} is older than 17", fix)
+    if "jdk.incubator.vector" not in said.stdout:
+        return Finding("Java", False, f"{java} lacks the module jdk.incubator.vector", fix)
+    return Finding("Java", True, found[0].partition("@")[2])
+
+
+def _cache() -> Finding:
+    return _tried("kernel cache", _write_to_cache, "set SASH_CACHE_DIR to a folder that you can write to")
+
+
+def _write_to_cache() -> str:
+    folder = cache_directory()
+    if folder is None:
+        return "none: kernels are compiled in every process"
+    probe = folder / f"doctor-{os.getpid()}"
+    probe.write_bytes(b"")
+    probe.unlink()
+    kernels = sum(1 for each in folder.rglob("*") if each.is_file())
+    return f"{folder}, {kernels} files"
+
+
+def _port() -> Finding:
+    return _tried("127.0.0.1", _listen, "Spark needs to talk to itself: allow connections to 127.0.0.1")
+
+
+def _listen() -> str:
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.listen(1)
+        with socket.create_connection(one.getsockname(), timeout=5):
+            return "can be talked to"
+
+
+def _tried(what: str, run: Callable[[], str], fix: str) -> Finding:
+    try:
+        return Finding(what, True, run())
+    except OSError as error:
+        return Finding(what, False, str(error), fix)

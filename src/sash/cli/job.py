@@ -1,0 +1,220 @@
+"""Job files: what is read, what is asked of it, and where results go, as TOML.
+
+    [job]                                   [source]                              [sink]
+    on = "ts"                               format = "parquet"                    format = "parquet"
+    by = ["plug"]                           path = "${DATA}/plugs"                path = "${DATA}/windows"
+    watermark = "10 seconds"                stream = true                         checkpoint = "${DATA}/checkpoint"
+                                            schema = "ts timestamp, plug long"    trigger = "available now"
+    [queries.hourly]
+    window = { sliding = "1 hour", every = "1 minute" }
+    peak = "max(load)"
+
+Everything is checked before Spark starts; what is not known is refused with the names that are.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sash
+from sash.errors import InvalidJob, SashError
+
+__all__ = ["Job", "read_job"]
+
+_OPTIONS = ("on", "by", "watermark", "allowed_lateness", "emit", "late", "flush", "max_future", "partial")
+_PARTS = {
+    "job": ("name", "master", "text", *_OPTIONS),
+    "source": ("format", "path", "stream", "schema", "options", "table"),
+    "sink": ("format", "path", "checkpoint", "trigger", "mode", "options"),
+}
+_WINDOWS = ("tumbling", "sliding", "session", "punctuated", "cumulative", "landmark")
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from: any format that Spark reads."""
+
+    format: str
+    path: str | None = None
+    stream: bool = False
+    schema: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    table: str = "rows"  # what query text calls it
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where results go: any format that Spark writes."""
+
+    format: str = "console"
+    path: str | None = None
+    checkpoint: str | None = None
+    trigger: str | None = None  # "available now", "once", or a duration
+    mode: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job file, read and checked."""
+
+    path: Path
+    source: Source
+    sink: Sink
+    options: Mapping[str, Any]  # of sash.aggregate
+    queries: tuple[Any, ...] = ()
+    text: str | None = None
+    name: str = "sash"
+    master: str | None = None
+    spark: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_job(path: Path, environment: Mapping[str, str] | None = None) -> Job:
+    """A job file; variables such as ${DATA} or ${DATA:-/tmp} are taken from the environment."""
+    try:
+        content = path.read_bytes().decode()
+    except OSError as error:
+        raise InvalidJob.unreadable(path, error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise InvalidJob.unreadable(path, "it is not text in UTF-8") from error
+    try:
+        given = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidJob.not_toml(path, str(error)) from error
+    given = _filled(given, os.environ if environment is None else environment, path)
+    known = [*_PARTS, "queries", "spark"]
+    for name in given:
+        if name not in known:
+            raise InvalidJob.unknown(path, "part", name, known)
+    parts = {name: _table(path, given.get(name, {}), name) for name in known}
+    for name, keys in _PARTS.items():
+        for key in parts[name]:
+            if key not in keys:
+                raise InvalidJob.unknown(path, f"key of [{name}]", key, keys)
+    return _job(path, parts)
+
+
+def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
+    own = parts["job"]
+    source = _made(path, Source, "source", parts["source"], "format")
+    sink = _made(path, Sink, "sink", parts["sink"])
+    if "text" not in own and not parts["queries"]:
+        raise InvalidJob.nothing_asked(path)
+    if "text" in own and parts["queries"]:
+        raise InvalidJob.asked_twice(path)
+    if "on" not in own and "text" not in own:
+        raise InvalidJob.missing(path, "job", "on", 'on = "ts"')
+    if source.stream and sink.format not in ("console", "memory", "noop") and sink.checkpoint is None:
+        raise InvalidJob.missing(path, "sink", "checkpoint", 'checkpoint = "…/checkpoint"')
+    queries = tuple(_query(path, name, _table(path, each, name)) for name, each in parts["queries"].items())
+    options = {name: own[name] for name in _OPTIONS if name in own}
+    settings = {name: own[name] for name in ("text", "name", "master") if name in own}
+    for name, value in settings.items():
+        if not isinstance(value, str):
+            raise InvalidJob.wrong_type(path, f"job.{name}", value, "a text")
+    return Job(path, source, sink, options, queries, spark=parts["spark"], **settings)
+
+
+def _made(path: Path, kind: Any, name: str, given: Mapping[str, Any], *needed: str) -> Any:
+    for key in needed:
+        if key not in given:
+            raise InvalidJob.missing(path, name, key, f'{key} = "parquet"')
+    types = {"stream": bool, "options": dict}
+    for key, value in given.items():
+        expected = types.get(key, str)
+        if not isinstance(value, expected):
+            spoken = {bool: "true or false", dict: "a table { … }", str: "a text"}[expected]
+            raise InvalidJob.wrong_type(path, f"{name}.{key}", value, spoken)
+    return kind(**given)
+
+
+def _query(path: Path, name: str, given: Mapping[str, Any]) -> Any:
+    """A query: its window, and an aggregate for each other key."""
+    if "window" not in given:
+        raise InvalidJob.missing(path, f"queries.{name}", "window", 'window = { tumbling = "10 minutes" }')
+    try:
+        window = _window(path, name, given["window"])
+        aggregates = {key: _aggregate(path, name, key, text) for key, text in given.items() if key != "window"}
+        return sash.query(name, window, **aggregates)
+    except SashError as error:
+        if isinstance(error, InvalidJob):
+            raise
+        raise InvalidJob.in_query(path, name, str(error)) from error
+
+
+def _window(path: Path, query: str, given: Any) -> Any:
+    if not isinstance(given, dict):
+        raise InvalidJob.wrong_type(
+            path, f"queries.{query}.window", given, '{ sliding = "1 hour", every = "1 minute" }'
+        )
+    kinds = [key for key in given if key in _WINDOWS]
+    if len(kinds) != 1:
+        raise InvalidJob.unknown(path, f"window of query {query!r}", ", ".join(given) or "nothing", _WINDOWS)
+    words = {key: value for key, value in given.items() if key != kinds[0]}
+    make, size = getattr(sash, kinds[0]), given[kinds[0]]
+    try:
+        if kinds[0] == "session":
+            return make(gap=size, **words)
+        return make(**size, **words) if isinstance(size, dict) else make(size, **words)
+    except TypeError as error:
+        raise InvalidJob.in_query(path, query, str(error)) from error
+
+
+def _aggregate(path: Path, query: str, name: str, text: Any) -> Any:
+    found = _CALL.match(text) if isinstance(text, str) else None
+    if found is None:
+        raise InvalidJob.wrong_type(path, f"queries.{query}.{name}", text, 'a call such as "max(load)"')
+    function = getattr(sash, found[1], None) if found[1] in sash.__all__ else None
+    if function is None or not callable(function) or isinstance(function, type):
+        known = [each for each in sash.__all__ if each.islower() and _gives_aggregate(each)]
+        raise InvalidJob.unknown(path, f"aggregate in query {query!r}", found[1], known)
+    arguments = [_argument(each) for each in found[2].split(",")] if found[2] else []
+    try:
+        return function(*arguments)
+    except TypeError as error:
+        raise InvalidJob.in_query(path, query, f"{name} = {text!r}: {error}") from error
+
+
+def _argument(text: str) -> Any:
+    text = text.strip()
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text.strip("\"'")
+
+
+def _gives_aggregate(name: str) -> bool:
+    notes = getattr(getattr(sash, name), "__annotations__", {})
+    return getattr(notes.get("return"), "__name__", "") == "Template"
+
+
+def _filled(value: Any, environment: Mapping[str, str], path: Path) -> Any:
+    """Texts with the variables of the environment in them."""
+    if isinstance(value, dict):
+        return {key: _filled(each, environment, path) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(each, environment, path) for each in value]
+    if not isinstance(value, str):
+        return value
+
+    def found(match: re.Match[str]) -> str:
+        name, default = match[1], match[2]
+        if name not in environment and default is None:
+            raise InvalidJob.no_variable(path, name)
+        return environment.get(name, default or "")
+
+    return _VARIABLE.sub(found, value)
+
+
+def _table(path: Path, value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidJob.wrong_type(path, name, value, f"a table [{name}]")
+    return value

@@ -1,0 +1,234 @@
+"""`sash run`: a job file on Spark, with its progress."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+import sash
+from sash.cli.job import Job
+from sash.errors import InvalidJob, MissingPackage, sentence_of
+
+__all__ = ["FAILED", "INTERRUPTED", "checkpoint_shown", "explained", "run_job", "session_for", "watching"]
+
+FAILED, INTERRUPTED = 1, 130
+_SECONDS = 0.5  # between two looks at a query
+
+
+def run_job(job: Job, master: str | None, output: str, dry_run: bool) -> int:
+    """Run a job to its end; gives the exit code."""
+    with session_for(job, master) as spark:
+        results = _asked(job, _rows(job, spark))
+        if dry_run:
+            click.echo(f"{job.path}: nothing is wrong with it; the results would have these columns:")
+            click.echo(results.schema.simpleString())
+            return 0
+        return _streamed(job, results, output) if job.source.stream else _written(job, results, output)
+
+
+def explained(job: Job, master: str | None) -> str:
+    """What a job would do, and why."""
+    with session_for(job, master) as spark:
+        rows = _rows(job, spark)
+        if job.text is not None:
+            return str(_asked(job, rows).schema.simpleString())
+        taken = ("on", "by", "watermark", "allowed_lateness", "emit")
+        options = {name: value for name, value in job.options.items() if name in taken}
+        return str(sash.explain(rows, list(job.queries), **options))
+
+
+@contextmanager
+def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
+    """A session for a job: local unless told otherwise; then nothing listens beyond this machine."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise MissingPackage.of("A job", "pyspark", "spark") from error
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    chosen = master or (job.master if job is not None else None) or "local[*]"
+    builder: Any = SparkSession.builder.appName(job.name if job is not None else "sash").master(chosen)
+    if chosen.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        cores = os.cpu_count() or 2
+        for name, value in (
+            ("spark.ui.enabled", "false"),
+            ("spark.driver.bindAddress", "127.0.0.1"),
+            ("spark.driver.host", "127.0.0.1"),
+            ("spark.sql.shuffle.partitions", str(cores)),
+        ):
+            builder = builder.config(name, value)
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+    for name, value in ({} if job is None else job.spark).items():
+        builder = builder.config(name, str(value).lower() if isinstance(value, bool) else str(value))
+    spark = builder.getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _rows(job: Job, spark: Any) -> Any:
+    source = job.source
+    reader = (spark.readStream if source.stream else spark.read).format(source.format)
+    if source.schema is not None:
+        reader = reader.schema(source.schema)
+    for name, value in source.options.items():
+        reader = reader.option(name, value)
+    try:
+        return reader.load(source.path) if source.path is not None else reader.load()
+    except Exception as error:
+        raise InvalidJob.source(job.path, sentence_of(error)) from error
+
+
+def _asked(job: Job, rows: Any) -> Any:
+    if job.text is not None:
+        return sash.sql(job.text, **job.options, **{job.source.table: rows})
+    options = dict(job.options)
+    if not job.source.stream:
+        options = {name: value for name, value in options.items() if name not in ("late", "flush", "max_future")}
+    return sash.aggregate(rows, list(job.queries), **options)
+
+
+def _written(job: Job, results: Any, output: str) -> int:
+    """A bounded job: there is nothing to watch but its end."""
+    begin = time.perf_counter()
+    sink = job.sink
+    try:
+        if sink.format in ("console", "memory"):
+            results.show(int(sink.options.get("numRows", 20)), truncate=False)
+        else:
+            writer = results.write.format(sink.format).mode(sink.mode or "errorifexists")
+            for name, value in sink.options.items():
+                writer = writer.option(name, value)
+            writer.save(sink.path) if sink.path is not None else writer.save()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        return _failed(error, output)
+    _say(output, {"event": "done", "seconds": round(time.perf_counter() - begin, 3)})
+    return 0
+
+
+def _streamed(job: Job, results: Any, output: str) -> int:
+    sink = job.sink
+    writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)
+    for name, value in sink.options.items():
+        writer = writer.option(name, value)
+    if sink.path is not None:
+        writer = writer.option("path", sink.path)
+    if sink.checkpoint is not None:
+        writer = writer.option("checkpointLocation", sink.checkpoint)
+    if sink.trigger in ("available now", "once"):
+        writer = writer.trigger(availableNow=True)
+    elif sink.trigger is not None:
+        writer = writer.trigger(processingTime=sink.trigger)
+    try:
+        query = writer.start()
+    except Exception as error:
+        raise InvalidJob.sink(job.path, sentence_of(error)) from error
+    try:
+        with watching(output) as look:
+            while query.isActive:
+                look(query)
+                query.awaitTermination(_SECONDS)
+            look(query)
+            query.awaitTermination()
+    except KeyboardInterrupt:
+        query.stop()
+        where = f": run it again to go on from {sink.checkpoint}" if sink.checkpoint else ""
+        click.echo(f"Stopped{where}.", err=True)
+        return INTERRUPTED
+    except Exception as error:
+        return _failed(error, output)
+    _say(output, {"event": "done", **_figures(sash.progress(query))})
+    return 0
+
+
+def _failed(error: Exception, output: str) -> int:
+    if output == "json":
+        _say(output, {"event": "failed", "error": sentence_of(error)})
+    else:
+        click.echo(f"Error: {sentence_of(error)}", err=True)
+    return FAILED
+
+
+def _figures(done: Any) -> dict[str, Any]:
+    if done is None:
+        return {}
+    names = ("batch", "rows", "results", "open_windows", "late", "late_rows", "slices", "keys", "state_bytes")
+    figures = {name: getattr(done, name) for name in names}
+    figures["rows_per_second"] = round(done.rows_per_second, 1)
+    figures["watermark"] = None if done.watermark is None else str(done.watermark)
+    return figures
+
+
+@contextmanager
+def watching(output: str) -> Iterator[Callable[[Any], None]]:
+    """Something to call with the query now and then: it tells what is new."""
+    seen = -1
+
+    def news(query: Any) -> Any:
+        nonlocal seen
+        done = sash.progress(query)
+        if done is None or done.batch == seen:
+            return None
+        seen = done.batch
+        return done
+
+    if output == "json":
+
+        def tell(query: Any) -> None:
+            if (done := news(query)) is not None:
+                _say(output, {"event": "batch", **_figures(done)})
+
+        yield tell
+    elif output == "quiet":
+        yield lambda query: None
+    elif not sys.stderr.isatty():
+
+        def write(query: Any) -> None:
+            if (done := news(query)) is not None:
+                click.echo(_line(done), err=True)
+
+        yield write
+    else:
+        from rich.console import Console
+        from rich.status import Status
+
+        with Status("waiting for the first micro-batch", console=Console(stderr=True)) as status:
+
+            def move(query: Any) -> None:
+                if (done := news(query)) is not None:
+                    status.update(_line(done))
+
+            yield move
+
+
+def _line(done: Any) -> str:
+    return (
+        f"batch {done.batch}: {done.rows:,} rows, {done.rows_per_second:,.0f}/s, watermark {done.watermark}, "
+        f"{done.results:,} windows, {done.late_rows:,} late rows, {done.keys:,} keys, {done.state_bytes / 1e6:,.1f} MB"
+    )
+
+
+def _say(output: str, event: dict[str, Any]) -> None:
+    if output == "json":
+        click.echo(json.dumps(event))
+    elif output == "plain" and event["event"] == "done":
+        click.echo("Done.", err=True)
+
+
+def checkpoint_shown(checkpoint: Path, master: str | None, as_json: bool) -> None:
+    """`sash state`: what a stopped query remembers."""
+    with session_for(None, master):
+        found = sash.state(str(checkpoint))
+        if as_json:
+            click.echo(json.dumps({name: text for name, text in found.lines() if name != "query"}))
+        else:
+            click.echo(str(found))

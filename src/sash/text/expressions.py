@@ -1,0 +1,161 @@
+"""Scalar expressions: what is computed of one row, before it is known on what.
+
+An expression is read by something that knows columns, literals and functions: Arrow tables (computing.py) or Spark
+(sash.spark.expressions). Both know the same functions, and no text ever becomes SQL.
+"""
+
+import datetime as dt
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["SCALARS", "Apply", "Call", "Column", "Expression", "Literal", "Reader"]
+
+T = TypeVar("T")
+
+# Functions of a row by name, with how many arguments they take: least and most.
+SCALARS: dict[str, tuple[int, int]] = {
+    "abs": (1, 1),
+    "coalesce": (1, 100),
+    "exp": (1, 1),
+    "greatest": (2, 100),
+    "least": (2, 100),
+    "length": (1, 1),
+    "ln": (1, 1),
+    "lower": (1, 1),
+    "nullif": (2, 2),
+    "power": (2, 2),
+    "round": (1, 2),
+    "sign": (1, 1),
+    "sqrt": (1, 1),
+    "trim": (1, 1),
+    "upper": (1, 1),
+}
+_INFIX = frozenset("+ - * / % || = <> < <= > >= and or like".split())
+
+
+class Reader(Protocol[T]):
+    """What gives columns, literals and functions a value."""
+
+    def column(self, name: str) -> T: ...
+
+    def literal(self, value: Any) -> T: ...
+
+    def apply(self, function: str, arguments: Sequence[T], place: int) -> T: ...
+
+
+class Expression(ABC):
+    """What is computed of one row."""
+
+    place: int
+    depth: int = 0
+    column_name: str | None = None  # of a bare column
+
+    @abstractmethod
+    def read(self, reader: Reader[T]) -> T:
+        """Its value, on whatever the reader knows."""
+
+    @property
+    def parts(self) -> tuple["Expression", ...]:
+        return ()
+
+    def columns(self) -> tuple["Column", ...]:
+        """The columns that it names, in order."""
+        return tuple(column for part in self.parts for column in part.columns())
+
+    def calls(self) -> tuple["Call", ...]:
+        """The calls in it that are no function of a row."""
+        return tuple(call for part in self.parts for call in part.calls())
+
+
+@dataclass(frozen=True)
+class Column(Expression):
+    """A column by its name."""
+
+    name: str
+    place: int = field(compare=False, default=0, repr=False)
+
+    def read(self, reader: Reader[T]) -> T:
+        return reader.column(self.name)
+
+    @property
+    def column_name(self) -> str:  # type: ignore[override]
+        return self.name
+
+    def columns(self) -> tuple["Column", ...]:
+        return (self,)
+
+    def __str__(self) -> str:
+        return self.name if self.name.isidentifier() else "`" + self.name.replace("`", "``") + "`"
+
+
+@dataclass(frozen=True)
+class Literal(Expression):
+    """A number, a text, a truth, a date, a time, or null."""
+
+    value: Any
+    place: int = field(compare=False, default=0, repr=False)
+
+    def read(self, reader: Reader[T]) -> T:
+        return reader.literal(self.value)
+
+    def __str__(self) -> str:
+        if self.value is None or isinstance(self.value, bool):
+            return str(self.value if self.value is not None else "null").upper()
+        if isinstance(self.value, dt.datetime):
+            return f"TIMESTAMP '{self.value}'"
+        if isinstance(self.value, dt.date):
+            return f"DATE '{self.value}'"
+        return "'" + self.value.replace("'", "''") + "'" if isinstance(self.value, str) else repr(self.value)
+
+
+@dataclass(frozen=True)
+class Apply(Expression):
+    """A function or an operator of other expressions."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    place: int = field(compare=False, default=0, repr=False)
+    depth: int = field(compare=False, default=0, repr=False, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", 1 + max((each.depth for each in self.arguments), default=0))
+
+    def read(self, reader: Reader[T]) -> T:
+        return reader.apply(self.function, [each.read(reader) for each in self.arguments], self.place)
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+    def __str__(self) -> str:
+        if self.function not in _INFIX or len(self.arguments) < 2:
+            return f"{self.function}({', '.join(map(str, self.arguments))})"
+        words = [f"({each})" if each.depth else str(each) for each in self.arguments]
+        return f" {self.function} ".join(words)
+
+
+@dataclass(frozen=True)
+class Call(Expression):
+    """A function that is none of a row: an aggregate, if there is one of that name."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    is_distinct: bool = False
+    of_rows: bool = False  # COUNT(*)
+    place: int = field(compare=False, default=0, repr=False)
+    depth: int = field(compare=False, default=0, repr=False, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", 1 + max((each.depth for each in self.arguments), default=0))
+
+    def read(self, reader: Reader[T]) -> T:
+        raise AssertionError("an aggregate is no function of a row")
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+    def calls(self) -> tuple["Call", ...]:
+        return (self,)

@@ -1,0 +1,113 @@
+"""The parser: words in, statements out. LALR, so its stack is a list, and no nesting can exhaust Python's."""
+
+import difflib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedToken
+from lark.lexer import Lexer
+
+from sash.errors import InvalidText
+from sash.text.syntax import Builder, Select
+from sash.text.tokens import KEYWORDS, RESERVED, SYMBOLS, Word, words_of
+
+__all__ = ["statements"]
+
+_VALUES = frozenset("NUMBER STRING TRUE FALSE NULL DATE TIMESTAMP CASE NOT PLUS MINUS _LPAR NAME".split())
+_OPERATORS = frozenset("STAR SLASH PERCENT PLUS MINUS CONCAT COMPARISON AND OR IS IN NOT BETWEEN LIKE".split())
+_WORDS = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "STRING": "a text in single quotes",
+    "STREAM": "ISTREAM",
+    "$END": "the end",
+    **{kind: symbol if symbol != "," else "a comma" for symbol, kind in SYMBOLS.items()},
+}
+_ELSEWHERE = {
+    "HAVING": "filter the result",
+    "ORDER": "sort the result",
+    "LIMIT": "cut the result",
+    "JOIN": "join the tables before, and give the result as a table",
+    "INNER": "join the tables before, and give the result as a table",
+    "LEFT": "join the tables before, and give the result as a table",
+    "UNION": "unite the tables before, or write several SELECTs with ; between them",
+    "QUALIFY": "filter the result",
+    "FILTER": "use CASE WHEN … THEN x END as the argument",
+    "EMIT": "say emit='updates' in Python",
+}
+
+
+class _NoLexer(Lexer):
+    """Words are made by tokens.py, and fed one by one."""
+
+    def __init__(self, conf: Any) -> None:
+        pass
+
+    def lex(self, lexer_state: Any, parser_state: Any) -> Any:
+        raise AssertionError("words are fed one by one")
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("sash.text").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer=_NoLexer, transformer=Builder())  # type: ignore[arg-type]
+
+
+def statements(text: str) -> tuple[Select, ...]:
+    """The statements of a text, as they were written.
+
+    >>> [found] = statements("SELECT MAX(x) AS peak FROM t [ROWS 5]")
+    >>> found.table.name, found.bracket.kind, found.items[0].alias.name
+    ('t', 'rows', 'peak')
+    """
+    words = words_of(text)
+    parser = _parser().parse_interactive()
+    result: Any = None
+    fed: list[Token] = []
+    for word in words:
+        token = Token(_kind(word, parser.choices()), word.text, word.place)
+        try:
+            result = parser.feed_token(token)
+        except UnexpectedToken:
+            raise _unexpected(word, fed) from None
+        fed.append(token)
+    found: tuple[Select, ...] = result
+    return found
+
+
+def _kind(word: Word, choices: Any) -> str:
+    """A keyword is one where the grammar has room for it, and a name elsewhere, unless it is reserved."""
+    if word.keyword is None:
+        return word.kind
+    for kind in (word.keyword, f"_{word.keyword}"):
+        if kind in choices:
+            return kind
+    return word.keyword if word.keyword in RESERVED else word.kind
+
+
+def _unexpected(word: Word, fed: list[Token]) -> InvalidText:
+    parser = _parser().parse_interactive()
+    for token in fed:
+        parser.feed_token(token)
+    accepted = parser.accepts()
+    instead = _ELSEWHERE.get(word.text.upper()) if word.kind == "NAME" else None
+    if instead is not None and "$END" in accepted:
+        return InvalidText.unsupported(word.place, word.text.upper(), instead)
+    if word.keyword == "SELECT" and fed and fed[-1].type in ("_LPAR", "_FROM"):
+        return InvalidText.unsupported(word.place, "A query in a query", "give its result as a table")
+    found = f"'{word.text}'" if word.kind == "STRING" else word.text
+    keywords = [each.lstrip("_") for each in accepted if each.lstrip("_") in KEYWORDS]
+    near = difflib.get_close_matches(word.text.upper(), keywords, n=1) if word.kind == "NAME" else []
+    return InvalidText.unexpected(word.place, found, _in_words(accepted), near[0] if near else None)
+
+
+def _in_words(accepted: set[str]) -> list[str]:
+    """What may come next, in words that a user knows; expressions and operators are not spelled out."""
+    found = []
+    if accepted >= {"NUMBER", "STRING", "NAME", "_LPAR", "CASE"}:
+        accepted, found = accepted - _VALUES, ["an expression"]
+    elif accepted >= {"STAR", "PLUS", "SLASH"}:
+        accepted, found = accepted - _OPERATORS, ["an operator"]
+    return sorted(_WORDS.get(each, each.lstrip("_")) for each in accepted) + found

@@ -1,0 +1,132 @@
+"""Words of a query text, from left to right, each with its place; too long and too deep is refused here."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sash.errors import InvalidText
+
+__all__ = ["KEYWORDS", "MOST_LEVELS", "MOST_LETTERS", "RESERVED", "SYMBOLS", "Word", "words_of"]
+
+# A hundred thousand one-letter words are read in about half a second.
+MOST_LETTERS = 100_000
+MOST_LEVELS = 200
+
+SYMBOLS = {
+    "(": "_LPAR",
+    ")": "_RPAR",
+    "[": "_LSQB",
+    "]": "_RSQB",
+    ",": "_COMMA",
+    ";": "_SEMICOLON",
+    ":": "_COLON",
+    "=>": "_ARROW",
+    "*": "STAR",
+    "/": "SLASH",
+    "%": "PERCENT",
+    "+": "PLUS",
+    "-": "MINUS",
+    "||": "CONCAT",
+    **dict.fromkeys(("=", "<>", "!=", "<=", ">=", "<", ">"), "COMPARISON"),
+}
+
+# Never a name, unless quoted: a sentence that lacks a word is told so, instead of taking the next one for a name.
+RESERVED = frozenset("SELECT FROM WHERE GROUP BY AS AND OR NOT IN IS NULL BETWEEN OVER PARTITION ORDER".split())
+# Keywords only where one may stand; elsewhere a column may be called so.
+_FREE = (
+    "RANGE ROWS ROW SLIDE OFFSET UNBOUNDED NOW SESSION GAP PUNCTUATED TABLE DESCRIPTOR PRECEDING FOLLOWING CURRENT "
+    "WINDOW ASC DESC INTERVAL DATE TIMESTAMP TRUE FALSE CASE WHEN THEN ELSE END LIKE DISTINCT"
+).split()
+KEYWORDS = {
+    **{word: word for word in (*RESERVED, *_FREE)},
+    **dict.fromkeys(("ISTREAM", "RSTREAM", "DSTREAM"), "STREAM"),
+}
+# Words that begin something only before one of these; a column `date` stays a column.
+_BEFORE = {
+    "DATE": {"STRING"},
+    "TIMESTAMP": {"STRING"},
+    "INTERVAL": {"STRING", "NUMBER"},
+    "CASE": {"WHEN"},
+    "STREAM": {"_LPAR"},
+}
+
+_WORD = re.compile(
+    r"""(?P<space>\s+|--[^\n]*|/\*(?s:.*?)\*/)
+      | (?P<name>[^\W\d]\w*)
+      | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\w*)
+      | (?P<string>'[^']*(?:''[^']*)*')
+      | (?P<quoted>`[^`]*(?:``[^`]*)*`|"[^"]*(?:""[^"]*)*")
+      | (?P<symbol>=>|\|\||<>|!=|<=|>=|/(?!\*)|[()\[\],;:*%+\-=<>])""",
+    re.VERBOSE,
+)
+_UNCLOSED = {"'": ("text", "'"), "`": ("name", "`"), '"': ("name", '"'), "/": ("comment", "*/")}
+
+
+@dataclass(frozen=True)
+class Word:
+    """A name, a number, a text in quotes, a symbol or the end, and where it begins."""
+
+    kind: str
+    text: str  # without quotes
+    place: int
+    keyword: str | None = None  # what it is where a keyword may stand
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of a text, the end last.
+
+    >>> [(word.kind, word.text) for word in words_of("MAX(`a b`) -- the most")]
+    [('NAME', 'MAX'), ('_LPAR', '('), ('NAME', 'a b'), ('_RPAR', ')'), ('$END', '')]
+    """
+    if not isinstance(text, str):
+        raise InvalidText.not_text(text)
+    if len(text) > MOST_LETTERS:
+        raise InvalidText.too_long(len(text), MOST_LETTERS)
+    found = list(_words(text))
+    if not found:
+        raise InvalidText.empty()
+    return [*map(_in_context, found, [*found[1:], None]), Word("$END", "", len(text.rstrip()))]
+
+
+def _words(text: str) -> Iterator[Word]:
+    at, level = 0, 0
+    while at < len(text):
+        match = _WORD.match(text, at)
+        if match is None:
+            raise _unreadable(text, at)
+        kind, word = str(match.lastgroup), match[0]
+        if kind == "symbol":
+            level += (word in "([") - (word in ")]")
+            if level > MOST_LEVELS:
+                raise InvalidText.too_deep(at, MOST_LEVELS)
+            yield Word(SYMBOLS[word], word, at)
+        elif kind == "quoted":
+            inner = word[1:-1].replace(word[0] * 2, word[0])
+            if not inner:
+                raise InvalidText.no_name(at)
+            yield Word("NAME", inner, at)
+        elif kind == "string":
+            yield Word("STRING", word[1:-1].replace("''", "'"), at)
+        elif kind == "name":
+            yield Word("NAME", word, at, KEYWORDS.get(word.upper()))
+        elif kind == "number":
+            yield Word("NUMBER", word, at)
+        at = match.end()
+
+
+def _unreadable(text: str, at: int) -> InvalidText:
+    letter = text[at]
+    if letter == ".":
+        return InvalidText.dotted(at)
+    if letter in _UNCLOSED:
+        what, closing = _UNCLOSED[letter]
+        return InvalidText.unclosed(at, what, closing)
+    return InvalidText.unreadable(at, letter)
+
+
+def _in_context(word: Word, following: Word | None) -> Word:
+    """The word, no keyword if what follows tells that it is a name."""
+    before = _BEFORE.get(word.keyword or "")
+    if before is None or (following is not None and not before.isdisjoint((following.kind, following.keyword))):
+        return word
+    return Word(word.kind, word.text, word.place)
