@@ -15,7 +15,7 @@ from sash.algebra.sketches import (
     moment_sketch,
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
-from sash.door import aggregate, explain, progress, rolling, state, why
+from sash.door import aggregate, explain, progress, register, rolling, sql, state, why
 from sash.engine.rolling import frame
 from sash.engine.stream import Stream
 from sash.plan.query import Query, query
@@ -73,9 +73,11 @@ __all__ = [
     "quantile_of",
     "query",
     "range",
+    "register",
     "rolling",
     "session",
     "sliding",
+    "sql",
     "state",
     "stddev",
     "string_agg",

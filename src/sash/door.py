@@ -4,14 +4,18 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.engine import batch
 from sash.engine import rolling as frames
 from sash.engine.rolling import Frame
-from sash.errors import InvalidInput
+from sash.engine.tables import kind_of, like, read_rows
+from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query
+from sash.text import computing
+from sash.text.functions import register
 
-__all__ = ["aggregate", "explain", "progress", "rolling", "state", "why"]
+__all__ = ["aggregate", "explain", "progress", "register", "rolling", "sql", "state", "why"]
 
 
 def aggregate(
@@ -98,6 +102,100 @@ def rolling(
         _check_left_out(for_streams)
     run: Any = _spark(table).rolling if _is_spark(table) else frames.rolling
     return run(table, *frames_given, min_samples=min_samples, **options, **aggregates)
+
+
+def sql(
+    text: str,
+    /,
+    *,
+    on: str | None = None,
+    by: str | Sequence[str] | None = None,
+    watermark: Any = None,
+    allowed_lateness: Any = 0,
+    emit: str = "final",
+    partial: bool = False,
+    late: str = "count",
+    flush: str | None = None,
+    initial: Any = None,
+    max_future: Any = None,
+    functions: Mapping[str, Template] | None = None,
+    **tables: Any,
+) -> Any:
+    """What a text asks for: the papers' CQL, window table functions, or OVER; tables are given by their names.
+
+    The result is that of `sash.aggregate`, or of `sash.rolling` where there is one result per row; so are the options.
+    What the text does not say, `on` and `by` do. Several SELECTs with ; between them share slices. `functions` are
+    aggregates of your own by the names that the text calls them; `sash.register` makes one known to every call.
+
+    >>> import sash
+    >>> rows = {"t": [1, 12, 7], "load": [3, 4, 5]}
+    >>> sash.sql("SELECT MAX(load) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")["peak"].to_pylist()
+    [5, 4]
+    >>> sash.sql("SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")
+    Traceback (most recent call last):
+    sash.errors.InvalidText: Line 1: There is no column 'lod'. Did you mean 'load'? The known ones: load, t.
+        SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]
+                   ^
+    """
+    request = texts.request_of(texts.parse(text, functions), on, by)
+    if request.table not in tables:
+        raise InvalidText.no_table(request.asked[0].place, request.table, tables).within(text)
+    options: dict[str, Any] = {"on": request.on, "by": list(request.by), "watermark": watermark, "late": late}
+    options |= {"flush": flush, "max_future": max_future}
+    for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
+    given = tables[request.table]
+    rows = _prepared(given, request)
+    options["initial"] = _prepared(initial, request) if _is_stream(given) and initial is not None else initial
+    if request.queries:
+        result = aggregate(rows, request.queries, **options, **for_windows)
+    else:
+        result = _per_row(rows, request, options, for_windows)
+    return result if _is_spark(rows) or rows is given else like(result, kind_of(given))
+
+
+def _prepared(rows: Any, request: texts.Request) -> Any:
+    """Rows as a request wants them; a table of which it wants windows of nothing but columns stays as it is."""
+    if _is_spark(rows):
+        request.check_columns(rows.columns)
+        from sash.spark import expressions
+
+        return expressions.prepared(rows, request)
+    given = read_rows(rows)
+    request.check_columns(given.names)
+    if request.queries and request.where is None and not request.computed:
+        return rows
+    return computing.prepared(given.table(), request)
+
+
+def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_windows: Mapping[str, Any]) -> Any:
+    """A result for each row, of the columns that were asked for."""
+    for name, value in for_windows.items():
+        if value not in (0, "final", False):
+            raise InvalidInput.for_windows(name, value)
+    if _is_stream(rows) and request.is_unbounded:
+        place = request.asked[0].place
+        what = "A frame that reaches back to the first row would keep every row of a stream"
+        raise InvalidText.meaning(place, what, "give it a length").within(request.text)
+    if _is_spark(rows):
+        from sash.spark.expressions import type_of
+
+        kind = type_of(rows, request.on)
+    else:
+        kind = rows.schema.field(request.on).type if request.on in rows.column_names else None
+    result = rolling(rows, *request.frames_on(kind), **options)
+    names = result.columns if _is_spark(rows) else result.column_names
+    wanted = [name for name in names if name not in request.computed]
+    if request.selected is not None:
+        own = rows.columns if _is_spark(rows) else rows.column_names
+        results = [name for each in request.frames for name, _ in each.aggregates]
+        wanted = [*request.selected, *(name for name in names if name not in (*own, *results))]
+    if wanted == list(names):
+        return result
+    if _is_spark(rows):
+        from sash.spark.schema import column
+
+        return result.select(*map(column, wanted))
+    return result.select(wanted)
 
 
 def explain(

@@ -4,6 +4,7 @@ Every error is a `SashError` and the builtin that a caller would catch.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 __all__ = [
@@ -32,17 +33,23 @@ class SashError(Exception):
 
 
 def sentence_of(error: object) -> str:
-    """What sash said in an error of Spark's, without the way it came; of others the first line.
+    """What sash said in an error of Spark's, without the way it came; of others, what Python said, or the first line.
 
     >>> sentence_of("SparkException: …" + chr(10) + "sash.errors.InvalidState: The saved state is damaged.")
     'The saved state is damaged.'
+    >>> sentence_of("SparkException: …" + chr(10) + "ValueError: no zero" + chr(10) + "  at org.apache.spark")
+    'ValueError: no zero'
     """
-    lines = str(error).splitlines()
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     for line in lines:
-        kind, _, said = line.strip().partition(": ")
+        kind, _, said = line.partition(": ")
         if kind.startswith("sash.errors."):
             return said
-    return lines[0] if lines else type(error).__name__
+    raised = [line for line in lines[1:] if _RAISED.match(line)]
+    return raised[0] if raised else lines[0] if lines else type(error).__name__
+
+
+_RAISED = re.compile(r"(\w+\.)*[A-Z]\w*(Error|Exception|Exit|Interrupt)(:|$)")
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -297,6 +304,10 @@ class InvalidInput(SashError, ValueError):
     @classmethod
     def for_streams(cls, option: str, value: object) -> "InvalidInput":
         return cls(f"{option}={value!r} is for streams, and these rows are a table: leave it out.")
+
+    @classmethod
+    def for_windows(cls, option: str, value: object) -> "InvalidInput":
+        return cls(f"{option}={value!r} is for windows, and this asks for one result per row: leave it out.")
 
     @classmethod
     def in_column(cls, name: object, why: str) -> "InvalidInput":
@@ -603,25 +614,24 @@ class InvalidText(SashError, ValueError):
         end = text.find("\n", place)
         line = text[begin : end if end >= 0 else len(text)]
         column = place - begin
-        cut = max(0, column - 60)
-        shown = "".join(letter if letter.isprintable() else " " for letter in line[cut : cut + 100])
-        before, after = "…" if cut else "", "…" if len(line) > cut + 100 else ""
+        cut = max(0, column - 60) if len(line) > _WIDEST else 0
+        shown = "".join(letter if letter.isprintable() else " " for letter in line[cut : cut + _WIDEST])
+        before, after = "…" if cut else "", "…" if len(line) > cut + _WIDEST else ""
         mark = " " * (column - cut + len(before)) + "^"
         return type(self)(f"Line {number}: {self}\n    {before}{shown}{after}\n    {mark}")
 
     @classmethod
     def not_text(cls, value: object) -> "InvalidText":
-        return cls(
-            f"Query text is a string such as 'SELECT COUNT(*) FROM t [RANGE 1 HOUR SLIDE 1 HOUR]', not {value!r}."
-        )
+        example = "'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]'"
+        return cls(f"Query text is a string such as {example}, not {value!r}.")
 
     @classmethod
     def empty(cls) -> "InvalidText":
         return cls("The query text is empty: write such as 'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]'.")
 
     @classmethod
-    def too_long(cls, length: int, most: int) -> "InvalidText":
-        return cls(f"The query text has {length:,} letters, and at most {most:,} are read: make several calls of it.")
+    def too_long(cls, length: str, most: str) -> "InvalidText":
+        return cls(f"The query text has {length}, and at most {most} are read: make several calls of it.")
 
     @classmethod
     def too_deep(cls, place: int, most: int) -> "InvalidText":

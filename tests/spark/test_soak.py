@@ -12,8 +12,8 @@ import pytest
 
 import sash
 
-BATCHES, ROWS = 20, 500_000
-_SECONDS_A_BATCH = 100
+BATCHES, ROWS = 64, 160_000  # a new base is written after about ten: there is one in each quarter of the stream
+_SECONDS_A_BATCH = 30
 _KEY_LIVES_S, _ALIVE = 50, 20_000  # new keys all the time: all of them are others after so many seconds
 
 
@@ -46,7 +46,7 @@ def worst(values: Sequence[int], quarter: int) -> int:
 def test_state_does_not_grow_when_keys_come_and_go(spark: Any, tmp_path: Path) -> None:
     seen = write_churn(tmp_path / "rows")
     rows = spark.readStream.schema("ts timestamp, k long, x double").option("maxFilesPerTrigger", 1)
-    window = sash.sliding("10 seconds", every="5 seconds")  # small: bases are written within a quarter of the stream
+    window = sash.sliding("10 seconds", every="5 seconds")
     results = sash.aggregate(
         rows.parquet(str(tmp_path / "rows")),
         sash.query("sliding", window, n=sash.count(), total=sash.sum("x"), most=sash.max("x")),

@@ -63,7 +63,7 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
             ("spark.sql.shuffle.partitions", str(cores)),
         ):
             builder = builder.config(name, value)
-    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
     for name, value in ({} if job is None else job.spark).items():
         builder = builder.config(name, str(value).lower() if isinstance(value, bool) else str(value))
     spark = builder.getOrCreate()

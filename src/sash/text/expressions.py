@@ -32,7 +32,7 @@ SCALARS: dict[str, tuple[int, int]] = {
     "trim": (1, 1),
     "upper": (1, 1),
 }
-_INFIX = frozenset("+ - * / % || = <> < <= > >= and or like".split())
+_INFIX = frozenset({"+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "and", "or", "like"})
 
 
 class Reader(Protocol[T]):

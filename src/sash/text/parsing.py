@@ -10,13 +10,33 @@ from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer
 
 from sash.errors import InvalidText
-from sash.text.syntax import Builder, Select
+from sash.text.building import Builder
+from sash.text.syntax import Select
 from sash.text.tokens import KEYWORDS, RESERVED, SYMBOLS, Word, words_of
 
 __all__ = ["statements"]
 
-_VALUES = frozenset("NUMBER STRING TRUE FALSE NULL DATE TIMESTAMP CASE NOT PLUS MINUS _LPAR NAME".split())
-_OPERATORS = frozenset("STAR SLASH PERCENT PLUS MINUS CONCAT COMPARISON AND OR IS IN NOT BETWEEN LIKE".split())
+_VALUES = frozenset(
+    {"NUMBER", "STRING", "TRUE", "FALSE", "NULL", "DATE", "TIMESTAMP", "CASE", "NOT", "PLUS", "MINUS", "_LPAR", "NAME"}
+)
+_OPERATORS = frozenset(
+    {
+        "STAR",
+        "SLASH",
+        "PERCENT",
+        "PLUS",
+        "MINUS",
+        "CONCAT",
+        "COMPARISON",
+        "AND",
+        "OR",
+        "IS",
+        "IN",
+        "NOT",
+        "BETWEEN",
+        "LIKE",
+    }
+)
 _WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",
@@ -52,7 +72,7 @@ class _NoLexer(Lexer):
 @cache
 def _parser() -> Lark:
     grammar = files("sash.text").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer=_NoLexer, transformer=Builder())  # type: ignore[arg-type]
+    return Lark(grammar, parser="lalr", lexer=_NoLexer, transformer=Builder())
 
 
 def statements(text: str) -> tuple[Select, ...]:
@@ -63,7 +83,7 @@ def statements(text: str) -> tuple[Select, ...]:
     ('t', 'rows', 'peak')
     """
     words = words_of(text)
-    parser = _parser().parse_interactive()
+    parser: Any = _parser().parse_interactive()
     result: Any = None
     fed: list[Token] = []
     for word in words:
@@ -88,14 +108,14 @@ def _kind(word: Word, choices: Any) -> str:
 
 
 def _unexpected(word: Word, fed: list[Token]) -> InvalidText:
-    parser = _parser().parse_interactive()
+    parser: Any = _parser().parse_interactive()
     for token in fed:
         parser.feed_token(token)
     accepted = parser.accepts()
     instead = _ELSEWHERE.get(word.text.upper()) if word.kind == "NAME" else None
     if instead is not None and "$END" in accepted:
         return InvalidText.unsupported(word.place, word.text.upper(), instead)
-    if word.keyword == "SELECT" and fed and fed[-1].type in ("_LPAR", "_FROM"):
+    if fed and (word.kind, fed[-1].type) == ("_LPAR", "_FROM"):
         return InvalidText.unsupported(word.place, "A query in a query", "give its result as a table")
     found = f"'{word.text}'" if word.kind == "STRING" else word.text
     keywords = [each.lstrip("_") for each in accepted if each.lstrip("_") in KEYWORDS]
@@ -109,5 +129,5 @@ def _in_words(accepted: set[str]) -> list[str]:
     if accepted >= {"NUMBER", "STRING", "NAME", "_LPAR", "CASE"}:
         accepted, found = accepted - _VALUES, ["an expression"]
     elif accepted >= {"STAR", "PLUS", "SLASH"}:
-        accepted, found = accepted - _OPERATORS, ["an operator"]
+        accepted, found = accepted - _OPERATORS - {"_LPAR"}, ["an operator"]
     return sorted(_WORDS.get(each, each.lstrip("_")) for each in accepted) + found

@@ -131,7 +131,7 @@ def _haunt(life: "_Life", victim: Victim, kills: int, rng: random.Random, hits: 
         if due is None:
             due = time.monotonic() + rng.uniform(0, 5 if slowly else 1.2)
         committed = _newest(folder, "commits")
-        if time.monotonic() < due or committed >= FLUSHED:
+        if committed >= FLUSHED or (committed < FLUSHED - 1 and time.monotonic() < due):  # not after the last
             continue
         is_under_way = _newest(folder, "offsets") > committed
         if life.kill(victim, rng):

@@ -1,0 +1,311 @@
+"""What a text asks for: windows, aggregates, keys, in the words of Python.
+
+[RANGE d SLIDE s] is sash.sliding(d, every=s). Without SLIDE a window moves with every row, as in CQL, so that there is
+one result per row: sash.rolling. OVER is the same with a frame for each aggregate.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sash.algebra.aggregate import Template
+from sash.engine.rolling import Frame
+from sash.errors import InvalidText
+from sash.plan.query import RESERVED_NAMES, Query, query
+from sash.text.expressions import Call, Column, Expression
+from sash.text.functions import Functions, functions_of
+from sash.text.parsing import statements
+from sash.text.syntax import FrameSpec, Function, Item, Select
+from sash.text.windows import frame_of, order_of, reach_of, window_in_brackets, window_of_function
+from sash.windows.kinds import Window
+
+__all__ = ["Asked", "parse", "queries"]
+
+_EDGES = ("window_start", "window_end")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One SELECT: of windows, or of frames, one result per row."""
+
+    name: str
+    table: str
+    window: Window | None
+    aggregates: tuple[tuple[str, Template], ...]  # over the window
+    frames: tuple[Frame, ...] = ()
+    where: Expression | None = None
+    keys: tuple[str, ...] | None = None  # None: not said
+    on: str | None = None  # None: not said
+    computed: tuple[tuple[str, Expression], ...] = ()  # arguments of aggregates that are no bare columns, by name
+    selected: tuple[str, ...] | None = None  # the columns of a result per row; None: all
+    columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)  # all that are named, with their places
+    named: tuple[Column, ...] = field(default=(), compare=False, repr=False)  # in the select list, besides aggregates
+    place: int = field(default=0, compare=False, repr=False)  # of the table
+    text: str = field(default="", compare=False, repr=False)
+
+    def query(self) -> Query:
+        """The query, as Python writes it."""
+        if self.window is None:
+            error = InvalidText.meaning(
+                self.place, "This asks for a result per row", "a query needs a window with SLIDE"
+            )
+            raise error.within(self.text)
+        return query(self.name, self.window, **dict(self.aggregates))
+
+
+def parse(text: str, functions: Mapping[str, Template] | None = None) -> tuple[Asked, ...]:
+    """What a text asks for, a statement each; tables and columns are not looked at.
+
+    >>> [asked] = parse("SELECT plug, MAX(load) AS peak FROM events [RANGE 1 HOUR SLIDE 1 MINUTE] GROUP BY plug")
+    >>> asked.table, str(asked.window), asked.keys
+    ('events', 'sliding 1h every 1m', ('plug',))
+    """
+    try:
+        known = functions_of(functions)
+        return tuple(_Meaning(each, place, text, known).asked() for place, each in enumerate(statements(text), start=1))
+    except InvalidText as error:
+        raise error.within(text) from None
+
+
+def queries(text: str, functions: Mapping[str, Template] | None = None) -> tuple[Query, ...]:
+    """The queries of a text that asks for windows.
+
+    >>> [hourly] = queries("hourly: SELECT MAX(load) FROM events [RANGE 1 HOUR SLIDE 1 HOUR]")
+    >>> print(hourly)
+    hourly: tumbling 1h: max_load=max('load')
+    """
+    return tuple(each.query() for each in parse(text, functions))
+
+
+class _Meaning:
+    """What one SELECT means."""
+
+    def __init__(self, select: Select, number: int, text: str, functions: Functions) -> None:
+        self.select = select
+        self.number = number
+        self.text = text
+        self.functions = functions
+        self.computed: dict[str, Expression] = {}
+        self.columns: list[Column] = []
+
+    def asked(self) -> Asked:
+        select = self.select
+        if select.where is not None:
+            self._check_scalar(select.where, "WHERE")
+            self.columns += select.where.columns()
+        is_over = any(each.over is not None for each in select.items)
+        if not is_over and select.windows:
+            place = select.windows[0][0].place
+            raise InvalidText.meaning(place, "No aggregate is OVER this window", "write such as MAX(x) OVER w")
+        if is_over:
+            return self._over()
+        if select.function is not None:
+            return self._of_function(select.function)
+        return self._of_bracket()
+
+    # --- the three dialects
+
+    def _of_bracket(self) -> Asked:
+        select, bracket = self.select, self.select.bracket
+        assert select.table is not None
+        if bracket is None:
+            what = "There is no window"
+            raise InvalidText.meaning(select.table.place, what, "write such as FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]")
+        keys = self._agreed(select.keys, bracket.keys)
+        found = window_in_brackets(bracket)
+        if isinstance(found, Window):
+            return self._finished(select.table, found, keys, None, bracket.column)
+        aggregates, named = self._aggregates(select.items)
+        return self._made(select.table, keys, None, frames=(frame_of(found, aggregates, bracket.place),), named=named)
+
+    def _of_function(self, function: Function) -> Asked:
+        table, on, window, keys = window_of_function(function)
+        group = self.select.keys or ()
+        if not {each.name for each in group} >= set(_EDGES):
+            place = group[0].place if group else function.name.place
+            raise InvalidText.meaning(
+                place, "GROUP BY must hold window_start and window_end", "add them, then the keys"
+            )
+        own = tuple(each for each in group if each.name not in _EDGES)
+        if function.name.name.upper() == "SESSION":
+            # Sessions of a table that is not partitioned are those of all its rows, whatever they are grouped by.
+            named = {each.name for each in keys or ()}
+            if {each.name for each in own} != named:
+                place = own[0].place if own else function.name.place
+                raise InvalidText.meaning(
+                    place, "GROUP BY must hold the keys of SESSION", "write TABLE t PARTITION BY key"
+                )
+        elif keys is not None:
+            raise InvalidText.unsupported(keys[0].place, "PARTITION BY here", "write the keys into GROUP BY")
+        return self._finished(table, window, own, on)
+
+    def _finished(
+        self,
+        table: Column,
+        window: Window,
+        keys: tuple[Column, ...] | None,
+        on: Column | None,
+        punctuation: Column | None = None,
+    ) -> Asked:
+        aggregates, named = self._aggregates(self.select.items)
+        self.columns += [] if punctuation is None else [punctuation]
+        return self._made(table, keys, on, window=window, aggregates=aggregates, named=named)
+
+    def _over(self) -> Asked:
+        select = self.select
+        if select.table is None or select.bracket is not None:
+            assert select.function is not None or select.bracket is not None
+            place = select.bracket.place if select.bracket is not None else select.place
+            raise InvalidText.meaning(place, "OVER has its own window", "name the table alone, as in FROM t")
+        if select.keys is not None:
+            raise InvalidText.meaning(select.keys[0].place, "OVER has its own keys", "write PARTITION BY in OVER (…)")
+        specs = [(each, self._spec(each)) for each in select.items if each.over is not None]
+        first = specs[0][1]
+        for item, spec in specs[1:]:
+            one, other = (order_of(each) for each in (first, spec))
+            if one != other:
+                assert item.over is not None
+                raise InvalidText.disagree(item.over.place, "PARTITION BY and ORDER BY", one, other)
+        frames, selected = self._frames(select.items, {id(item): spec for item, spec in specs})
+        keys = () if first.keys is None else first.keys
+        return self._made(select.table, keys, first.order, frames=frames, selected=selected)
+
+    def _frames(
+        self, items: Sequence[Item], specs: Mapping[int, FrameSpec]
+    ) -> tuple[tuple[Frame, ...], tuple[str, ...] | None]:
+        """Frames in the order of the select list; neighbours that look back alike are one."""
+        found: list[tuple[Any, int, dict[str, Template]]] = []
+        selected: list[str] = []
+        taken: set[str] = set()
+        has_all = False
+        for item in items:
+            if item.expression is None:
+                has_all = True
+            elif id(item) not in specs:
+                column = self._plain(item)
+                self.columns.append(column)
+                selected.append(column.name)
+            else:
+                reach = reach_of(specs[id(item)], item.place)
+                name, template = self._result(item, taken)
+                selected.append(name)
+                if not found or found[-1][0] != reach:
+                    found.append((reach, item.place, {}))
+                found[-1][2][name] = template
+        frames = tuple(frame_of(reach, aggregates, place) for reach, place, aggregates in found)
+        return frames, None if has_all else tuple(selected)
+
+    def _spec(self, item: Item) -> FrameSpec:
+        assert item.over is not None
+        spec = item.over.frame
+        if spec is None:
+            assert item.over.name is not None
+            known = {name.name: each for name, each in self.select.windows}
+            if item.over.name.name not in known:
+                raise InvalidText.unknown(item.over.name.place, "window", item.over.name.name, known or ["none"])
+            spec = known[item.over.name.name]
+        if spec.order is None:
+            raise InvalidText.meaning(item.over.place, "OVER needs to know what advances", "write ORDER BY ts in it")
+        return spec
+
+    # --- aggregates
+
+    def _aggregates(self, items: Sequence[Item]) -> tuple[dict[str, Template], tuple[Column, ...]]:
+        """Results by name, and the columns that are named beside them."""
+        found: dict[str, Template] = {}
+        named = []
+        taken: set[str] = set()
+        for item in items:
+            if item.expression is None:
+                raise InvalidText.meaning(item.place, "* has no meaning over a window", "name keys and aggregates")
+            if isinstance(item.expression, Call):
+                name, template = self._result(item, taken)
+                found[name] = template
+            else:
+                named.append(self._plain(item))
+        if not found:
+            raise InvalidText.meaning(items[0].place, "The select list computes nothing", "add such as MAX(x) AS peak")
+        return found, tuple(named)
+
+    def _result(self, item: Item, taken: set[str]) -> tuple[str, Template]:
+        call = item.expression
+        if not isinstance(call, Call):
+            assert call is not None
+            raise InvalidText.meaning(call.place, "OVER follows an aggregate", "write such as MAX(x) OVER (…)")
+        for each in call.arguments:
+            self._check_scalar(each, f"An argument of {call.name}")
+        template = self.functions.made(call, self._column)
+        name = item.alias.name if item.alias is not None else _made_up(call)
+        place = item.alias.place if item.alias is not None else item.place
+        if name in RESERVED_NAMES:
+            what = f"{name!r} cannot be the name of a result, for results have a column of that name"
+            raise InvalidText.meaning(place, what, "give it another one with AS")
+        if name in taken:
+            raise InvalidText.twice(place, name)
+        taken.add(name)
+        return name, template
+
+    def _plain(self, item: Item) -> Column:
+        expression = item.expression
+        assert expression is not None
+        if not isinstance(expression, Column):
+            what = "The select list takes columns and aggregates, and no computing with them"
+            raise InvalidText.meaning(expression.place, what, "compute in an aggregate, or with the result")
+        if item.alias is not None and item.alias.name != expression.name:
+            raise InvalidText.meaning(item.alias.place, "AS names results of aggregates", "rename columns afterwards")
+        return expression
+
+    def _check_scalar(self, expression: Expression, where: str) -> None:
+        for call in expression.calls():
+            if not self.functions.knows(call.name):
+                self.functions.made(call, str)  # says which functions there are
+            raise InvalidText.meaning(call.place, f"{where} is computed of one row", f"{call.name} is an aggregate")
+
+    def _column(self, expression: Expression) -> str:
+        """The name of what is computed of a row: of a column its own, else the expression itself."""
+        self.columns += expression.columns()
+        name = expression.column_name
+        if name is None:
+            name = str(expression)
+            self.computed[name] = expression
+        return name
+
+    # --- keys
+
+    def _agreed(
+        self, group: tuple[Column, ...] | None, partition: tuple[Column, ...] | None
+    ) -> tuple[Column, ...] | None:
+        if group is not None and partition is not None:
+            one, other = ([each.name for each in keys] for keys in (group, partition))
+            if set(one) != set(other):
+                words = [", ".join(each) for each in (one, other)]
+                raise InvalidText.disagree(group[0].place, "The key, in GROUP BY and PARTITION BY,", *words)
+        return group if group is not None else partition
+
+    def _made(self, table: Column, keys: tuple[Column, ...] | None, on: Column | None, **said: Any) -> Asked:
+        label = self.select.label
+        name = f"q{self.number}" if label is None else label.name
+        if name.startswith("_"):
+            assert label is not None
+            raise InvalidText.meaning(label.place, "The name of a query must not start with _", "take another one")
+        columns = (*self.columns, *(keys or ()), *(() if on is None else (on,)))
+        said["aggregates"] = tuple(said.get("aggregates", {}).items())
+        return Asked(
+            name,
+            table.name,
+            **{"window": None, **said},
+            where=self.select.where,
+            keys=None if keys is None else tuple(dict.fromkeys(each.name for each in keys)),
+            on=None if on is None else on.name,
+            computed=tuple(self.computed.items()),
+            columns=columns,
+            place=table.place,
+            text=self.text,
+        )
+
+
+def _made_up(call: Call) -> str:
+    """A name for a result without one: max_load, count."""
+    words = [call.name.lower(), *(["distinct"] if call.is_distinct else []), *map(str, call.arguments)]
+    return re.sub(r"\W+", "_", "_".join(words)).strip("_")

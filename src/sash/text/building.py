@@ -1,0 +1,334 @@
+"""From rules to statements: the parser calls a function here for each rule of the grammar that it has read."""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any
+
+from sash.errors import InvalidInput, InvalidText
+from sash.text.expressions import SCALARS, Apply, Call, Column, Expression, Literal
+from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Over, Select
+from sash.text.tokens import MOST_LEVELS
+from sash.windows.duration import Duration, duration
+
+__all__ = ["Builder"]
+
+_BIGGEST = 2**63 - 1
+_LONGEST_NUMBER = 40  # letters; reading digits is quadratic
+
+
+class Builder:
+    """A function for each rule of the grammar; each is given what its parts became. Nothing is kept between calls."""
+
+    # --- statements
+
+    def start(self, parts: list[Any]) -> tuple[Select, ...]:
+        return tuple(parts)
+
+    def statement(self, parts: list[Any]) -> Select:
+        label, select = parts
+        return Select(label, *select)
+
+    def streamed_statement(self, parts: list[Any]) -> Select:
+        label, stream, select = parts
+        _check_stream(stream)
+        return Select(label, *select)
+
+    def label(self, parts: list[Any]) -> Column:
+        return _named(parts[0])
+
+    def select(self, parts: list[Any]) -> tuple[Any, ...]:
+        items, source, where, keys, windows = parts
+        table, bracket, function = source if isinstance(source, tuple) else (None, None, source)
+        return items, table, bracket, function, where, keys, windows or (), items[0].place
+
+    def streamed_items(self, parts: list[Any]) -> tuple[Item, ...]:
+        _check_stream(parts[0])
+        items: tuple[Item, ...] = parts[1]
+        return items
+
+    def item_list(self, parts: list[Any]) -> tuple[Item, ...]:
+        return tuple(parts)
+
+    def every_column(self, parts: list[Any]) -> Item:
+        return Item(None, None, None, parts[0].start_pos)
+
+    def item(self, parts: list[Any]) -> Item:
+        expression, over, alias = parts
+        return Item(expression, over, alias, expression.place)
+
+    def alias(self, parts: list[Any]) -> Column:
+        return _named(parts[0])
+
+    def where(self, parts: list[Any]) -> Expression:
+        found: Expression = parts[0]
+        return found
+
+    def group(self, parts: list[Any]) -> tuple[Column, ...]:
+        keys: tuple[Column, ...] = parts[0]
+        return keys
+
+    def names(self, parts: list[Any]) -> tuple[Column, ...]:
+        return tuple(map(_named, parts))
+
+    # --- windows in brackets
+
+    def bracketed(self, parts: list[Any]) -> tuple[Any, ...]:
+        return _named(parts[0]), parts[1], None
+
+    def window(self, parts: list[Any]) -> Bracket:
+        before, bracket, after = parts
+        if before is not None and after is not None:
+            raise InvalidText.meaning(after[0].place, "PARTITION BY is written twice", "leave out one of them")
+        kind, length, slide, offset, column, place = bracket
+        return Bracket(kind, length, slide, offset, column, before or after, place)
+
+    def partition(self, parts: list[Any]) -> tuple[Column, ...]:
+        keys: tuple[Column, ...] = parts[0]
+        return keys
+
+    def by_range(self, parts: list[Any]) -> tuple[Any, ...]:
+        word, length, slide, offset = parts
+        return "range", length, slide, offset, None, word.start_pos
+
+    def by_rows(self, parts: list[Any]) -> tuple[Any, ...]:
+        word, number, slide, offset = parts
+        return "rows", Length(_number(number), number.start_pos), slide, offset, None, word.start_pos
+
+    def unbounded(self, parts: list[Any]) -> tuple[Any, ...]:
+        return "unbounded", None, parts[-1], None, None, parts[0].start_pos
+
+    def now(self, parts: list[Any]) -> tuple[Any, ...]:
+        return "range", Length(0, parts[0].start_pos), None, None, None, parts[0].start_pos
+
+    def session(self, parts: list[Any]) -> tuple[Any, ...]:
+        return "session", parts[1], None, None, None, parts[0].start_pos
+
+    def punctuated(self, parts: list[Any]) -> tuple[Any, ...]:
+        return "punctuated", None, None, None, _named(parts[1]), parts[0].start_pos
+
+    def slide(self, parts: list[Any]) -> Length:
+        length: Length = parts[1]
+        return length
+
+    def offset(self, parts: list[Any]) -> Length:
+        length: Length = parts[0]
+        return length
+
+    # --- window table functions
+
+    def function(self, parts: list[Any]) -> Function:
+        return Function(_named(parts[0]), tuple(parts[1:]))
+
+    def argument(self, parts: list[Any]) -> Argument:
+        word, value = parts
+        name = None if word is None else _named(word)
+        if isinstance(value, Length):
+            return Argument(name, length=value, place=value.place)
+        table, keys, column, place = value
+        return Argument(name, table, keys, column, place=place)
+
+    def table_value(self, parts: list[Any]) -> tuple[Any, ...]:
+        return _named(parts[0]), parts[1], None, parts[0].start_pos
+
+    def descriptor(self, parts: list[Any]) -> tuple[Any, ...]:
+        return None, None, _named(parts[0]), parts[0].start_pos
+
+    def keys(self, parts: list[Any]) -> tuple[Column, ...]:
+        return parts[0] if isinstance(parts[0], tuple) else (_named(parts[0]),)
+
+    # --- OVER
+
+    def over(self, parts: list[Any]) -> Over:
+        word, given = parts
+        if isinstance(given, FrameSpec):
+            return Over(given, None, word.start_pos)
+        return Over(None, _named(given), word.start_pos)
+
+    def frame_spec(self, parts: list[Any]) -> FrameSpec:
+        keys, order, frame = parts
+        return FrameSpec(keys, order, *(frame or (None, None, None)))
+
+    def order(self, parts: list[Any]) -> Column:
+        name, direction = parts
+        if direction is not None and direction.type == "DESC":
+            raise InvalidText.unsupported(direction.start_pos, "DESC", "frames look back, so order rows as they come")
+        return _named(name)
+
+    def frame(self, parts: list[Any]) -> tuple[str, Bound, Bound | None]:
+        bounds = [each for each in parts if isinstance(each, Bound)]
+        return parts[0].type, bounds[0], bounds[1] if len(bounds) > 1 else None
+
+    def bound(self, parts: list[Any]) -> Bound:
+        what, direction = parts
+        length = what if isinstance(what, Length) else None
+        place = what.place if isinstance(what, Length) else what.start_pos
+        is_unbounded = length is None and what.type == "UNBOUNDED"
+        return Bound(length, is_unbounded, direction.type == "FOLLOWING", place)
+
+    def windows(self, parts: list[Any]) -> tuple[tuple[Column, FrameSpec], ...]:
+        return tuple(parts)
+
+    def named_window(self, parts: list[Any]) -> tuple[Column, FrameSpec]:
+        return _named(parts[0]), parts[1]
+
+    # --- lengths
+
+    def number_length(self, parts: list[Any]) -> Length:
+        return Length(_number(parts[0]), parts[0].start_pos)
+
+    def part(self, parts: list[Any]) -> tuple[str, int]:
+        _number(parts[0])
+        _duration(f"{parts[0]} {parts[1]}", parts[1].start_pos)  # a wrong unit is told before what follows it
+        return f"{parts[0]} {parts[1]}", parts[0].start_pos
+
+    def duration(self, parts: list[Any]) -> Length:
+        words = [each if isinstance(each, tuple) else (str(each), each.start_pos) for each in parts if each is not None]
+        place = words[0][1]
+        return Length(_duration(" ".join(word for word, _ in words), place), place)
+
+    # --- expressions
+
+    def any_of(self, parts: list[Any]) -> Expression:
+        return _apply("or", parts[::2], parts[1])
+
+    def all_of(self, parts: list[Any]) -> Expression:
+        return _apply("and", parts[::2], parts[1])
+
+    def unary(self, parts: list[Any]) -> Expression:
+        sign, value = parts
+        if sign.type == "PLUS":
+            found: Expression = value
+            return found
+        number = value.value if isinstance(value, Literal) else None
+        if sign.type == "MINUS" and isinstance(number, int | float) and not isinstance(number, bool):
+            return Literal(-number, sign.start_pos)
+        return _apply("not" if sign.type == "NOT" else "negative", [value], sign)
+
+    def binary(self, parts: list[Any]) -> Expression:
+        left, sign, right = parts
+        return _apply("<>" if sign == "!=" else str(sign), [left, right], sign)
+
+    def is_null(self, parts: list[Any]) -> Expression:
+        value, word, negation, _ = parts
+        return _negated(negation, _apply("is_null", [value], word))
+
+    def is_in(self, parts: list[Any]) -> Expression:
+        value, negation, word, *members = parts
+        for each in members:
+            if not isinstance(each, Literal) or each.value is None:
+                raise InvalidText.meaning(each.place, "IN takes a list of numbers, texts or times", "write them out")
+        return _negated(negation, _apply("in", [value, *members], word))
+
+    def between(self, parts: list[Any]) -> Expression:
+        value, negation, word, low, _, high = parts
+        both = [_apply(">=", [value, low], word), _apply("<=", [value, high], word)]
+        return _negated(negation, _apply("and", both, word))
+
+    def like(self, parts: list[Any]) -> Expression:
+        value, negation, word, pattern = parts
+        if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+            raise InvalidText.meaning(pattern.place, "LIKE takes a pattern in single quotes", "write such as 'a%'")
+        return _negated(negation, _apply("like", [value, pattern], word))
+
+    def number(self, parts: list[Any]) -> Expression:
+        return Literal(_number(parts[0]), parts[0].start_pos)
+
+    def string(self, parts: list[Any]) -> Expression:
+        return Literal(str(parts[0]), parts[0].start_pos)
+
+    def word(self, parts: list[Any]) -> Expression:
+        return Literal({"TRUE": True, "FALSE": False, "NULL": None}[parts[0].type], parts[0].start_pos)
+
+    def moment(self, parts: list[Any]) -> Expression:
+        kind, written = parts
+        try:
+            if kind.type == "DATE":
+                return Literal(dt.date.fromisoformat(str(written).strip()), kind.start_pos)
+            return Literal(dt.datetime.fromisoformat(str(written).strip()), kind.start_pos)
+        except ValueError:
+            raise InvalidText.moment(kind.start_pos, kind.type, str(written)) from None
+
+    def column(self, parts: list[Any]) -> Expression:
+        return _named(parts[0])
+
+    def call_of_rows(self, parts: list[Any]) -> Expression:
+        return Call(str(parts[0]), (), of_rows=True, place=parts[0].start_pos)
+
+    def call_of_distinct(self, parts: list[Any]) -> Expression:
+        return Call(str(parts[0]), (parts[1],), is_distinct=True, place=parts[0].start_pos)
+
+    def call(self, parts: list[Any]) -> Expression:
+        word, *given = parts
+        arguments = [each for each in given if each is not None]
+        name = str(word).lower()
+        if name not in SCALARS:
+            return _checked(Call(str(word), tuple(arguments), place=word.start_pos))
+        least, most = SCALARS[name]
+        if not least <= len(arguments) <= most:
+            raise InvalidText.arguments(word.start_pos, str(word), _counted(least, most), len(arguments))
+        if name == "round" and len(arguments) == 2 and not _is_small(arguments[1]):
+            raise InvalidText.meaning(
+                arguments[1].place, "ROUND takes a number of places from -15 to 15", "write it out"
+            )
+        return _apply(name, arguments, word)
+
+    def case(self, parts: list[Any]) -> Expression:
+        word, *given = parts
+        *pairs, otherwise = given if len(given) % 2 else [*given, None]
+        return _apply("case", [*pairs, otherwise or Literal(None, word.start_pos)], word)
+
+
+def _named(word: Any) -> Column:
+    return Column(str(word), word.start_pos)
+
+
+def _apply(function: str, arguments: Iterable[Expression], word: Any) -> Expression:
+    return _checked(Apply(function, tuple(arguments), word.start_pos))
+
+
+def _checked(expression: Expression) -> Expression:
+    if expression.depth > MOST_LEVELS:
+        raise InvalidText.too_deep(expression.place, MOST_LEVELS)
+    return expression
+
+
+def _negated(negation: Any, expression: Expression) -> Expression:
+    return expression if negation is None else _apply("not", [expression], negation)
+
+
+def _number(word: Any) -> int | float:
+    """A number as written; one that does not fit 64 bits is refused."""
+    text = str(word)
+    if len(text) <= _LONGEST_NUMBER:
+        try:
+            if text.isdecimal():
+                if int(text) <= _BIGGEST:
+                    return int(text)
+            elif text.isascii() and "_" not in text and abs(float(text)) < float("inf"):
+                return float(text)
+        except ValueError:
+            pass
+    raise InvalidText.number(word.start_pos, text)
+
+
+def _duration(words: str, place: int) -> Duration:
+    try:
+        return duration(words)
+    except InvalidInput as error:
+        raise InvalidText.because(place, error) from None
+
+
+def _is_small(expression: Expression) -> bool:
+    value = expression.value if isinstance(expression, Literal) else None
+    return isinstance(value, int) and not isinstance(value, bool) and -15 <= value <= 15
+
+
+def _counted(least: int, most: int) -> str:
+    if least == most:
+        return f"{least} argument{'s' if least > 1 else ''}"
+    return f"{least} to {most} arguments" if most < 100 else f"at least {least} argument{'s' if least > 1 else ''}"
+
+
+def _check_stream(word: Any) -> None:
+    if word.upper() == "DSTREAM":
+        raise InvalidText.unsupported(word.start_pos, "DSTREAM", "it sends what has left a window; write ISTREAM")

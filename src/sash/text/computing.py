@@ -1,0 +1,301 @@
+"""Expressions on Arrow tables: what WHERE keeps, and what aggregates are computed of.
+
+They mean what they mean to Spark: a null stays null, NaN is the largest number and equals itself, whole numbers divide
+to a fraction, and what is divided by zero is null.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sash.errors import InvalidText
+from sash.text.expressions import Expression
+from sash.text.request import Request
+
+__all__ = ["FUNCTIONS", "check_types", "prepared"]
+
+_PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def prepared(table: Any, request: Request) -> Any:
+    """The rows that WHERE keeps, with a column for each expression that an aggregate takes."""
+    table = _without_views(table)
+    if request.where is not None:
+        table = table.filter(_condition(table, request.where, request.text))
+    for name, expression in request.computed.items():
+        table = table.append_column(name, _column(table, expression, request.text))
+    return table
+
+
+def _without_views(table: Any) -> Any:
+    """The table with Polars' texts as plain ones: Arrow can filter no others."""
+    for place, each in enumerate(table.schema):
+        if each.type in _PLAIN:
+            table = table.set_column(place, each.name, table.column(place).cast(_PLAIN[each.type]))
+    return table
+
+
+def check_types(schema: Any, request: Request) -> None:
+    """Refuse what cannot be computed of columns of these types."""
+    prepared(schema.empty_table(), request)
+
+
+def _condition(table: Any, where: Expression, text: str) -> Any:
+    mask = _column(table, where, text)
+    if pa.types.is_null(mask.type):
+        return mask.cast(pa.bool_())
+    if not pa.types.is_boolean(mask.type):
+        what = f"WHERE takes a condition, and this is {mask.type}"
+        raise InvalidText.meaning(where.place, what, "compare it with something").within(text)
+    return mask
+
+
+def _column(table: Any, expression: Expression, text: str) -> Any:
+    try:
+        value = expression.read(_OnArrow(table))
+    except InvalidText as error:
+        raise error.within(text) from None
+    if isinstance(value, pa.Scalar):
+        return pa.chunked_array([pa.repeat(value, len(table))])
+    return value
+
+
+class _OnArrow:
+    """Columns of a table; literals are as narrow as Spark's."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def column(self, name: str) -> Any:
+        column = self.table.column(name)
+        return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+    def literal(self, value: Any) -> Any:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return pa.scalar(value, pa.int32() if -(2**31) <= value < 2**31 else pa.int64())
+        return pa.scalar(value)
+
+    def apply(self, function: str, arguments: Sequence[Any], place: int) -> Any:
+        try:
+            return FUNCTIONS[function](*arguments)
+        except (pa.ArrowNotImplementedError, pa.ArrowTypeError, _Unlike):
+            kinds = dict.fromkeys(each.type for each in arguments)
+            raise InvalidText.types(place, function.replace("_", " "), kinds) from None
+        except pa.ArrowInvalid as error:
+            raise InvalidText.values(place, function, str(error)) from None
+
+
+class _Unlike(Exception):
+    """Types that Arrow would take, and Spark would not, or otherwise."""
+
+
+# --- comparisons ---------------------------------------------------------------------------------
+
+
+def _sort(kind: Any) -> str:
+    """What can be compared with each other."""
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "text"
+    return "time" if pa.types.is_timestamp(kind) or pa.types.is_date(kind) else str(kind)
+
+
+def _alike(*values: Any) -> list[Any]:
+    """The values, if they can be compared; a time without a zone is in the zone of the others."""
+    sorts = {_sort(each.type) for each in values} - {"null"}
+    if len(sorts) > 1:
+        raise _Unlike
+    zones = [each.type.tz for each in values if pa.types.is_timestamp(each.type) and each.type.tz is not None]
+    if not zones:
+        return list(values)
+    return [_in_zone(each, zones[0]) for each in values]
+
+
+def _in_zone(value: Any, zone: str) -> Any:
+    if pa.types.is_date(value.type):
+        value = value.cast(pa.timestamp("us"))
+    if pa.types.is_timestamp(value.type) and value.type.tz is None:
+        return pc.assume_timezone(value, zone)
+    return value
+
+
+def _is_nan(value: Any) -> Any:
+    return pc.is_nan(value) if pa.types.is_floating(value.type) else None
+
+
+def _less(a: Any, b: Any) -> Any:
+    """a < b, where NaN is the largest number."""
+    plain = pc.less(a, b)
+    nan = _is_nan(b)
+    if nan is None:
+        return plain
+    other = _is_nan(a)
+    return pc.or_kleene(plain, pc.and_kleene(nan, pc.is_valid(a) if other is None else pc.invert(other)))
+
+
+def _equal(a: Any, b: Any) -> Any:
+    plain, ours, theirs = pc.equal(a, b), _is_nan(a), _is_nan(b)
+    return plain if ours is None or theirs is None else pc.or_kleene(plain, pc.and_kleene(ours, theirs))
+
+
+def _comparison(of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def compared(a: Any, b: Any) -> Any:
+        one, other = _alike(a, b)
+        known = pc.and_kleene(pc.is_valid(one), pc.is_valid(other))
+        return pc.if_else(known, of(one, other), pa.scalar(None, pa.bool_()))
+
+    return compared
+
+
+def _is_in(value: Any, *members: Any) -> Any:
+    if all(pa.types.is_integer(each.type) for each in (value, *members)) and value.type != pa.uint64():
+        value = value.cast(pa.int64())
+        members = tuple(each.cast(pa.int64()) for each in members)
+    if all(each.type == value.type for each in members) and not pa.types.is_floating(value.type):
+        found = pc.is_in(value, value_set=pa.array([each.as_py() for each in members], value.type))
+        return pc.if_else(pc.is_valid(value), found, pa.scalar(None, pa.bool_()))
+    equal = FUNCTIONS["="]
+    return reduce(pc.or_kleene, (equal(value, each) for each in members))
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def _numbers(*values: Any) -> tuple[Any, ...]:
+    if any(_sort(each.type) not in ("number", "null") for each in values):
+        raise _Unlike
+    return values
+
+
+def _floats(*values: Any) -> tuple[Any, ...]:
+    return tuple(each.cast(pa.float64()) for each in _numbers(*values))
+
+
+def _arithmetic(of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda a, b: of(*_numbers(a, b))
+
+
+def _not_zero(value: Any) -> Any:
+    return pc.if_else(pc.equal(value, pa.scalar(0, value.type)), pa.scalar(None, value.type), value)
+
+
+def _divided(a: Any, b: Any) -> Any:
+    if not any(pa.types.is_decimal(each.type) for each in _numbers(a, b)):
+        a, b = _floats(a, b)
+    return pc.divide(a, _not_zero(b))
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    """With the sign of the first; of floats exact."""
+    for each in _numbers(a, b):
+        if pa.types.is_decimal(each.type):
+            raise _Unlike
+    kind = pc.add(a, b).type
+    count = max(len(each) if not isinstance(each, pa.Scalar) else 1 for each in (a, b))
+    wide = [pa.repeat(each, count) if isinstance(each, pa.Scalar) else each for each in (a, b)]
+    one, other = (each.cast(kind) for each in wide)
+    missing = np.asarray(pc.or_(pc.is_null(one), pc.or_kleene(pc.is_null(other), pc.equal(other, 0)))).astype(bool)
+    tops, bottoms = (np.asarray(pc.fill_null(each, pa.scalar(1, kind))) for each in (one, other))
+    found = np.fmod(tops, np.where(missing, np.ones(1, bottoms.dtype), bottoms))
+    result = pa.array(found, kind, mask=missing)
+    return result[0] if all(isinstance(each, pa.Scalar) for each in (a, b)) else pa.chunked_array([result])
+
+
+def _logarithm(value: Any) -> Any:
+    (number,) = _floats(value)
+    return pc.ln(pc.if_else(pc.less_equal(number, 0.0), pa.scalar(None, pa.float64()), number))
+
+
+def _rounded(value: Any, places: Any = None) -> Any:
+    (number,) = _numbers(value)
+    return pc.round(number, 0 if places is None else places.as_py(), round_mode="half_towards_infinity")
+
+
+# --- texts, choices ------------------------------------------------------------------------------
+
+
+def _texts(*values: Any) -> tuple[Any, ...]:
+    if any(_sort(each.type) not in ("text", "null") for each in values):
+        raise _Unlike
+    return tuple(each.cast(pa.large_string()) for each in values)
+
+
+def _joined(a: Any, b: Any) -> Any:
+    return pc.binary_join_element_wise(*_texts(a, b), pa.scalar("", pa.large_string()))
+
+
+def _coalesced(*values: Any) -> Any:
+    return pc.coalesce(*_alike(*values))
+
+
+def _extreme(takes_second: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def taken(a: Any, b: Any) -> Any:
+        a, b = _alike(a, b)
+        return pc.coalesce(pc.if_else(takes_second(a, b), b, a), a, b)
+
+    return lambda *values: reduce(taken, values)
+
+
+def _nullified(a: Any, b: Any) -> Any:
+    return pc.if_else(pc.fill_null(FUNCTIONS["="](a, b), False), pa.scalar(None, a.type), a)
+
+
+def _chosen(*given: Any) -> Any:
+    """CASE: conditions and values by turns, what is left over last."""
+    conditions, values = given[:-1:2], _alike(*given[1::2], given[-1])
+    for each in conditions:
+        _truths(each)
+    result = values[-1]
+    for condition, value in zip(reversed(conditions), reversed(values[:-1]), strict=True):
+        result = pc.if_else(pc.fill_null(condition.cast(pa.bool_()), False), value, result)
+    return result
+
+
+def _truths(*values: Any) -> tuple[Any, ...]:
+    if any(not pa.types.is_boolean(each.type) and not pa.types.is_null(each.type) for each in values):
+        raise _Unlike
+    return tuple(each.cast(pa.bool_()) for each in values)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "and": lambda *values: reduce(pc.and_kleene, _truths(*values)),
+    "or": lambda *values: reduce(pc.or_kleene, _truths(*values)),
+    "not": lambda value: pc.invert(*_truths(value)),
+    "=": _comparison(_equal),
+    "<>": _comparison(lambda a, b: pc.invert(_equal(a, b))),
+    "<": _comparison(_less),
+    ">": _comparison(lambda a, b: _less(b, a)),
+    "<=": _comparison(lambda a, b: pc.invert(_less(b, a))),
+    ">=": _comparison(lambda a, b: pc.invert(_less(a, b))),
+    "is_null": pc.is_null,
+    "in": _is_in,
+    "like": lambda value, pattern: pc.match_like(*_texts(value), pattern.as_py()),
+    "+": _arithmetic(pc.add_checked),
+    "-": _arithmetic(pc.subtract_checked),
+    "*": _arithmetic(pc.multiply_checked),
+    "/": _divided,
+    "%": _remainder,
+    "||": _joined,
+    "negative": lambda value: pc.negate_checked(*_numbers(value)),
+    "case": _chosen,
+    "abs": lambda value: pc.abs_checked(*_numbers(value)),
+    "coalesce": _coalesced,
+    "exp": lambda value: pc.exp(*_floats(value)),
+    "greatest": _extreme(_less),
+    "least": _extreme(lambda a, b: _less(b, a)),
+    "length": lambda value: pc.utf8_length(*_texts(value)).cast(pa.int32()),
+    "ln": _logarithm,
+    "lower": lambda value: pc.utf8_lower(*_texts(value)),
+    "nullif": _nullified,
+    "power": lambda a, b: pc.power(*_floats(a, b)),
+    "round": _rounded,
+    "sign": lambda value: pc.sign(*_floats(value)),
+    "sqrt": lambda value: pc.sqrt(*_floats(value)),
+    "trim": lambda value: pc.utf8_trim(*_texts(value), " "),
+    "upper": lambda value: pc.utf8_upper(*_texts(value)),
+}

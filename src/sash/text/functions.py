@@ -1,0 +1,170 @@
+"""Aggregates by the names that SQL and the papers give them, and those that users register."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from sash.algebra import extremes, holistic, sketches, sums
+from sash.algebra.aggregate import Aggregate, Template
+from sash.errors import InvalidAggregate, InvalidText, SashError
+from sash.text.expressions import SCALARS, Call, Expression, Literal
+
+__all__ = ["AGGREGATES", "Functions", "functions_of", "register"]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How an aggregate is made: from so many columns, then from so many numbers or texts."""
+
+    make: Callable[..., Template]
+    columns: int = 1
+    parameters: int = 0
+    is_reversed: bool = False  # MAX_BY(who, x) is ARGMAX(x, who)
+
+
+AGGREGATES: dict[str, Signature] = {
+    "count": Signature(sums.count),
+    "sum": Signature(sums.sum),
+    "avg": Signature(sums.mean),
+    "mean": Signature(sums.mean),
+    "product": Signature(sums.product),
+    "stddev": Signature(sums.stddev),
+    "stddev_samp": Signature(sums.stddev),
+    "stddev_pop": Signature(partial(sums.stddev, population=True)),
+    "variance": Signature(sums.variance),
+    "var_samp": Signature(sums.variance),
+    "var_pop": Signature(partial(sums.variance, population=True)),
+    "geomean": Signature(sums.geometric_mean),
+    "geometric_mean": Signature(sums.geometric_mean),
+    "min": Signature(extremes.min),
+    "max": Signature(extremes.max),
+    "range": Signature(extremes.range),
+    "maxcount": Signature(extremes.max_count),
+    "max_count": Signature(extremes.max_count),
+    "mincount": Signature(extremes.min_count),
+    "min_count": Signature(extremes.min_count),
+    "argmax": Signature(extremes.argmax, columns=2),
+    "argmin": Signature(extremes.argmin, columns=2),
+    "max_by": Signature(extremes.argmax, columns=2, is_reversed=True),
+    "min_by": Signature(extremes.argmin, columns=2, is_reversed=True),
+    "first": Signature(extremes.first),
+    "first_value": Signature(extremes.first),
+    "last": Signature(extremes.last),
+    "last_value": Signature(extremes.last),
+    "m4": Signature(extremes.m4),
+    "median": Signature(holistic.median),
+    "quantile": Signature(holistic.quantile, parameters=1),
+    "percentile": Signature(holistic.quantile, parameters=1),
+    "collect": Signature(holistic.collect),
+    "collect_list": Signature(holistic.collect),
+    "array_agg": Signature(holistic.collect),
+    "collect_distinct": Signature(holistic.collect_distinct),
+    "count_distinct": Signature(holistic.count_distinct),
+    "string_agg": Signature(holistic.string_agg, parameters=1),
+    "listagg": Signature(holistic.string_agg, parameters=1),
+    "approx_count_distinct": Signature(sketches.hyperloglog),
+    "hyperloglog": Signature(sketches.hyperloglog, parameters=1),
+    "bloom_filter": Signature(sketches.bloom_filter, parameters=2),
+    "count_min": Signature(sketches.count_min, parameters=2),
+    "moment_sketch": Signature(sketches.moment_sketch, parameters=2),
+}
+_OF_DISTINCT = {"count": "count_distinct", "collect": "collect_distinct", "array_agg": "collect_distinct"}
+_NEEDED = frozenset(("quantile", "percentile"))  # what the parameter is, no one can guess
+
+_registered: dict[str, Template] = {}
+
+
+def register(aggregate: Aggregate) -> Aggregate:
+    """Make an aggregate of your own known to `sash.sql` by its name, whatever the case; the last one of a name counts.
+
+    >>> import sash
+    >>> halves = sash.Aggregate("halves", state="f8", identity=0.0, lift=lambda x: x / 2, combine=lambda a, b: a + b)
+    >>> _ = sash.register(halves)
+    >>> sash.sql("SELECT HALVES(x) AS h FROM t [RANGE 10 SLIDE 10]", t={"n": [1, 2], "x": [3.0, 4.0]}, on="n")["h"][0]
+    <pyarrow.DoubleScalar: 3.5>
+    """
+    if not isinstance(aggregate, Aggregate):
+        raise InvalidAggregate.not_an_aggregate(aggregate)
+    _registered[_free(aggregate.name)] = aggregate
+    return aggregate
+
+
+def _free(name: str) -> str:
+    if name.lower() in AGGREGATES or name.lower() in SCALARS:
+        raise InvalidText.registered(name)
+    return name.lower()
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The aggregates that a text may call."""
+
+    own: Mapping[str, Template]
+
+    def knows(self, name: str) -> bool:
+        return name.lower() in AGGREGATES or name.lower() in self.own
+
+    def made(self, call: Call, column: Callable[[Expression], str]) -> Template:
+        """The aggregate that a call means; `column` names what is computed of a row."""
+        name = call.name.lower()
+        if name in self.own:
+            self._check_plain(call)
+            return self._own(call, self.own[name], column)
+        if name not in AGGREGATES:
+            raise InvalidText.unknown(call.place, "function", call.name, {*AGGREGATES, *SCALARS, *self.own})
+        if name == "count" and (call.of_rows or _is_constant(call)):
+            return sums.count()
+        if call.is_distinct:
+            if name not in _OF_DISTINCT:
+                raise InvalidText.unsupported(call.place, f"DISTINCT in {call.name}", "COUNT and COLLECT alone take it")
+            name = _OF_DISTINCT[name]
+        elif call.of_rows:
+            self._check_plain(call)
+        return _builtin(call, AGGREGATES[name], name in _NEEDED, column)
+
+    def _check_plain(self, call: Call) -> None:
+        if call.of_rows or call.is_distinct:
+            what = "*" if call.of_rows else "DISTINCT"
+            raise InvalidText.unsupported(call.place, f"{what} in {call.name}", "say of which column, without it")
+
+    def _own(self, call: Call, template: Template, column: Callable[[Expression], str]) -> Template:
+        if len(call.arguments) != template.arity:
+            expected = f"{template.arity} argument{'s' if template.arity > 1 else ''}"
+            raise InvalidText.arguments(call.place, call.name, expected, len(call.arguments))
+        return replace(template, columns=tuple(column(each) for each in call.arguments))
+
+
+def _is_constant(call: Call) -> bool:
+    """Whether it is COUNT(1)."""
+    constants = [each for each in call.arguments if isinstance(each, Literal) and each.value is not None]
+    return not call.is_distinct and len(call.arguments) == 1 and len(constants) == 1
+
+
+def _builtin(call: Call, signature: Signature, is_needed: bool, column: Callable[[Expression], str]) -> Template:
+    least = signature.columns + is_needed
+    most = signature.columns + signature.parameters
+    if not least <= len(call.arguments) <= most:
+        expected = f"{least}" if least == most else f"{least} to {most}"
+        words = f"{expected} argument{'s' if most > 1 else ''}"
+        raise InvalidText.arguments(call.place, call.name, words, len(call.arguments))
+    columns = [column(each) for each in call.arguments[: signature.columns]]
+    parameters: list[Any] = []
+    for each in call.arguments[signature.columns :]:
+        if not isinstance(each, Literal):
+            raise InvalidText.meaning(each.place, f"{call.name} takes a number or a text here", "write it out")
+        parameters.append(each.value)
+    try:
+        return signature.make(*(reversed(columns) if signature.is_reversed else columns), *parameters)
+    except SashError as error:
+        raise InvalidText.because(call.arguments[-1].place, error) from None
+
+
+def functions_of(given: Mapping[str, Template] | None) -> Functions:
+    """What a text may call: what is registered, and what was given with the call."""
+    own = dict(_registered)
+    for name, template in (given or {}).items():
+        if not isinstance(template, Template):
+            raise InvalidAggregate.not_an_aggregate(template)
+        own[_free(str(name))] = template
+    return Functions(own)

@@ -1,0 +1,135 @@
+"""One call from several statements: they read one table, by one key and one order, and so share slices."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from sash.engine.rolling import Frame
+from sash.errors import InvalidInput, InvalidText
+from sash.plan.query import Query, named_queries
+from sash.text.asked import Asked
+from sash.text.expressions import Expression
+from sash.text.windows import EVER
+from sash.windows.duration import Duration
+
+__all__ = ["Request", "request_of"]
+
+_EDGES = ("window_start", "window_end")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of one table: queries for `sash.aggregate`, or frames for `sash.rolling`."""
+
+    asked: tuple[Asked, ...]
+    on: str
+    by: tuple[str, ...]
+    queries: tuple[Query, ...]
+    frames: tuple[Frame, ...]
+
+    @property
+    def table(self) -> str:
+        return self.asked[0].table
+
+    @property
+    def text(self) -> str:
+        return self.asked[0].text
+
+    @property
+    def where(self) -> Expression | None:
+        return self.asked[0].where
+
+    @property
+    def computed(self) -> dict[str, Expression]:
+        """What is to be computed of each row before, by the name of the column."""
+        return {name: each for asked in self.asked for name, each in asked.computed}
+
+    @property
+    def selected(self) -> tuple[str, ...] | None:
+        """The columns of a result per row; None: all."""
+        if any(each.selected is None for each in self.asked):
+            return None
+        return tuple(dict.fromkeys(name for each in self.asked for name in each.selected or ()))
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether a frame reaches back to the first row."""
+        return any(each.rows == EVER or each.range == Duration(EVER) for each in self.frames)
+
+    def frames_on(self, kind: Any) -> tuple[Frame, ...]:
+        """The frames, on a column of this type: of floats, what reaches back for ever is a number."""
+        if not pa.types.is_floating(kind):
+            return self.frames
+        return tuple(
+            replace(each, range=float(EVER // 2)) if each.range == Duration(EVER) else each for each in self.frames
+        )
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Refuse a column that the table has not, at its place in the text; and one that would be computed over."""
+        known = list(names)
+        for asked in self.asked:
+            for column in asked.columns:
+                if column.name not in known:
+                    raise InvalidText.unknown(column.place, "column", column.name, known).within(self.text)
+        for name in self.computed:
+            if name in known:
+                raise InvalidInput.twice(name)
+
+
+def request_of(asked: Sequence[Asked], on: str | None, by: str | Sequence[str] | None) -> Request:
+    """All statements as one request; what Python and the text both say must be the same.
+
+    >>> from sash.text.asked import parse
+    >>> request = request_of(parse("SELECT COUNT(*) FROM t [ROWS 9 SLIDE 9] GROUP BY k"), on="ts", by=None)
+    >>> request.by, str(request.queries[0])
+    (('k',), 'q1: tumbling 9 rows: count=count()')
+    """
+    first = asked[0]
+    try:
+        for each in asked[1:]:
+            _check_alike(first, each)
+        order = _agreed("What advances", on, first.on, first.place)
+        given = None if by is None else (by,) if isinstance(by, str) else tuple(by)
+        keys = first.keys if given is None else given
+        if given is not None and first.keys is not None and set(given) != set(first.keys):
+            raise InvalidText.disagree(first.place, "The key", ", ".join(given) or "none", _listed(first.keys))
+        for each in asked:
+            for column in each.named:
+                allowed = (*(keys or ()), *(_EDGES if each.window is not None else ()))
+                if column.name not in allowed:
+                    what = f"{column.name!r} is neither a key nor in an aggregate"
+                    fix = "add GROUP BY, or write such as LAST(…) of it"
+                    raise InvalidText.meaning(column.place, what, fix)
+    except InvalidText as error:
+        raise error.within(first.text) from None
+    if order is None:
+        raise InvalidInput.option("on", on, "the name of the column that advances, as in sash.sql(…, on='ts')")
+    queries = () if first.window is None else named_queries([each.query() for each in asked])
+    return Request(tuple(asked), order, keys or (), queries, tuple(frame for each in asked for frame in each.frames))
+
+
+def _check_alike(first: Asked, other: Asked) -> None:
+    if (first.window is None) != (other.window is None):
+        what = "One call gives windows or a result per row, not both"
+        raise InvalidText.meaning(other.place, what, "make two calls")
+    for what, one, two in (
+        ("The table of a call", first.table, other.table),
+        ("The key of a call", _listed(first.keys), _listed(other.keys)),
+        ("The column that advances", first.on, other.on),
+        ("WHERE of a call", first.where, other.where),
+    ):
+        if one != two:
+            said = (each if each is not None else "not given" for each in (one, two))
+            raise InvalidText.disagree(other.place, what, *said)
+
+
+def _agreed(what: str, given: Any, said: str | None, place: int) -> Any:
+    if given is not None and said is not None and given != said:
+        raise InvalidText.disagree(place, what, given, said)
+    return said if given is None else given
+
+
+def _listed(keys: tuple[str, ...] | None) -> str:
+    return ", ".join(sorted(keys or ())) or "none"

@@ -1,0 +1,153 @@
+"""Windows and frames as they are written, to windows and frames as Python has them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sash.algebra.aggregate import Template
+from sash.engine.rolling import Frame, frame
+from sash.errors import InvalidText, SashError
+from sash.text.expressions import Column
+from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Length
+from sash.windows.duration import Duration
+from sash.windows.kinds import Window, cumulative, punctuated, session, sliding, tumbling
+
+__all__ = ["EVER", "frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
+
+# Longer than anything that positions and ranks can reach: a frame that never lets go of a row.
+EVER = 2**61 - 1
+
+# Arguments of window table functions, in their order; those that must be given first.
+_FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "TUMBLE": (("SIZE",), ("OFFSET",)),
+    "HOP": (("SLIDE", "SIZE"), ("OFFSET",)),
+    "CUMULATE": (("STEP", "SIZE"), ("OFFSET",)),
+    "SESSION": (("GAP",), ()),
+}
+
+
+# --- windows -------------------------------------------------------------------------------------
+
+
+def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
+    """A window, or what each row looks back on."""
+    slide, offset = _value(bracket.slide), _value(bracket.offset, 0)
+    if bracket.kind == "unbounded":
+        if bracket.slide is not None:
+            what = "An unbounded window has no slide"
+            raise InvalidText.meaning(bracket.slide.place, what, "leave out SLIDE, or use CUMULATE, which starts anew")
+        return "range", Duration(EVER)
+    if bracket.slide is None and bracket.offset is not None:
+        raise InvalidText.meaning(bracket.offset.place, "OFFSET moves a grid", "give a SLIDE, too")
+    try:
+        if bracket.kind == "session":
+            return session(gap=_value(bracket.length))
+        if bracket.kind == "punctuated":
+            assert bracket.column is not None
+            return punctuated(bracket.column.name)
+        length: Any = _value(bracket.length)
+        if bracket.slide is None:
+            return bracket.kind, length
+        if bracket.kind == "rows":
+            return sliding(rows=length, every=slide, offset=offset)
+        return sliding(length, every=slide, offset=offset)
+    except SashError as error:
+        raise InvalidText.because(bracket.place, error) from None
+
+
+def window_of_function(function: Function) -> tuple[Column, Column, Window, tuple[Column, ...] | None]:
+    """Table, `on`, window and keys of a window table function."""
+    name = function.name.name.upper()
+    if name not in _FUNCTIONS:
+        raise InvalidText.unknown(function.name.place, "window table function", name, _FUNCTIONS)
+    needed, optional = _FUNCTIONS[name]
+    order = ("DATA", "TIMECOL", *needed, *optional)
+    given: dict[str, Argument] = {}
+    for place, each in enumerate(function.arguments):
+        if each.name is None and place >= len(order):
+            words = f"{len(order) - len(optional)} to {len(order)} arguments" if optional else f"{len(order)} arguments"
+            raise InvalidText.arguments(each.place, name, words, len(function.arguments))
+        word = order[place] if each.name is None else each.name.name.upper()
+        if word not in order:
+            raise InvalidText.unknown(each.place if each.name is None else each.name.place, "argument", word, order)
+        if word in given:
+            raise InvalidText.meaning(each.place, f"{word} is given twice", "leave out one of them")
+        given[word] = each
+    for word in (*order[: len(order) - len(optional)],):
+        if word not in given:
+            raise InvalidText.meaning(function.name.place, f"{name} lacks {word}", f"it takes {', '.join(order)}")
+    data, timecol = given.pop("DATA"), given.pop("TIMECOL")
+    if data.table is None:
+        raise InvalidText.meaning(data.place, f"{name} begins with its table", "write such as TABLE t")
+    if timecol.column is None:
+        raise InvalidText.meaning(timecol.place, f"{name} needs the column that advances", "write DESCRIPTOR(ts)")
+    lengths: dict[str, Any] = {}
+    for word, each in given.items():
+        if each.length is None:
+            raise InvalidText.meaning(each.place, f"{word} is a length", "write such as INTERVAL '10' MINUTES")
+        lengths[word.lower()] = each.length.value
+    return data.table, timecol.column, _window_of(name, lengths, function.name.place), data.keys
+
+
+def _window_of(name: str, lengths: Mapping[str, Any], place: int) -> Window:
+    offset = lengths.get("offset", 0)
+    try:
+        if name == "TUMBLE":
+            return tumbling(lengths["size"], offset=offset)
+        if name == "HOP":
+            return sliding(lengths["size"], every=lengths["slide"], offset=offset)
+        if name == "CUMULATE":
+            return cumulative(lengths["size"], every=lengths["step"], offset=offset)
+        return session(gap=lengths["gap"])
+    except SashError as error:
+        raise InvalidText.because(place, error) from None
+
+
+# --- frames --------------------------------------------------------------------------------------
+
+
+def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
+    """How far a frame looks back; without a word about it, to the first row, as in SQL."""
+    if spec.unit is None or spec.start is None:
+        return "range", Duration(EVER)
+    for bound in (spec.start, spec.end):
+        if bound is not None and bound.is_following:
+            raise InvalidText.unsupported(
+                bound.place, "FOLLOWING", "a frame ends at its row, so write … AND CURRENT ROW"
+            )
+    if spec.end is not None and not _is_current(spec.end):
+        raise InvalidText.meaning(spec.end.place, "A frame ends at its row", "write … AND CURRENT ROW")
+    start = spec.start
+    if start.is_unbounded:
+        return ("rows", EVER) if spec.unit == "ROWS" else ("range", Duration(EVER))
+    length: Any = 0 if start.length is None else start.length.value
+    if spec.unit == "RANGE":
+        return "range", length
+    if not isinstance(length, int):
+        raise InvalidText.meaning(start.place, "ROWS are counted", "write a whole number, or RANGE")
+    return "rows", length + 1  # and the row itself
+
+
+def _is_current(bound: Bound) -> bool:
+    return bound.length is None and not bound.is_unbounded
+
+
+def frame_of(reach: tuple[str, Any], aggregates: dict[str, Template], place: int) -> Frame:
+    """A frame of so much, and what is computed of it."""
+    unit, length = reach
+    one = next(iter(aggregates.values()))  # names of results may be those of options
+    try:
+        made = frame(rows=length, result=one) if unit == "rows" else frame(range=length, result=one)
+    except SashError as error:
+        raise InvalidText.because(place, error) from None
+    return replace(made, aggregates=tuple(aggregates.items()))
+
+
+def order_of(spec: FrameSpec) -> str:
+    """Keys and order of a frame, in words."""
+    keys = ", ".join(each.name for each in spec.keys or ())
+    return f"{f'PARTITION BY {keys} ' if keys else ''}ORDER BY {spec.order}"
+
+
+def _value(length: Length | None, otherwise: Any = None) -> Any:
+    return otherwise if length is None else length.value

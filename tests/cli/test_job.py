@@ -1,0 +1,134 @@
+"""Job files: what is read, and what is refused in one sentence before Spark starts."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import sash
+from sash.cli.job import read_job
+from sash.cli.main import main
+from sash.errors import InvalidJob
+
+GOOD = """
+[job]
+name = "plugs"
+on = "ts"
+by = ["plug"]
+watermark = "10 seconds"
+
+[source]
+format = "parquet"
+path = "${DATA}/plugs"
+stream = true
+schema = "ts timestamp, plug long, load double"
+options = { maxFilesPerTrigger = 1 }
+
+[queries.hourly]
+window = { sliding = "1 hour", every = "1 minute" }
+peak = "max(load)"
+p95 = "quantile(load, 0.95)"
+
+[queries.recent]
+window = { sliding = { rows = 100 }, every = 10 }
+n = "count()"
+
+[queries.visits]
+window = { session = "30 seconds" }
+n = "count()"
+
+[sink]
+format = "parquet"
+path = "${OUT:-/tmp/out}"
+checkpoint = "/tmp/checkpoint"
+trigger = "available now"
+
+[spark]
+"spark.sql.shuffle.partitions" = 2
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_job_is_read_with_the_variables_of_the_environment(tmp_path: Path) -> None:
+    job = read_job(written(tmp_path, GOOD), {"DATA": "/data"})
+    assert (job.source.path, job.sink.path) == ("/data/plugs", "/tmp/out")
+    assert job.queries == (
+        sash.query(
+            "hourly",
+            sash.sliding("1 hour", every="1 minute"),
+            peak=sash.max("load"),
+            p95=sash.quantile("load", 0.95),
+        ),
+        sash.query("recent", sash.sliding(rows=100, every=10), n=sash.count()),
+        sash.query("visits", sash.session(gap="30 seconds"), n=sash.count()),
+    )
+    assert job.options == {"on": "ts", "by": ["plug"], "watermark": "10 seconds"}
+    assert job.spark == {"spark.sql.shuffle.partitions": 2}
+
+
+WRONG = [
+    ("[job", "[job\n", "is not TOML"),
+    ('[job]\nname = "plugs"', "[job]\nname = 3", "job.name must be a text"),
+    ('on = "ts"', "", "has no 'on'"),
+    ("by =", "buy =", "There is no key of [job] 'buy'. Did you mean 'by'?"),
+    ("[source]", "[sorce]", "There is no part 'sorce'. Did you mean 'source'?"),
+    ('format = "parquet"\npath = "${DATA}/plugs"', 'path = "x"', "[source] has no 'format'"),
+    ("stream = true", 'stream = "yes"', "source.stream must be true or false"),
+    ("options = { maxFilesPerTrigger = 1 }", "options = 1", "source.options must be a table"),
+    ("${DATA}", "${NOWHERE}", "${NOWHERE} is not set"),
+    ('{ sliding = "1 hour", every = "1 minute" }', '{ sliding = "1 our", every = "1 minute" }', "1 our"),
+    ('{ sliding = "1 hour", every = "1 minute" }', '{ slide = "1 hour" }', "There is no window of query 'hourly'"),
+    ('{ sliding = "1 hour", every = "1 minute" }', '"1 hour"', "queries.hourly.window must be"),
+    ('{ sliding = "1 hour", every = "1 minute" }', '{ sliding = "1 hour", evry = "1 minute" }', "evry"),
+    ('{ session = "30 seconds" }', '{ session = "-1 seconds" }', "visits"),
+    ('"max(load)"', '"maxx(load)"', "There is no aggregate in query 'hourly' 'maxx'"),
+    ('"max(load)"', '"max load"', 'a call such as "max(load)"'),
+    ('"max(load)"', "7", 'a call such as "max(load)"'),
+    ('"max(load)"', '"max(load, load, load)"', "hourly"),
+    ('"quantile(load, 0.95)"', '"quantile(load, 95)"', "hourly"),
+    ('"max(load)"', '"max()"', "hourly"),
+    ('window = { session = "30 seconds" }\n', "", "[queries.visits] has no 'window'"),
+    ('checkpoint = "/tmp/checkpoint"\n', "", "[sink] has no 'checkpoint'"),
+    ('[job]\nname = "plugs"', '[job]\ntext = "SELECT 1"', "has both text under [job] and [queries]"),
+]
+
+
+@pytest.mark.parametrize(("there", "instead", "said"), WRONG, ids=[each[2][:40] for each in WRONG])
+def test_what_is_wrong_with_a_job_is_one_sentence_and_exit_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str, instead: str, said: str
+) -> None:
+    assert GOOD.count(there) >= 1
+    path = written(tmp_path, GOOD.replace(there, instead, 1))
+    monkeypatch.setenv("DATA", "/data")
+    with pytest.raises(InvalidJob) as caught:
+        read_job(path)
+    assert said in str(caught.value)
+    for command in ("run", "explain"):
+        done = CliRunner().invoke(main, [command, str(path)])
+        assert done.exit_code == 2 and done.stdout == "" and "Traceback" not in done.stderr
+        assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_or_not_text_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    for name, said in (("none.toml", "No such file"), ("binary.toml", "not text in UTF-8"), ("", "directory")):
+        done = CliRunner().invoke(main, ["run", str(tmp_path / name)])
+        assert done.exit_code == 2 and said in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_doctor_says_what_is_here() -> None:
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code in (0, 1)
+    assert all(name in done.output for name in ("Python", "numba", "pyspark", "Java", "kernel cache"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_printed_for_shells(shell: str) -> None:
+    done = CliRunner().invoke(main, ["completion", shell])
+    assert done.exit_code == 0 and "_SASH_COMPLETE" in done.output
