@@ -49,6 +49,7 @@ def sentence_of(error: object) -> str:
     return raised[0] if raised else lines[0] if lines else type(error).__name__
 
 
+_WIDEST = 120  # characters of a line of query text that are shown
 _RAISED = re.compile(r"(\w+\.)*[A-Z]\w*(Error|Exception|Exit|Interrupt)(:|$)")
 
 
