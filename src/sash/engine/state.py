@@ -14,7 +14,7 @@ from sash.plan.plan import Plan
 from sash.plan.share import keeps_runs
 from sash.slicing.partials import Partials
 from sash.slicing.runs import Runs
-from sash.slicing.slices import NEXT, Array, Slices, grown
+from sash.slicing.slices import Array, Slices, grown
 from sash.windows.kinds import OpenWindows
 
 __all__ = ["State"]
@@ -134,6 +134,13 @@ class State:
             arrays += [each for pair in sent.columns for each in pair if isinstance(each, np.ndarray)]
         return int(sum(each.nbytes for each in [*arrays, *self.partials]))
 
+    def weight(self, plan: Plan) -> int:
+        """How many bytes it takes to save it, about; of Python objects, a few for each."""
+        rows = 16 + 12 * len(self.waiting.columns)
+        sent = sum(len(each) * (32 + 12 * len(each.columns)) for each in self.sent.values())
+        keys = len(self.keys) * 16 + self.slices.keys * 48
+        return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + sent
+
     # --- to bytes and back -----------------------------------------------------------------------
 
     @staticmethod
@@ -149,10 +156,10 @@ class State:
 
     def frozen(self) -> dict[str, Any]:
         """Numbers, arrays, lists and dicts of them."""
-        numbers = np.arange(int(self.slices.cursor[NEXT]))
+        slices, numbers = self.slices.frozen()
         return {
             "keys": self.keys.frozen(),
-            "slices": self.slices.frozen(),
+            "slices": slices,
             "partials": [each.frozen(numbers) for each in self.partials],
             "layout": [self.layout(group, names) for group, names in zip(self.groups, self.names, strict=True)],
             "waiting": {

@@ -117,12 +117,20 @@ class Slices:
         self.cursor[TOP] = len(source)
         self.dirty[kept] = 0
 
-    def frozen(self) -> dict[str, Array]:
-        """What is to be saved: arrays, cut to what is used."""
-        cuts = {"order": int(self.cursor[TOP]), "free": int(self.cursor[FREE])}
-        cuts |= dict.fromkeys(("ends", "firsts", "lasts", "ranks", "opens"), int(self.cursor[NEXT]))
-        arrays = {each.name: getattr(self, each.name)[: cuts.get(each.name)] for each in fields(self)}
-        return {**arrays, "dirty": np.zeros_like(self.dirty)}  # trees are made anew
+    def frozen(self) -> tuple[dict[str, Array], Array]:
+        """What is to be saved: the slices that there are, under new numbers and without gaps; and their old numbers."""
+        numbers, keys = self.live()
+        room = np.where(self.count > 0, 1 << np.ceil(np.log2(np.maximum(self.count, 1))).astype(np.int64), 0)
+        begin = np.cumsum(room) - room
+        first = np.cumsum(self.count) - self.count
+        order = np.zeros(int(room.sum()), self.order.dtype)
+        order[begin[keys] + np.arange(len(numbers)) - first[keys]] = np.arange(len(numbers))
+        cursor = np.zeros_like(self.cursor)
+        cursor[TOP], cursor[NEXT], cursor[USED] = len(order), len(numbers), len(numbers)
+        arrays = {name: getattr(self, name)[numbers] for name in ("ends", "firsts", "lasts", "ranks", "opens")}
+        arrays |= {name: getattr(self, name) for name in ("count", "seen", "cut")}
+        arrays |= {"begin": begin, "room": room, "order": order, "cursor": cursor, "free": self.free[:0]}
+        return {**arrays, "dirty": np.zeros_like(self.dirty)}, numbers  # trees are made anew
 
     @classmethod
     def thawed(cls, frozen: dict[str, Array]) -> "Slices":

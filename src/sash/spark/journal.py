@@ -130,7 +130,7 @@ class Journal:
         self._hold(bucket, _Held(version, nonce, live))
 
     def _most(self, live: Live) -> int:
-        return max(_HEAVY * live.nbytes, _LIGHT)
+        return max(_HEAVY * live.weight, _LIGHT)
 
     def _write_base(self, saved: bytes, old: Head | None = None) -> int:
         """The memory as a new base, in parts; what it takes the place of is dropped."""

@@ -22,6 +22,7 @@ from sash.engine.tables import read_rows
 from sash.errors import InvalidAggregate, InvalidState, InvalidWindow
 from sash.plan.plan import Options, Plan
 from sash.plan.query import Query
+from sash.slicing.runs import Runs
 from sash.spark.blame import blaming
 from sash.spark.packing import positions_in
 from sash.spark.schema import written
@@ -93,7 +94,12 @@ class Live(ABC):
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """How much it is, about."""
+        """How much memory it takes, about."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> int:
+        """How many bytes it takes to save it, about."""
 
     @property
     def combines(self) -> int:
@@ -186,6 +192,11 @@ class _Windows(Live):
     @property
     def nbytes(self) -> int:
         return self.stream.state_bytes
+
+    @property
+    def weight(self) -> int:
+        runs = sum(each.nbytes for each in self.state.partials if isinstance(each, Runs))
+        return self.state.weight(self.plan) + runs
 
     def figures(self) -> dict[str, Any]:
         plan, state = self.plan, self.state
@@ -346,6 +357,10 @@ class _Frames(Live):
     @property
     def nbytes(self) -> int:
         return int(self._before.nbytes + self._waiting.nbytes)
+
+    @property
+    def weight(self) -> int:
+        return self.nbytes
 
     def figures(self) -> dict[str, Any]:
         measure = self._work.plan.measure

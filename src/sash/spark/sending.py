@@ -6,7 +6,6 @@ A bucket that gets no rows still gets a line from each task: so each is called i
 largest position of it, and the watermark is the same everywhere.
 """
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -37,7 +36,6 @@ def sent_schema(measure: Measure) -> pa.Schema:
             ("rows", pa.int32()),
             ("newest", pa.from_numpy_dtype(measure.dtype)),  # null: the task had no row with a position
             ("piece", pa.binary()),
-            ("sent", pa.timestamp("us", "UTC")),
         ]
     )
 
@@ -57,7 +55,7 @@ class SendTask(Task):
     schema: pa.Schema  # with the names that users gave
     budget: Budget
     ids: tuple[int, ...]  # of the buckets
-    max_future: Any = None  # rows further ahead of the clock move no watermark
+    max_future: Any = None  # rows further ahead of the clock move no watermark; the clock is one more column then
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
@@ -65,15 +63,19 @@ class SendTask(Task):
         number = 0
         yield self._lines([(each, task, -1, 0, None, b"") for each in self.ids])
         for table in gathered(batches, self.budget):
+            now = None
+            if self.max_future is not None:  # the clock of the micro-batch: the same if it is run again
+                now = table.column(table.num_columns - 1)[0].value
+                table = table.drop_columns([table.column_names[-1]])
             table = table.rename_columns(self.schema.names).cast(self.schema)
-            lines = list(self._pieces(table, task, number))
+            lines = list(self._pieces(table, task, number, now))
             number += len(lines)
             yield self._lines(lines)
 
-    def _pieces(self, table: pa.Table, task: int, number: int) -> Iterator[tuple[Any, ...]]:
+    def _pieces(self, table: pa.Table, task: int, number: int, now: Any) -> Iterator[tuple[Any, ...]]:
         positions, valid = self.measure.positions(table.column(self.on), self.on)
-        if self.max_future is not None:
-            is_far = positions > time.time_ns() // 1000 + self.max_future
+        if now is not None:
+            is_far = positions > now + self.max_future
             table = table.append_column(FAR, pa.array(is_far))
             valid = ~is_far if valid is None else valid & ~is_far
         known = positions if valid is None else positions[valid]
@@ -94,8 +96,7 @@ class SendTask(Task):
         kind = sent_schema(self.measure)
         columns = list(zip(*lines, strict=True))
         arrays = [pa.array(each, field.type) for each, field in zip(columns[:-1], kind, strict=False)]
-        now = pa.array(np.full(len(lines), time.time_ns() // 1000, np.int64)).cast(kind.field("sent").type)
-        return pa.record_batch([*arrays, as_binary(columns[-1]), now], schema=kind)
+        return pa.record_batch([*arrays, as_binary(columns[-1])], schema=kind)
 
 
 def bucket_ids(partitions: int) -> tuple[int, ...]:

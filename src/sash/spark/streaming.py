@@ -38,7 +38,7 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _DELAY = "spark.watermarkDelayMs"  # where withWatermark leaves its mark
 # Spark's own watermark follows the clock. It only has to move: then the last micro-batch is followed by an empty one.
-_CLOCKS_APART = "1 hour"
+_CLOCKS_APART = "0 seconds"
 OBSERVED = "sash"
 
 
@@ -207,7 +207,7 @@ def _streamed(
     processor = BucketProcessor(work, stream, partitions, budget.held_bytes, far is not None, flush == "at_end")
     sent = _sent(rows, task, measure)
     if flush == "at_end":
-        sent = sent.withWatermark("sent", _CLOCKS_APART)
+        sent = sent.withColumn("sent", F.current_timestamp()).withWatermark("sent", _CLOCKS_APART)
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
         processor,
@@ -226,6 +226,8 @@ def _streamed(
 def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
     # mapInArrow looks columns up by name, and trips over a dot in one.
     plain = rows.toDF(*(f"_{place}" for place, _ in enumerate(rows.columns)))
+    if task.max_future is not None:
+        plain = plain.withColumn("_now", F.current_timestamp())
     return plain.mapInArrow(as_function(task), spark_schema(sent_schema(measure), "pieces"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sash.algebra import extremes, holistic, sketches, sums
 from sash.algebra.aggregate import Aggregate, Template
-from sash.errors import InvalidAggregate, InvalidText, SashError
+from sash.errors import InvalidAggregate, InvalidInput, InvalidText, SashError
 from sash.text.expressions import SCALARS, Call, Expression, Literal
 
 __all__ = ["AGGREGATES", "Functions", "functions_of", "register"]
@@ -163,6 +163,8 @@ def _builtin(call: Call, signature: Signature, is_needed: bool, column: Callable
 def functions_of(given: Mapping[str, Template] | None) -> Functions:
     """What a text may call: what is registered, and what was given with the call."""
     own = dict(_registered)
+    if not isinstance(given, Mapping | None):
+        raise InvalidInput.option("functions", given, "a dict of aggregates by the names that the text calls them")
     for name, template in (given or {}).items():
         if not isinstance(template, Template):
             raise InvalidAggregate.not_an_aggregate(template)

@@ -60,7 +60,7 @@ class Request:
 
     def frames_on(self, kind: Any) -> tuple[Frame, ...]:
         """The frames, on a column of this type: of floats, what reaches back for ever is a number."""
-        if not pa.types.is_floating(kind):
+        if kind is None or not pa.types.is_floating(kind):
             return self.frames
         return tuple(
             replace(each, range=float(EVER // 2)) if each.range == Duration(EVER) else each for each in self.frames
@@ -87,9 +87,12 @@ def request_of(asked: Sequence[Asked], on: str | None, by: str | Sequence[str] |
     (('k',), 'q1: tumbling 9 rows: count=count()')
     """
     first = asked[0]
+    if not isinstance(by, str | list | tuple | None):
+        raise InvalidInput.option("by", by, "the name of a column, or a list of different names")
     try:
         for each in asked[1:]:
             _check_alike(first, each)
+        _check_results(asked)
         order = _agreed("What advances", on, first.on, first.place)
         given = None if by is None else (by,) if isinstance(by, str) else tuple(by)
         keys = first.keys if given is None else given
@@ -123,6 +126,16 @@ def _check_alike(first: Asked, other: Asked) -> None:
         if one != two:
             said = (each if each is not None else "not given" for each in (one, two))
             raise InvalidText.disagree(other.place, what, *said)
+
+
+def _check_results(asked: Sequence[Asked]) -> None:
+    """Refuse two results of one name beside the same row; windows have a row each."""
+    taken: set[str] = set()
+    for each in asked:
+        for name in (name for frame in each.frames for name, _ in frame.aggregates):
+            if name in taken:
+                raise InvalidText.twice(each.place, name)
+            taken.add(name)
 
 
 def _agreed(what: str, given: Any, said: str | None, place: int) -> Any:
