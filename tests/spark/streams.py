@@ -53,6 +53,10 @@ class Run:
     def all(self) -> list[dict[str, Any]]:
         return [row for _, table in sorted(self.batches.items()) for row in table.to_pylist()]
 
+    def frame(self, spark: Any) -> DataFrame:
+        """All of it as a DataFrame; in one piece, for Spark stops at a piece without rows."""
+        return spark.createDataFrame(pa.concat_tables(list(self.batches.values())).combine_chunks())
+
 
 def ran(feed: Feed, results: DataFrame) -> Run:
     """Run until everything that is there was read."""

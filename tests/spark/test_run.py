@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 JOB = """
 [job]
@@ -41,6 +42,7 @@ def sash(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240, check=False)
 
 
+@pytest.mark.long
 def test_a_job_runs_shows_its_progress_and_its_state(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     rows = {

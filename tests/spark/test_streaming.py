@@ -188,11 +188,12 @@ def test_stream_sends_what_native_windows_of_the_table_are(spark: Any, tmp_path:
     results = sash.aggregate(feed.stream(), queries, on="ts", by="k", watermark="10 seconds", flush="at_end")
     run = ran(feed, results)
     assert sash.progress(run.query).late_rows == 0
-    found = spark.createDataFrame(pa.concat_tables([each for _, each in sorted(run.batches.items())]))
+    found = run.frame(spark)
     whole = spark.read.schema(SCHEMA + ", n long").parquet(str(tmp_path / "rows"))
     wanted = native_windows(whole, GRIDS, VALUES, "ts", ["k"])
     identity = ["k", "query", "window_start", "window_end"]
-    assert not (wrong := unlike(answers(found, identity), answers(wanted, identity))), wrong
+    wrong = unlike(answers(found, identity), answers(wanted, identity))
+    assert not wrong, f"{ ({at: len(each) for at, each in run.batches.items()}) }\n{wrong}"
 
 
 def test_stream_sends_what_native_streaming_does_in_append_mode(spark: Any, tmp_path: Path) -> None:
@@ -227,10 +228,7 @@ def test_stream_sends_what_native_streaming_does_in_append_mode(spark: Any, tmp_
     )
     query.awaitTermination()
     identity = ["k", "query", "window_start", "window_end"]
-    found, wanted = (
-        answers(spark.createDataFrame(pa.concat_tables(list(each.values()))), identity)
-        for each in (ours.batches, theirs)
-    )
+    found, wanted = (answers(each.frame(spark), identity) for each in (ours, Run(theirs, query)))
     assert len(wanted) > 10
     assert not (wrong := unlike(found, wanted)), wrong
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.looking import next_end, open_count
+from sash.engine.results import arrow_of
 from sash.engine.rolling import Framing, framed
 from sash.engine.saving import load as load_stream
 from sash.engine.saving import table_bytes, table_of_bytes, windows_only
@@ -166,11 +167,25 @@ class _Windows(Live):
         try:
             results = self.stream.push(rows if rows.num_rows else {}, watermark=mark)
         except (InvalidAggregate, InvalidWindow):
-            blaming(lambda part: Stream.of(plan).push(part, watermark=np.inf), rows, plan.options.by, plan.options.on)
+            for given in (rows, self._waiting()):
+                blaming(self._alone, given, plan.options.by, plan.options.on)
             raise
         self.late = _gone(self.stream.late(), plan.options.on, plan.measure)
         self.late_rows += len(self.late) + step.far
         return results
+
+    def _alone(self, rows: pa.Table) -> pa.Table:
+        """What rows give by themselves: to find those that a user's function fails for."""
+        return Stream.of(self.plan).push(rows if rows.num_rows else {}, watermark=np.inf)
+
+    def _waiting(self) -> pa.Table:
+        """The rows that wait for their order, with what is kept of them."""
+        plan, waiting = self.plan, self.state.waiting
+        columns = dict(zip(plan.options.by, self.state.keys.columns(waiting.slots), strict=True))
+        columns[plan.options.on] = plan.measure.to_arrow(waiting.positions)
+        for name, (data, valid) in waiting.columns.items():
+            columns[name] = arrow_of(data.tolist() if data.dtype == object else data, valid, plan.columns[name].arrow)
+        return pa.table(columns)
 
     def saved(self) -> bytes:
         return pack({"newest": self.newest, "late": self.late_rows, "stream": self.stream.save()}, _MAGIC)
