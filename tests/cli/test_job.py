@@ -71,6 +71,13 @@ def test_a_job_is_read_with_the_variables_of_the_environment(tmp_path: Path) -> 
     assert job.spark == {"spark.sql.shuffle.partitions": 2}
 
 
+def test_the_job_of_the_readme_is_one(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("```toml\n")[2].partition("```")[0]
+    job = read_job(written(tmp_path, block), {"DATA": "/data"})
+    assert job.source.stream and [each.name for each in job.queries] == ["hourly"]
+
+
 WRONG = [
     ("[job", "[job\n", "is not TOML"),
     ('[job]\nname = "plugs"', "[job]\nname = 3", "job.name must be a text"),
