@@ -15,7 +15,7 @@ from sash.algebra.sketches import (
     moment_sketch,
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
-from sash.door import aggregate, explain, progress, register, rolling, sql, state, why
+from sash.door import aggregate, explain, progress, register, rolling, sql, state, why, windowed
 from sash.engine.rolling import frame
 from sash.engine.stream import Stream
 from sash.plan.query import Query, query
@@ -86,4 +86,5 @@ __all__ = [
     "tumbling",
     "variance",
     "why",
+    "windowed",
 ]

@@ -1,6 +1,6 @@
 """The public door to tables: the same line for Arrow, pandas, Polars and Spark."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -15,7 +15,7 @@ from sash.plan.query import Query
 from sash.text import computing
 from sash.text.functions import register
 
-__all__ = ["aggregate", "explain", "progress", "register", "rolling", "sql", "state", "why"]
+__all__ = ["aggregate", "explain", "progress", "register", "rolling", "sql", "state", "why", "windowed"]
 
 
 def aggregate(
@@ -57,6 +57,21 @@ def aggregate(
         _check_left_out(for_streams)
     run = _spark(rows).aggregate if _is_spark(rows) else batch.aggregate
     return run(rows, queries, partial=partial, **options)
+
+
+def windowed(queries: Query | Sequence[Query], /, **options: Any) -> Callable[[Any], Any]:
+    """`sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
+
+    >>> import sash
+    >>> peaks = sash.windowed(sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t")
+    >>> peaks({"t": [1, 12], "load": [3, 4]}).column("peak").to_pylist()
+    [3, 4]
+    """
+
+    def step(rows: Any) -> Any:
+        return aggregate(rows, queries, **options)
+
+    return step
 
 
 def rolling(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from sash.algebra.aggregate import Template
@@ -24,6 +25,18 @@ class Query:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.window}: {', '.join(f'{name}={described(each)}' for name, each in self.aggregates)}"
+
+    def _repr_html_(self) -> str:
+        """As a table in a notebook.
+
+        >>> import sash
+        >>> sash.query("n", sash.tumbling(10), n=sash.count())._repr_html_()
+        '<table><caption>n: tumbling 10</caption><tr><th>n</th><td>count()</td></tr></table>'
+        """
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(described(e))}</td></tr>" for name, e in self.aggregates
+        )
+        return f"<table><caption>{escape(f'{self.name}: {self.window}')}</caption>{rows}</table>"
 
 
 def described(template: Template) -> str:

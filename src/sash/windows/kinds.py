@@ -9,6 +9,7 @@ Context   how much of the stream one must have seen to know where windows start 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
+from html import escape
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -75,6 +76,10 @@ class Window(ABC):
 
     @abstractmethod
     def __str__(self) -> str: ...
+
+    def _repr_html_(self) -> str:
+        """In a notebook: as it is written."""
+        return f"<code>{escape(str(self))}</code>"
 
 
 def is_number(value: Any) -> bool:

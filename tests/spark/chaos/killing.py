@@ -18,7 +18,7 @@ import sys
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
@@ -49,11 +49,6 @@ class Victim(Enum):
     DRIVER = "driver"
     EXECUTOR = "executor"
     WORKER = "worker"
-
-    @property
-    def master(self) -> str:
-        """On local Spark a task may fail once, unless it is told otherwise."""
-        return {"driver": "local[2]", "executor": "local-cluster[2,1,1024]", "worker": "local[2,4]"}[self.value]
 
     @property
     def command(self) -> str:
@@ -87,16 +82,18 @@ class Survival:
         )
 
 
-def survive(folder: Path, victim: Victim, kills: int, seed: int) -> Survival:
-    """Run the job in a new folder, with so many kills, until it has finished."""
+def survive(folder: Path, victims: Sequence[Victim], seed: int) -> Survival:
+    """Run the job in a new folder, with these killed one after the other, until it has finished."""
     rng = random.Random(seed)
+    # On local Spark a task may fail once, unless it is told otherwise; executors are there on a cluster only.
+    master = "local-cluster[2,1,1024]" if Victim.EXECUTOR in victims else "local[2,4]"
     write_rows(folder / "rows")
     hits: list[Hit] = []
     lives = lost = 0
     while True:
         before = len(hits)
-        with _Life(victim.master, folder, lives) as life:
-            _haunt(life, victim, kills, rng, hits)
+        with _Life(master, folder, lives) as life:
+            _haunt(life, victims, rng, hits)
         lives, lost = lives + 1, lost + life.lost
         if life.code == 0:
             break
@@ -120,8 +117,9 @@ def difference(found: Counter[tuple[Any, ...]], wanted: Counter[tuple[Any, ...]]
 # --- killing ------------------------------------------------------------------------------------------
 
 
-def _haunt(life: "_Life", victim: Victim, kills: int, rng: random.Random, hits: list[Hit]) -> None:
+def _haunt(life: "_Life", victims: Sequence[Victim], rng: random.Random, hits: list[Hit]) -> None:
     """Wait for the end of a life, and kill at moments that leave room for the kills that are left."""
+    kills = len(victims)
     folder, due, target = life.folder, None, _target(life.folder, kills - len(hits), rng)
     slowly = life.number > 0  # what comes first is what was cut off: it takes a while, and is killed again now and then
     while life.is_running():
@@ -134,8 +132,8 @@ def _haunt(life: "_Life", victim: Victim, kills: int, rng: random.Random, hits: 
         if committed >= FLUSHED or (committed < FLUSHED - 1 and time.monotonic() < due):  # not after the last
             continue
         is_under_way = _newest(folder, "offsets") > committed
-        if life.kill(victim, rng):
-            hits.append(Hit(victim, life.number, committed, is_under_way))
+        if life.kill(victims[len(hits)], rng):
+            hits.append(Hit(victims[len(hits)], life.number, committed, is_under_way))
             due, target, slowly = None, _target(folder, kills - len(hits), rng), False
 
 
