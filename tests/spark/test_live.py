@@ -11,14 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sash
 from sash.engine.results import schema_of
 from sash.engine.stream import options_of
+from sash.errors import InvalidState
 from sash.spark.asked import as_results
 from sash.spark.live import Live, Step, WindowWork
 from sash.spark.tasks import Recipe
 from tests.engine.oracle import Query, Sent, number
 from tests.engine.test_random import PROFILE, transcripts
 from tests.engine.test_transcripts import pieces
+from tests.engine.test_user_windows import Lapped, Rises, Squares
 from tests.engine.transcripts import TRANSCRIPTS, Event, Transcript, difference, key_columns, subjects, written
 
 # A bucket is never told that rows are in order, and a job without queries is none.
@@ -114,3 +117,35 @@ def test_bucket_agrees_with_the_oracle(transcript: Transcript, seed: int) -> Non
         expect = tuple(oracle.push(event.rows, event.watermark))
         events.append(Event(event.rows, event.watermark, expect, len(oracle.late) - before, {}, None))
     replay(replace(transcript, events=tuple(events)), random.Random(seed))
+
+
+def test_other_options_and_other_queries_are_refused_with_the_difference() -> None:
+    def work(name: str, delay: str) -> WindowWork:
+        schema = pa.schema([("ts", pa.timestamp("us")), ("x", pa.float64())])
+        query = sash.query(name, sash.tumbling("10 seconds"), n=sash.count())
+        recipe = Recipe((query,), options_of("ts", None, 0, delay, False, "final"), schema)
+        return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
+
+    saved = work("ten", "5 seconds").fresh().saved()
+    with pytest.raises(InvalidState, match="watermark was 5s, and is 6s"):
+        work("ten", "6 seconds").restored(saved)
+    with pytest.raises(InvalidState, match="none of them is among other"):
+        work("other", "5 seconds").restored(saved)
+
+
+def test_windows_of_users_own_are_remembered() -> None:
+    rows = [{"t": t, "x": x} for t, x in [(1, 9), (4, 7), (6, 2), (9, 8), (13, 1), (30, 0)]]
+    queries = [sash.query(each.__name__, each(), n=sash.count(), s=sash.sum("x")) for each in (Squares, Lapped, Rises)]
+    schema = pa.schema([("t", pa.int64()), ("x", pa.int64())])
+    recipe = Recipe(tuple(queries), options_of("t", None, 0, 2, False, "final"), schema)
+    work = WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
+    base, found = work.fresh().saved(), []
+    for step in [
+        *(Step(pa.Table.from_pylist([row], schema), row["t"]) for row in rows),
+        Step(schema.empty_table(), None, is_end=True),
+    ]:
+        live = work.restored(base)
+        found += live.push(step).to_pylist()
+        base = live.saved()
+    wanted = sash.aggregate(pa.Table.from_pylist(rows, schema), queries, on="t").to_pylist()
+    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
