@@ -25,6 +25,12 @@ def test_version_and_help() -> None:
         ["bench"],
         ["bench", "algorithms"],
         ["bench", "slicing"],
+        ["bench", "spark"],
+        ["bench", "streaming"],
+        ["run"],
+        ["state"],
+        ["doctor"],
+        ["completion"],
     ):
         done = sash(*command, "--help")
         assert done.exit_code == 0 and "Usage" in done.output
@@ -64,7 +70,7 @@ def test_debug_shows_the_traceback() -> None:
 
 
 def test_demo_checks_every_algorithm_and_prints_plain_text_when_piped() -> None:
-    done = sash("demo", "--rows", "3000", "--no-spark")
+    done = sash("demo", "--algorithms", "--rows", "3000")
     assert done.exit_code == 0, done.output
     assert all(name in done.stdout for name in ALGORITHMS)
     assert done.stdout.count("✓") == len(ALGORITHMS) and "✗" not in done.stdout
