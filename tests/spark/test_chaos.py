@@ -25,9 +25,11 @@ def check(found: Survival, victims: Sequence[Victim]) -> None:
     assert found.lost >= len(victims) - drivers, f"Spark has not noticed ({found})"
 
 
-def test_every_result_is_sent_once_whatever_is_killed(tmp_path: Path) -> None:
-    """Three of each, in one job: every life of it begins with a new JVM, which takes most of the time."""
-    victims = [Victim.WORKER, Victim.EXECUTOR, Victim.DRIVER] * 3
+@pytest.mark.parametrize(
+    "victims", [[Victim.WORKER, Victim.DRIVER] * 3, [Victim.EXECUTOR] * 3], ids=["local", "cluster"]
+)
+def test_every_result_is_sent_once_whatever_is_killed(victims: list[Victim], tmp_path: Path) -> None:
+    """Three of each in as few jobs as can be: every life of one begins with a new JVM, and that takes the time."""
     check(survive(tmp_path / "job", victims, seed=SEED), victims)
 
 
