@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 import sash
 from sash.engine.results import schema_of
+from sash.engine.rolling import plan_frames
 from sash.engine.stream import options_of
+from sash.engine.tables import read_rows
 from sash.errors import InvalidState
 from sash.spark.asked import as_results
-from sash.spark.live import Live, Step, WindowWork
+from sash.spark.live import FrameWork, Live, Step, WindowWork
 from sash.spark.tasks import Recipe
 from tests.engine.oracle import Query, Sent, number
 from tests.engine.test_random import PROFILE, transcripts
@@ -149,3 +151,26 @@ def test_windows_of_users_own_are_remembered() -> None:
         base = live.saved()
     wanted = sash.aggregate(pa.Table.from_pylist(rows, schema), queries, on="t").to_pylist()
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+
+
+def test_frames_of_a_users_aggregate_are_taken_up_in_another_process() -> None:
+    """A function lies elsewhere in each process: what was asked must not depend on that, but on what it does."""
+
+    def work(step: int) -> FrameWork:
+        schema = pa.schema([("t", pa.int64()), ("x", pa.int64())])
+        own = sash.Aggregate(
+            "own",
+            state=("i8",),
+            identity=(0,),
+            lift=(lambda x: (x + 1,)) if step == 1 else (lambda x: (x + 2,)),
+            combine=lambda a, b: (a[0] + b[0],),
+            lower=lambda p: p[0],
+        )
+        frames = (sash.frame(rows=2, own=own("x")),)
+        plan = plan_frames(read_rows(schema.empty_table()), frames, "t", None)
+        return FrameWork(plan, 0, schema, schema.append(pa.field("own", pa.int64())), keeps_late=False)
+
+    saved = work(1).fresh().saved()
+    assert work(1).restored(saved).figures()["keys"] == 0
+    with pytest.raises(InvalidState, match="frames"):
+        work(2).restored(saved)

@@ -17,7 +17,7 @@ from sash.engine.stream import as_bound, bound, options_of
 from sash.engine.tables import Rows, kind_of, like, read_rows
 from sash.engine.waiting import order_by_key
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError, UnknownName
-from sash.plan.query import Query, query
+from sash.plan.query import Query, described, query
 from sash.plan.share import ColumnType, grouped, readings_of, view_of
 from sash.slicing.slices import Array
 from sash.swag import loops
@@ -105,6 +105,17 @@ class Framing:
     measure: Measure
     widths: tuple[Any, ...]  # of frames by range, in positions
     types: dict[str, ColumnType]
+
+    def lines(self) -> list[str]:
+        """What is asked, the same in every process: the functions of users by what they do, not by where they lie."""
+        found = [f"on {self.on} by {', '.join(self.by) or 'no key'}"]
+        for each, width in zip(self.frames, self.widths, strict=True):
+            extent = f"rows {each.rows}" if each.rows is not None else f"range {width} closed {each.closed}"
+            asked = ", ".join(f"{name}={described(template)}" for name, template in each.aggregates)
+            groups, _, _ = grouped([_as_query(each)], self.types)
+            parts = " ".join(component.name for group in groups for component in group.components)
+            found.append(f"{extent}, at least {each.min_samples}: {asked} ({parts})")
+        return found
 
     def results(self) -> list[tuple[str, Any]]:
         """The names and Arrow types of the columns that are added; None where only the objects can tell."""

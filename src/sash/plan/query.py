@@ -9,7 +9,7 @@ from sash.algebra.aggregate import Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidWindow
 from sash.windows.kinds import Window
 
-__all__ = ["RESERVED_NAMES", "Query", "named_queries", "query"]
+__all__ = ["RESERVED_NAMES", "Query", "described", "named_queries", "query"]
 
 # Columns of every table of results.
 RESERVED_NAMES = ("query", "window_start", "window_end", "revision")

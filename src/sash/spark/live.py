@@ -290,10 +290,7 @@ class WindowWork(Work):
         )
         columns: dict[str, Any] = {name: rows.column(name) for name in self.recipe.options.by}
         columns |= {"query": pa.repeat(pa.scalar("_late"), len(late)), "late_row": row, "late_reason": late.reasons}
-        aside = [
-            columns[each.name] if each.name in columns else pa.nulls(len(late), each.type) for each in self.results
-        ]
-        return pa.concat_tables([ours, pa.table(aside, schema=self.results)])
+        return _with_rows(ours, columns, len(late))
 
 
 _SPOKEN = {"delay": "watermark", "lateness": "allowed_lateness"}
@@ -383,7 +380,7 @@ class _Frames(Live):
             "watermark": _known(self._watermark, measure),
             "newest": _known(self.newest, measure),
             "slices": self._before.num_rows + self._waiting.num_rows,
-            "keys": 0,
+            "keys": _count_keys([self._before, self._waiting], self._work.plan.by),
             "open_windows": self._waiting.num_rows,
             "next_end": None,
         }
@@ -410,11 +407,7 @@ class FrameWork(Work):
     @property
     def text(self) -> str:
         """What is asked, to tell whether it is what was asked before."""
-        parts = [f"on {self.plan.on} by {self.plan.by} delay {self.delay}"]
-        for each, width in zip(self.plan.frames, self.plan.widths, strict=True):
-            wanted = ", ".join(f"{name}={template}" for name, template in each.aggregates)
-            parts.append(f"rows {each.rows} range {width} {each.closed} {each.min_samples}: {wanted}")
-        return "; ".join(parts)
+        return "; ".join([f"watermark {self.delay}", *self.plan.lines()])
 
     def fresh(self) -> Live:
         lowest, empty = self.measure.lowest, self.schema.empty_table()
@@ -441,10 +434,13 @@ class FrameWork(Work):
             return ours
         columns: dict[str, Any] = {name: late.rows.column(name) for name in self.schema.names}
         columns["late_reason"] = late.reasons
-        aside = [
-            columns[each.name] if each.name in columns else pa.nulls(len(late), each.type) for each in self.results
-        ]
-        return pa.concat_tables([ours, pa.table(aside, schema=self.results)])
+        return _with_rows(ours, columns, len(late))
+
+
+def _with_rows(results: pa.Table, columns: dict[str, Any], count: int) -> pa.Table:
+    """Results and so many more rows, of which only these columns are known."""
+    more = [columns[each.name] if each.name in columns else pa.nulls(count, each.type) for each in results.schema]
+    return pa.concat_tables([results, pa.table(more, schema=results.schema)])
 
 
 def _gone(rows: pa.Table, on: str, measure: Measure) -> Gone:
@@ -453,6 +449,12 @@ def _gone(rows: pa.Table, on: str, measure: Measure) -> Gone:
     _, valid = measure.positions(rows.column(on), on)
     is_none = np.zeros(rows.num_rows, np.bool_) if valid is None else ~valid
     return Gone(rows, pa.array(np.where(is_none, NO_POSITION, TOO_LATE).tolist(), pa.string()))
+
+
+def _count_keys(tables: Sequence[pa.Table], by: Sequence[str]) -> int:
+    """How many keys rows have; without a key there is one, if there are rows."""
+    rows = pa.concat_tables(tables)
+    return len(rows.group_by(list(by)).aggregate([])) if by else min(1, rows.num_rows)
 
 
 def _known(position: Any, measure: Measure) -> Any:
