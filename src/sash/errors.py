@@ -1,6 +1,7 @@
 """What can go wrong, worded once: what was given, what is expected, what to do.
 
-Every error is a `SashError` and the builtin that a caller would catch.
+Every error is a `SashError` and the builtin that a caller would catch. One long list on purpose: whoever looks for how
+something is said, or whether it is said already, looks here and nowhere else.
 """
 
 import difflib

@@ -17,9 +17,9 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import sash
+from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import frames_of, plan_frames
-from sash.engine.stream import options_of
 from sash.engine.tables import read_rows
 from sash.errors import InvalidState
 from sash.plan.query import Query

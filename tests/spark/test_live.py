@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sash
+from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import plan_frames
-from sash.engine.stream import options_of
 from sash.engine.tables import read_rows
 from sash.errors import InvalidState
 from sash.spark.asked import as_results

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.engine.stream import Stream, bound, options_of, with_free_names
+from sash.engine.options import options_of, with_free_names
+from sash.engine.stream import Stream, bound
 from sash.engine.tables import kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.plan.plan import Plan, make_plan

@@ -12,8 +12,9 @@ from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
 from sash.engine.keys import Keys
+from sash.engine.options import options_of
 from sash.engine.results import arrow_of, values_of
-from sash.engine.stream import as_bound, bound, options_of
+from sash.engine.stream import as_bound, bound
 from sash.engine.tables import Rows, kind_of, like, read_rows
 from sash.engine.waiting import order_by_key
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError, UnknownName

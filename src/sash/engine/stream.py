@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine import saving
+from sash.engine.options import options_of, with_free_names
 from sash.engine.state import State, no_rows
 from sash.engine.step import Engine, adapt
 from sash.engine.tables import Rows, read_rows
@@ -19,17 +20,15 @@ from sash.errors import (
     InvalidInput,
     InvalidQuery,
     InvalidState,
-    InvalidWindow,
     UnknownName,
 )
-from sash.plan.plan import Options, Plan, make_plan
-from sash.plan.query import RESERVED_NAMES, Query, named_queries
+from sash.plan.plan import Plan, make_plan
+from sash.plan.query import Query, named_queries
 from sash.plan.share import ColumnType
 from sash.swag.values import Values
-from sash.windows.duration import duration
-from sash.windows.kinds import LONGEST, is_number
+from sash.windows.kinds import is_number
 
-__all__ = ["Stream", "as_bound", "bound", "options_of", "step"]
+__all__ = ["Stream", "as_bound", "bound", "step"]
 
 
 class Stream:
@@ -374,47 +373,6 @@ def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[St
     return stream._state, results, stream.late()
 
 
-def options_of(
-    on: Any, by: Any, lateness: Any, delay: Any, in_order: bool, emit: str, partial: bool = False
-) -> Options:
-    """The options of a stream, checked as far as that needs no types."""
-    if not isinstance(on, str) or not on:
-        raise InvalidInput.option("on", on, "the name of a column that advances")
-    keys = (
-        () if by is None else (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else (None,)
-    )
-    if not all(isinstance(each, str) and each for each in keys) or len(set(keys)) < len(keys):
-        raise InvalidInput.option("by", by, "the name of a column, or a list of different names")
-    if emit not in ("final", "updates"):
-        raise InvalidInput.option("emit", emit, "'final' or 'updates'")
-    if not isinstance(in_order, bool):
-        raise InvalidInput.option("in_order", in_order, "True or False")
-    lateness, delay = _length(lateness, "allowed_lateness"), None if delay is None else _length(delay, "watermark")
-    if in_order and (delay is not None or _number(lateness) != 0):
-        raise InvalidInput.option(
-            "in_order", True, "alone: in an ordered stream there is no lateness and no watermark delay"
-        )
-    return Options(on, keys, in_order, lateness, delay, emit, partial)
-
-
-def _length(value: Any, what: str) -> Any:
-    if isinstance(value, bool):
-        raise InvalidInput.option(what, value, "a duration such as '10 seconds', or a number")
-    length = duration(value) if not is_number(value) else value.item() if isinstance(value, np.generic) else value
-    if not 0 <= _number(length) < LONGEST:
-        raise InvalidWindow.not_negative(what, value)
-    return length
-
-
-def with_free_names(options: Options) -> Options:
-    """The options, if the key columns can stand beside the columns of every table of results."""
-    for name in options.by:
-        if name in RESERVED_NAMES:
-            expected = f"none of {', '.join(RESERVED_NAMES)}, which results have: rename the column"
-            raise InvalidInput.option("by", name, expected)
-    return options
-
-
 def _awaited(watermark: Any, before: list[Any]) -> Any:
     """The larger of watermarks that come before the first row, when nobody knows yet what `on` is."""
     if isinstance(watermark, np.datetime64):
@@ -431,10 +389,6 @@ def _awaited(watermark: Any, before: list[Any]) -> Any:
     except TypeError as error:
         expected = f"of one kind with the one before, {before[0]!r}"
         raise InvalidInput.option("watermark", watermark, expected) from error
-
-
-def _number(length: Any) -> Any:
-    return getattr(length, "microseconds", length)
 
 
 def _known(rows: Rows, name: str) -> str:

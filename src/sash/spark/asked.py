@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from sash.engine.keys import Keys
+from sash.engine.options import with_free_names
 from sash.engine.rolling import Frame, Framing, plan_frames
-from sash.engine.stream import with_free_names
 from sash.engine.tables import read_rows
 from sash.errors import InvalidQuery, InvalidWindow
 from sash.plan.plan import Options, Plan

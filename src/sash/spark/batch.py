@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from sash.algebra.aggregate import Template
+from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import Frame, frames_of
-from sash.engine.stream import options_of
 from sash.errors import InvalidInput
 from sash.plan.decide import Decision
 from sash.plan.plan import Plan, as_html, as_text

@@ -20,31 +20,32 @@ from sash.spark.live import TOO_FAR, Gone, Live, Step, Work
 from sash.spark.sending import FAR, piece_columns
 from sash.spark.tasks import Batches, Task
 
-__all__ = ["BucketProcessor", "OpenTask", "answer_schema"]
+__all__ = ["FIGURES", "BucketProcessor", "OpenTask", "answer_schema"]
 
+# What each bucket counts in a micro-batch: the sum over buckets is the figure of the query.
+FIGURES = (
+    "rows",
+    "late",
+    "late_rows",
+    "results",
+    "slices",
+    "keys",
+    "open_windows",
+    "combines",
+    "state_bytes",
+    "written_bytes",
+)
 _BATCH = 65_536  # results in one row of the answer
 
 
 def answer_schema(work: Work) -> pa.Schema:
     """What a bucket answers: results, packed, and figures of the micro-batch."""
     position = pa.from_numpy_dtype(work.measure.dtype)
-    whole = [
-        "rows",
-        "late",
-        "late_rows",
-        "results",
-        "slices",
-        "keys",
-        "open_windows",
-        "combines",
-        "state_bytes",
-        "written_bytes",
-    ]
     return pa.schema(
         [
             ("data", pa.binary()),
             *((name, position) for name in ("watermark", "newest", "next_end")),
-            *((name, pa.int64()) for name in whole),
+            *((name, pa.int64()) for name in FIGURES),
         ]
     )
 

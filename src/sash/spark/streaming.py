@@ -14,9 +14,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from sash.algebra.aggregate import Template
+from sash.engine.options import length_of, options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import Frame, frames_of
-from sash.engine.stream import options_of
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
 from sash.plan.query import Query
@@ -26,7 +26,7 @@ from sash.spark.live import FrameWork, WindowWork, Work
 from sash.spark.packing import BUDGET, Budget
 from sash.spark.schema import arrow_schema, check_columns, check_no_twins, column, spark_schema
 from sash.spark.sending import SendTask, bucket_ids, sent_schema
-from sash.spark.stateful import BucketProcessor, OpenTask, answer_schema
+from sash.spark.stateful import FIGURES, BucketProcessor, OpenTask, answer_schema
 from sash.spark.tasks import as_function
 from sash.windows.duration import Duration
 from sash.windows.kinds import length_on
@@ -37,8 +37,6 @@ __all__ = ["aggregate", "explain", "rolling"]
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _DELAY = "spark.watermarkDelayMs"  # where withWatermark leaves its mark
-# Spark's own watermark follows the clock. It only has to move: then the last micro-batch is followed by an empty one.
-_CLOCKS_APART = "0 seconds"
 OBSERVED = "sash"
 
 
@@ -163,7 +161,7 @@ def _far(max_future: Any, measure: Measure) -> Any:
         return None
     if measure.kind is not MeasureKind.TIME:
         raise InvalidInput.option("max_future", max_future, "left out: `on` is no time, and there is no clock for it")
-    return length_on(measure, "max_future", options_of("on", None, max_future, None, False, "final").lateness)
+    return length_on(measure, "max_future", length_of(max_future, "max_future"))
 
 
 def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
@@ -207,7 +205,8 @@ def _streamed(
     processor = BucketProcessor(work, stream, partitions, budget.held_bytes, far is not None, flush == "at_end")
     sent = _sent(rows, task, measure)
     if flush == "at_end":
-        sent = sent.withColumn("sent", F.current_timestamp()).withWatermark("sent", _CLOCKS_APART)
+        # Spark's own watermark follows the clock. It only has to move: then an empty micro-batch follows the last one.
+        sent = sent.withColumn("sent", F.current_timestamp()).withWatermark("sent", "0 seconds")
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
         processor,
@@ -233,19 +232,7 @@ def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
 
 def _observed(answers: DataFrame, name: str) -> DataFrame:
     """With figures that Spark's own progress carries."""
-    sums = [
-        "rows",
-        "late",
-        "late_rows",
-        "results",
-        "slices",
-        "keys",
-        "open_windows",
-        "combines",
-        "state_bytes",
-        "written_bytes",
-    ]
-    figures = [F.sum(name).alias(name) for name in sums]
+    figures = [F.sum(name).alias(name) for name in FIGURES]
     figures += [F.max(name).alias(name) for name in ("watermark", "newest")]
     figures.append(F.min("next_end").alias("next_end"))
     return answers.observe(name, *figures)

@@ -16,6 +16,7 @@ from sash.plan.plan import as_html, as_text
 from sash.plan.query import Query, named_queries
 from sash.spark.journal import BASE, HEAD, STEPS, Head
 from sash.spark.live import Step, shown
+from sash.spark.stateful import FIGURES
 from sash.spark.streaming import OBSERVED
 from sash.windows.measure import Measure, MeasureKind
 
@@ -59,9 +60,6 @@ class Progress:
         return as_html(self.lines())
 
 
-_WHOLE = ("results", "open_windows", "late", "late_rows", "slices", "keys", "state_bytes", "written_bytes")
-
-
 def progress(query: StreamingQuery) -> Progress | None:
     """What a streaming query has done, as of its last micro-batch; None before the first has ended."""
     found = _last(query)
@@ -77,7 +75,7 @@ def progress(query: StreamingQuery) -> Progress | None:
         _position(figures["newest"], measure),
         combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
         next_end=_position(figures["next_end"], measure),
-        **{name: figures[name] or 0 for name in _WHOLE},
+        **{name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")},
     )
 
 
