@@ -1,6 +1,7 @@
 """`sash run`: a job file on Spark, with its progress."""
 
 import json
+import logging
 import os
 import sys
 import time
@@ -50,6 +51,7 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingPackage.of("A job", "pyspark", "spark") from error
+    logging.disable(logging.ERROR)  # the bridge to Spark logs the way that an interrupt came
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = master or (job.master if job is not None else None) or "local[*]"
     builder: Any = SparkSession.builder.appName(job.name if job is not None else "sash").master(chosen)
@@ -71,6 +73,7 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
         yield spark
     finally:
         spark.stop()
+        logging.disable(logging.NOTSET)
 
 
 def _rows(job: Job, spark: Any) -> Any:
