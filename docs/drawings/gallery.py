@@ -1,0 +1,17 @@
+"""The one list of pictures: `python -m docs.drawings` writes them, the tests compare them."""
+
+from collections.abc import Callable, Mapping
+
+from docs.drawings import arrays, arrivals, queues, slices, trees, windows
+from docs.drawings.canvas import Canvas
+
+__all__ = ["PICTURES"]
+
+PICTURES: Mapping[str, Callable[[], Canvas]] = {
+    **windows.PICTURES,
+    **arrivals.PICTURES,
+    **slices.PICTURES,
+    **queues.PICTURES,
+    **trees.PICTURES,
+    **arrays.PICTURES,
+}
