@@ -1,7 +1,5 @@
-"""Executors of their own answer as this process does; and there is no Spark where none is asked for.
-
-That sash answers as Spark's own functions do is tested on local Spark; here it is compared with itself on a table, for
-three JVMs take long to warm up.
+"""Executors of their own answer as this process does, and as Spark's own functions do; and there is no Spark where none
+is asked for.
 """
 
 import subprocess
@@ -36,6 +34,7 @@ spark.sparkContext.setLogLevel("OFF")
 import pyarrow as pa
 import sash
 from sash.spark import batch
+from tests.spark import test_equality as equality
 from tests.spark.native import answers, difference
 
 given = {{
@@ -72,6 +71,11 @@ wanted = read(sash.rolling(table, *frames, on="t", by="k"), ["id"])
 found = answers(sash.rolling(rows, *frames, on="t", by="k"), ["id"])
 assert not (wrong := difference(found, wanted)), wrong
 
+for seed in equality.SEEDS:
+    equality.test_windows_are_those_of_spark_on_every_path(spark, seed)
+for seed in equality.SEEDS_OF_FRAMES:
+    equality.test_frames_are_those_of_over(spark, seed)
+
 hosts = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
 own = Path(pyspark.__file__).parent / "work" / spark.sparkContext.applicationId
 spark.stop()
@@ -86,7 +90,7 @@ def test_executors_of_their_own_answer_as_one_process_does(tmp_path: Path) -> No
     script = textwrap.dedent(SCRIPT).format(root=str(ROOT))
     said, errors = tmp_path / "out.txt", tmp_path / "err.txt"
     with said.open("w") as out, errors.open("w") as err:
-        done = subprocess.run([sys.executable, "-c", script], stdout=out, stderr=err, timeout=400, check=False, cwd="/")
+        done = subprocess.run([sys.executable, "-c", script], stdout=out, stderr=err, timeout=900, check=False, cwd="/")
     assert done.returncode == 0, errors.read_text()[-2000:]
     assert said.read_text().splitlines()[-1] == "executors 2"
 

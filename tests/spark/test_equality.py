@@ -16,13 +16,14 @@ FEW = Budget(rows=50, packed_rows=40, piece_rows=10)
 EDGES = ("query", "window_start", "window_end")
 SEEDS = range(3)
 SEEDS_OF_FRAMES = (1, 4)  # of the same rows
+MORE = [pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 17)]
 
 
 def by_name(by: tuple[str, ...]) -> Any:
     return None if not by else by[0] if len(by) == 1 else list(by)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [*SEEDS, *MORE])
 def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None:
     given = case(seed, null_times=True)
     rows = given.table(spark)
@@ -67,7 +68,7 @@ def test_tumbling_windows_that_spark_finishes_itself_are_the_same(spark: Any, zo
     assert not (wrong := difference(answers(found, key), answers(wanted, key))), wrong
 
 
-@pytest.mark.parametrize("seed", SEEDS_OF_FRAMES)
+@pytest.mark.parametrize("seed", [*SEEDS_OF_FRAMES, *MORE])
 def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
     given = case(seed, null_times=False)
     rows = given.table(spark)

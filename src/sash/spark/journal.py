@@ -24,7 +24,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from sash.errors import InvalidState
 from sash.spark.live import Live, Step, Work
 
-__all__ = ["BASE", "HEAD", "STEPS", "Head", "Journal"]
+__all__ = ["BASE", "HEAD", "STEPS", "VARIABLES", "Head", "Journal"]
 
 _PART = 4 << 20  # bytes of a base in one entry of the store
 _HEAVY = 2
@@ -34,6 +34,11 @@ _LIGHT = 1 << 16  # steps below it are no reason to write a base
 HEAD = "head", "version long, nonce binary, base long, parts int, steps_bytes long, buckets int"
 BASE = "base", "part int", "data binary"
 STEPS = "steps", "version long", "nonce binary, data binary"
+VARIABLES = {
+    HEAD[0]: ("getValueState", HEAD[1:]),
+    BASE[0]: ("getMapState", BASE[1:]),
+    STEPS[0]: ("getMapState", STEPS[1:]),
+}
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,14 @@ from sash.plan.decide import Decision
 from sash.plan.query import Query
 from sash.spark.asked import as_results, check_windows, framing_of, recipe_of
 from sash.spark.batch import Explained
+from sash.spark.journal import VARIABLES
 from sash.spark.live import FrameWork, WindowWork, Work
 from sash.spark.packing import BUDGET, Budget
 from sash.spark.schema import arrow_schema, check_columns, check_no_twins, column, spark_schema
 from sash.spark.sending import SendTask, bucket_ids, sent_schema
 from sash.spark.stateful import FIGURES, BucketProcessor, OpenTask, answer_schema
 from sash.spark.tasks import as_function
+from sash.spark.unloaded import Unloaded
 from sash.windows.duration import Duration
 from sash.windows.kinds import length_on
 from sash.windows.measure import Measure, MeasureKind
@@ -209,7 +211,7 @@ def _streamed(
         sent = sent.withColumn("sent", F.current_timestamp()).withWatermark("sent", "0 seconds")
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
-        processor,
+        Unloaded(processor, VARIABLES),
         spark_schema(answer_schema(work), "answers"),
         "append",
         "EventTime" if flush == "at_end" else "None",

@@ -1,0 +1,66 @@
+"""The process that Spark starts on the driver to ask for variables does not import sash."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyspark import cloudpickle
+
+from sash.spark.journal import BASE, HEAD, STEPS, VARIABLES
+from sash.spark.unloaded import Unloaded
+
+PROGRAM = """
+import pickle, sys
+from pathlib import Path
+
+class Handle:
+    def __init__(self): self.asked = []
+    def getValueState(self, *given): self.asked.append(("value", *given))
+    def getMapState(self, *given): self.asked.append(("map", *given))
+
+processor, handle = pickle.loads(Path(sys.argv[1]).read_bytes()), Handle()
+processor.init(handle)
+processor.close()
+print(handle.asked)
+print("sash" in sys.modules)
+"""
+
+
+class Told:
+    """Says what it was called with."""
+
+    def init(self, handle: Any) -> None:
+        self.head, self.timer = handle.getValueState(*HEAD), handle.registerTimer
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Any:
+        self.timer(7)
+        return iter([(self.head, key, list(rows))])
+
+
+class Handle:
+    def __init__(self) -> None:
+        self.timers: list[int] = []
+
+    def getValueState(self, name: str, schema: str) -> str:
+        return f"value of {name}"
+
+    def getMapState(self, name: str, key: str, schema: str) -> str:
+        return f"map of {name}"
+
+    def registerTimer(self, at: int) -> None:
+        self.timers.append(at)
+
+
+def test_variables_are_told_without_sash(tmp_path: Path) -> None:
+    packed = tmp_path / "packed"
+    packed.write_bytes(cloudpickle.dumps(Unloaded(Told(), VARIABLES)))
+    done = subprocess.run([sys.executable, "-c", PROGRAM, packed], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [str([("value", *HEAD), ("map", *BASE), ("map", *STEPS)]), "False"]
+
+
+def test_rows_reach_the_processor_with_the_variables_that_were_told() -> None:
+    processor, handle = cloudpickle.loads(cloudpickle.dumps(Unloaded(Told(), VARIABLES))), Handle()
+    processor.init(handle)
+    assert list(processor.handleInputRows((1,), iter([5]), None)) == [("value of head", (1,), [5])]
+    assert handle.timers == [7]
