@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test check unit interpreted spark long chaos bench fuzz lock clean
+.PHONY: help setup java demo test check unit interpreted spark long chaos docs pictures bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,7 +36,7 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 -q src README.md docs --ignore=docs/spark.md --ignore=docs/streaming.md
+	$(BIN)/pytest -n 2 -q src README.md docs
 
 unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
 	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark and not long"
@@ -53,11 +53,18 @@ long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect
 chaos: $(STAMP) java  ## kill drivers, executors and workers of a streaming job, thirty of each, and stream ten million rows
 	SASH_CHAOS_KILLS=30 $(BIN)/pytest -q -s -m long tests/spark/test_chaos.py tests/spark/test_soak.py
 
+docs: $(STAMP)  ## the documentation as a site, in build/docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d build/doctrees docs build/docs
+
+pictures: $(STAMP)  ## draw the pictures of the docs anew
+	$(BIN)/python -m docs.drawings
+
 bench: $(STAMP) java  ## the papers' experiments and the peers: table, JSON, plots under build/bench
 	$(BIN)/sash bench algorithms
 	$(BIN)/sash bench slicing
 	$(BIN)/sash bench spark
 	$(BIN)/sash bench streaming
+	$(BIN)/sash bench report
 
 fuzz: $(STAMP)  ## a billion answers of every algorithm, and ten minutes of random streams, against the oracles
 	$(BIN)/python -m tests.fuzz

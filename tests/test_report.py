@@ -97,3 +97,9 @@ def test_a_table_for_terminals_has_all_rows() -> None:
 def test_records_are_selected_by_field_and_by_parameter() -> None:
     records = tuple(Record("e", "s", "m", float(w), "u", parameters=parameters(window=w)) for w in (1, 2))
     assert Report("r", MACHINE, records).select("e", subject="s", window=2) == [records[1]]
+
+
+def test_a_table_for_the_web_escapes_its_cells_and_marks_verdicts() -> None:
+    text = Table("a & b", ("<who>", "says"), (("<b>", "miss"), ('"', "not measured"))).html()
+    assert "<b>" not in text and "&lt;b&gt;" in text and "a &amp; b" in text and "&quot;" in text
+    assert '<td class="miss">miss</td>' in text and '<td class="not-measured">' in text

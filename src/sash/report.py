@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,16 @@ class Bar:
             return "not measured"
         kept = self.measured <= self.required if self.at_most else self.measured >= self.required
         return "pass" if kept else "miss"
+
+    @property
+    def asked(self) -> str:
+        """What is required, with its sign and unit."""
+        return f"{'≤' if self.at_most else '≥'} {_number(self.required)} {self.unit}".strip()
+
+    @property
+    def found(self) -> str:
+        """What was measured, with its unit."""
+        return "–" if self.measured is None else f"{_number(self.measured)} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -130,6 +141,29 @@ class Table:
         rule = tuple("--:" if self._align(k) == ">" else ":--" for k in range(len(self.headings)))
         return "\n".join("| " + " | ".join(cells) + " |" for cells in (self.headings, rule, *self.rows))
 
+    def html(self) -> str:
+        """As a table of a web page: everything escaped, verdicts and numbers with a class.
+
+        >>> print(Table("<1>", ("who", "rows/s"), (("copy", "900"),)).html())
+        <table><caption>&lt;1&gt;</caption>
+        <tr><th>who</th><th class="number">rows/s</th></tr>
+        <tr><td>copy</td><td class="number">900</td></tr>
+        </table>
+        """
+        aligned = ["number" if self._align(k) == ">" else "" for k in range(len(self.headings))]
+
+        def line(tag: str, cells: tuple[str, ...]) -> str:
+            kinds = [
+                cell.replace(" ", "-") if len(cell) > 1 and cell in _STYLES else kind
+                for cell, kind in zip(cells, aligned, strict=True)
+            ]
+            opened = [f'<{tag} class="{kind}">' if kind else f"<{tag}>" for kind in kinds]
+            return "".join(f"{tag_}{escape(cell)}</{tag}>" for tag_, cell in zip(opened, cells, strict=True))
+
+        lines = [line("th", self.headings), *(line("td", row) for row in self.rows)]
+        body = "\n".join(f"<tr>{cells}</tr>" for cells in lines)
+        return f"<table><caption>{escape(self.title)}</caption>\n{body}\n</table>"
+
     def rich(self) -> Any:
         """For a terminal."""
         from rich import box
@@ -149,7 +183,11 @@ class Table:
         return ">" if cells and all(cell[0] in "0123456789-<>≈≥≤" for cell in cells) else "<"
 
 
-_STYLES = {"pass": "green", "✓": "green", "miss": "bold red", "✗": "bold red", "not measured": "dim", "–": "dim"}
+_STYLES = {
+    **dict.fromkeys(("pass", "agrees", "✓"), "green"),
+    **dict.fromkeys(("miss", "differs", "✗"), "bold red"),
+    **dict.fromkeys(("not measured", "–"), "dim"),
+}
 
 
 @dataclass(frozen=True)
@@ -195,15 +233,14 @@ class Report:
                     f"The report has format {content['format']!r}, and this version of sash reads {FORMAT}."
                 )
             machine = {**content["machine"], "versions": tuple(content["machine"]["versions"].items())}
-            return cls(
-                content["name"],
-                Machine(**machine),
-                tuple(
-                    Record(**{**each, "parameters": parameters(**each["parameters"])}) for each in content["records"]
-                ),
-                tuple(Bar(**{key: each[key] for key in each if key != "verdict"}) for each in content["bars"]),
-                tuple(content["notes"]),
+            records = tuple(
+                Record(**{**each, "parameters": parameters(**each["parameters"])}) for each in content["records"]
             )
+            bars = tuple(Bar(**{key: each[key] for key in each if key != "verdict"}) for each in content["bars"])
+            numbers = [*((each.value, each.ratio) for each in records), *((bar.required, bar.measured) for bar in bars)]
+            if not all(each is None or isinstance(each, int | float) for pair in numbers for each in pair):
+                raise TypeError("What was measured must be a number.")
+            return cls(content["name"], Machine(**machine), records, bars, tuple(content["notes"]))
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(f"Not a report as `sash bench` writes it: {text[:40]!r}. Write it anew.") from error
 
@@ -222,16 +259,7 @@ class Report:
 
     def bar_table(self) -> Table:
         """What was promised and what was measured."""
-        rows = tuple(
-            (
-                bar.name,
-                f"{'≤' if bar.at_most else '≥'} {_number(bar.required)} {bar.unit}".strip(),
-                "–" if bar.measured is None else f"{_number(bar.measured)} {bar.unit}".strip(),
-                bar.verdict,
-                bar.note,
-            )
-            for bar in self.bars
-        )
+        rows = tuple((bar.name, bar.asked, bar.found, bar.verdict, bar.note) for bar in self.bars)
         return Table("bars", ("bar", "required", "measured", "verdict", "note"), rows)
 
     def text(self) -> str:

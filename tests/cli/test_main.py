@@ -27,6 +27,7 @@ def test_version_and_help() -> None:
         ["bench", "slicing"],
         ["bench", "spark"],
         ["bench", "streaming"],
+        ["bench", "report"],
         ["run"],
         ["state"],
         ["doctor"],

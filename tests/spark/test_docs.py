@@ -1,27 +1,41 @@
-"""What the guides to Spark show is what Spark says."""
+"""What the pages with Spark show is what Spark says."""
 
 import doctest
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from tests.spark.streams import Feed, table
+import sash
+from tests.pages import DOCS, PAGES, needs_spark
+from tests.spark.streams import Feed, ran, table
 
-DOCS = Path(__file__).parents[2] / "docs"
+GUIDE_TO_STREAMS = DOCS / "streaming.md"
 
 
-def check(guide: str, names: dict[str, Any], least: int, capsys: pytest.CaptureFixture[str]) -> None:
+def check(page: Path, names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    failed, tried = doctest.testfile(str(DOCS / guide), module_relative=False, globs=names, optionflags=options)
-    assert tried > least and not failed, capsys.readouterr().out
+    failed, tried = doctest.testfile(str(page), module_relative=False, globs=names, optionflags=options)
+    assert tried and not failed, capsys.readouterr().out
 
 
-def test_the_examples_of_the_guide_to_spark_are_true(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
-    check("spark.md", {"spark": spark}, 8, capsys)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if needs_spark(page) and page != GUIDE_TO_STREAMS], ids=lambda page: page.stem
+)
+def test_the_examples_of_a_page_are_true(
+    spark: SparkSession,
+    page: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    check(page, {"spark": spark}, capsys)
 
 
 def test_the_examples_of_the_guide_to_streams_are_true(
@@ -37,4 +51,25 @@ def test_the_examples_of_the_guide_to_streams_are_true(
         feed.add(table(rows[:2], names, types))
 
     found = {"spark": spark, "folder": str(tmp_path / "rows"), "checkpoint": feed.checkpoint, "add_rows": add_rows}
-    check("streaming.md", found, 10, capsys)
+    check(GUIDE_TO_STREAMS, found, capsys)
+
+
+@pytest.mark.long
+def test_what_operations_says_of_a_restart_is_true(spark: SparkSession, tmp_path: Path) -> None:
+    """`late` and `max_future` may change, queries come and go; `emit` and `flush` are refused."""
+    feed = Feed(spark, tmp_path, "t timestamp, x long")
+    kept = sash.query("kept", sash.tumbling("10 seconds"), n=sash.count())
+    gone, new = (sash.query(name, sash.tumbling("20 seconds"), s=sash.sum("x")) for name in ("gone", "new"))
+
+    def run(second: int, *queries: sash.Query, **options: Any) -> list[str]:
+        rows = table([(datetime.fromtimestamp(second, UTC), 1)], ("t", "x"), (pa.timestamp("us", "UTC"), pa.int64()))
+        feed.add(rows)
+        stream = sash.aggregate(feed.stream(), list(queries), on="t", watermark="0 seconds", **options)
+        return sorted(row["query"] for row in ran(feed, stream).all())
+
+    assert run(1, kept, gone) == []
+    assert run(30, kept, new, late="keep", max_future="1 day") == ["kept", "new"]
+    for options in ({"emit": "updates"}, {"flush": "at_end"}):
+        with pytest.raises(StreamingQueryException, match=r"emit was final|Cannot change timeMode"):
+            run(40, kept, new, **options)
+    assert run(60, kept, new) == ["kept", "kept", "new", "new"]

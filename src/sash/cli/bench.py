@@ -8,7 +8,9 @@ import click
 from sash.cli.show import progress, show
 from sash.report import Report
 
-__all__ = ["bench_algorithms", "bench_slicing", "bench_spark", "bench_streaming"]
+__all__ = ["bench_algorithms", "bench_report", "bench_slicing", "bench_spark", "bench_streaming"]
+
+NO_PICTURES = "No pictures: matplotlib is not installed. Get it with: pip install 'sash[report]'"
 
 
 def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> Report:
@@ -39,6 +41,20 @@ def bench_streaming(quick: bool, only: tuple[str, ...], out: Path) -> Report:
     return _bench(BENCH, quick, only, out)
 
 
+def bench_report(folder: Path, out: Path) -> None:
+    """All that was measured, on one page."""
+    from sash.bench.page.runs import read_runs
+    from sash.bench.page.write import write_page
+
+    runs = read_runs(folder)
+    with progress("sash bench report", len(runs)) as begin:
+        written = write_page(runs, out, begin)
+    show(written.findings)
+    if not written.is_drawn:
+        click.echo(NO_PICTURES)
+    click.echo(f"Page: {out}")
+
+
 def _bench(bench: Any, quick: bool, only: tuple[str, ...], out: Path) -> Report:
     """Measure, print, write."""
     settings = bench.quick if quick else bench.full
@@ -66,6 +82,6 @@ def _draw(bench: Any, report: Report, out: Path) -> None:
 
         paths = draw(bench.figures(report), out)
     except ImportError:
-        click.echo("No pictures: matplotlib is not installed. Get it with: pip install 'sash[report]'")
+        click.echo(NO_PICTURES)
         return
     click.echo("Pictures: " + ", ".join(path.name for path in paths))

@@ -25,6 +25,7 @@ Examples:
   sash bench slicing --quick               streams of many windows, beside other techniques
   sash bench spark --only frames           DataFrames, beside native Spark
   sash bench streaming --only slide        streams, beside native Structured Streaming
+  sash bench report                        all that was measured, on one page
 """
 DEMO_EXAMPLES = """\b
 Examples:
@@ -79,6 +80,11 @@ Examples:
   sash bench streaming --quick
   sash bench streaming --only slide --only sessions --out build/streaming
 """
+REPORT_EXAMPLES = """\b
+Examples:
+  sash bench report
+  sash bench report --from build/bench --out build/bench/report.html
+"""
 
 
 class Guarded(click.Group):
@@ -121,7 +127,10 @@ def main(debug: bool) -> None:
 )
 @click.pass_context
 def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorithms: bool, rows: int) -> None:
-    """Run five queries at once over the stream of a smart home's plugs, on local Spark; Ctrl-C and go on later."""
+    """Run five windows at once over a stream, on local Spark.
+
+    The stream is that of a smart home's plugs; stop it with Ctrl-C, and go on later.
+    """
     from sash.cli.demo import NEXT
     from sash.cli.demo import demo as slide_all
     from sash.cli.smart_home import smart_home
@@ -141,7 +150,7 @@ def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorith
 @main.command()
 @click.option("--markdown", is_flag=True, help="As a Markdown table.")
 def algorithms(markdown: bool) -> None:
-    """List the algorithms: what each needs, what it costs, where it is from."""
+    """List what each algorithm needs and costs, and its source."""
     from sash.cli.facts import facts_table
     from sash.cli.show import show
 
@@ -160,11 +169,11 @@ def algorithms(markdown: bool) -> None:
 @click.option("--dtype", default="float64", show_default=True, help="Of the values, as NumPy names it.")
 @click.option("--master", help="Of Spark, for a job: local[*] unless the job says otherwise.")
 def explain(what: str, sizes: tuple[int, ...], algorithm: str, dtype: str, master: str | None) -> None:
-    """Say which algorithm slides an aggregate, or which way the rows of a job go; and why."""
+    """Say which algorithm is taken, or how a job would run; and why."""
     import sash
     from sash.cli.names import aggregate_named, dtype_named
 
-    if what.endswith(".toml"):
+    if "." in what or "/" in what:
         from sash.cli.job import read_job
         from sash.cli.run import explained
 
@@ -181,7 +190,7 @@ def explain(what: str, sizes: tuple[int, ...], algorithm: str, dtype: str, maste
 @click.option("--dry-run", is_flag=True, help="Check everything, and run nothing.")
 @click.pass_context
 def run_command(ctx: click.Context, job: Path, master: str | None, output: str | None, dry_run: bool) -> None:
-    """Run a job file on Spark: rows from a source, through queries, into a sink."""
+    """Run a job file on Spark: from a source, into a sink."""
     from sash.cli.job import read_job
     from sash.cli.run import run_job
 
@@ -189,11 +198,14 @@ def run_command(ctx: click.Context, job: Path, master: str | None, output: str |
 
 
 @main.command("state", epilog=STATE_EXAMPLES)
-@click.argument("checkpoint", type=click.Path(path_type=Path))
+@click.argument("checkpoint")
 @click.option("--master", help="Of Spark: local[*] if left out.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def state_command(checkpoint: Path, master: str | None, as_json: bool) -> None:
-    """Show what a stopped streaming query remembers: keys, slices, open windows."""
+def state_command(checkpoint: str, master: str | None, as_json: bool) -> None:
+    """Show what a stopped stream remembers.
+
+    That is: keys, slices, open windows, from its checkpoint.
+    """
     from sash.cli.run import checkpoint_shown
 
     checkpoint_shown(checkpoint, master, as_json)
@@ -202,7 +214,7 @@ def state_command(checkpoint: Path, master: str | None, as_json: bool) -> None:
 @main.command()
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
-    """Look for what sash needs on this machine, and say how to get what is missing."""
+    """Say what is missing on this machine, and how to get it."""
     from sash.cli.doctor import findings
 
     is_fine = True
@@ -217,7 +229,7 @@ def doctor(ctx: click.Context) -> None:
 @main.command(epilog=COMPLETION_EXAMPLES)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete the commands of sash."""
+    """Print what makes a shell complete these commands."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
@@ -309,3 +321,29 @@ def bench_streaming(quick: bool, only: tuple[str, ...], out: Path) -> None:
     from sash.cli.bench import bench_streaming as run
 
     run(quick, only, out)
+
+
+@bench.command("report", epilog=REPORT_EXAMPLES)
+@click.option(
+    "--from",
+    "folder",
+    default=Path("build/bench"),
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where benches left a report.json, there or below.",
+)
+@click.option(
+    "--out",
+    default=Path("build/bench/report.html"),
+    show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page; native_against_sash.png and .svg go beside it.",
+)
+def bench_report(folder: Path, out: Path) -> None:
+    """Put all that was measured on one page.
+
+    Beside it stands what the papers found; nothing is measured anew.
+    """
+    from sash.cli.bench import bench_report as run
+
+    run(folder, out)
