@@ -1,6 +1,9 @@
 """The public door to tables: the same line for Arrow, pandas, Polars and Spark."""
 
+import difflib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from os import PathLike
 from typing import Any
 
@@ -10,8 +13,8 @@ from sash.engine import batch
 from sash.engine import rolling as frames
 from sash.engine.rolling import Frame
 from sash.engine.tables import kind_of, like, read_rows
-from sash.errors import InvalidInput, InvalidText
-from sash.plan.query import Query
+from sash.errors import InvalidInput, InvalidText, UnknownName
+from sash.plan.query import Query, named_queries
 from sash.text import computing
 from sash.text.functions import register
 
@@ -59,7 +62,7 @@ def aggregate(
     return run(rows, queries, partial=partial, **options)
 
 
-def windowed(queries: Query | Sequence[Query], /, **options: Any) -> Callable[[Any], Any]:
+def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) -> Callable[[Any], Any]:
     """`sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
 
     >>> import sash
@@ -67,9 +70,11 @@ def windowed(queries: Query | Sequence[Query], /, **options: Any) -> Callable[[A
     >>> peaks({"t": [1, 12], "load": [3, 4]}).column("peak").to_pylist()
     [3, 4]
     """
+    _check_known(options, aggregate)
+    named_queries(queries)
 
     def step(rows: Any) -> Any:
-        return aggregate(rows, queries, **options)
+        return aggregate(rows, queries, on=on, **options)
 
     return step
 
@@ -109,6 +114,7 @@ def rolling(
     >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(["peak", "n"]).to_pylist()
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
     """
+    _check_known({name: each for name, each in aggregates.items() if _is_option(each)}, rolling, near=True)
     options: dict[str, Any] = {"on": on, "by": by, "rows": rows, "range": range, "closed": closed}
     for_streams = {"late": late, "flush": flush, "initial": initial, "max_future": max_future}
     if _is_stream(table):
@@ -153,6 +159,7 @@ def sql(
                    ^
     """
     request = texts.request_of(texts.parse(text, functions), on, by)
+    _check_known({name: each for name, each in tables.items() if _is_option(each) and name != request.table}, sql)
     if request.table not in tables:
         raise InvalidText.no_table(request.asked[0].place, request.table, tables).within(text)
     options: dict[str, Any] = {"on": request.on, "by": list(request.by), "watermark": watermark, "late": late}
@@ -312,6 +319,20 @@ def _spark(rows: Any) -> Any:
     from sash.spark import streaming as unbounded
 
     return unbounded if rows.isStreaming else bounded
+
+
+def _is_option(value: Any) -> bool:
+    """Whether a value can be meant for an option, and for no table or aggregate."""
+    return isinstance(value, str | int | float | timedelta)
+
+
+def _check_known(options: Mapping[str, Any], function: Callable[..., Any], near: bool = False) -> None:
+    """Refuse options that a function has not; with `near`, only those that are nearly one that it has."""
+    parameters = inspect.signature(function).parameters.values()
+    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    for name in options:
+        if name not in known and (not near or difflib.get_close_matches(name, known)):
+            raise UnknownName.of("option", name, known)
 
 
 def _check_left_out(for_streams: Mapping[str, Any]) -> None:

@@ -34,28 +34,44 @@ class SashError(Exception):
 
 
 def sentence_of(error: object) -> str:
-    """What sash said in an error of Spark's, without the way it came; of others, what Python said, or the first line.
+    """What sash said in an error of Spark's, without the way it came; of others, what Python or Spark said.
 
     >>> sentence_of("SparkException: …" + chr(10) + "sash.errors.InvalidState: The saved state is damaged.")
     'The saved state is damaged.'
     >>> sentence_of("SparkException: …" + chr(10) + "ValueError: no zero" + chr(10) + "  at org.apache.spark")
     'ValueError: no zero'
+    >>> sentence_of("An error occurred while calling o7.load." + chr(10) + ": java.lang.Exception: No such format.")
+    'No such format.'
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     for line in lines:
         kind, _, said = line.partition(": ")
         if kind.startswith("sash.errors."):
             return said
-    raised = [line for line in lines[1:] if _RAISED.match(line)]
-    return raised[0] if raised else lines[0] if lines else type(error).__name__
+    raised = [line for line in lines[1:] if _RAISED.match(line) and not _JAVA_CLASS.match(line)]
+    if raised:
+        return raised[0]
+    plain = [_JAVA_CLASS.sub("", line) for line in lines if not line.startswith(_CALLING)]
+    named = [line for line in plain if line.startswith("[")]  # by a condition of Spark's, such as [PATH_NOT_FOUND]
+    return (named or plain or [type(error).__name__])[0]
 
 
-_WIDEST = 120  # characters of a line of query text that are shown
+_WIDEST = 120  # characters of a line of query text, or of a value, that are shown
+_CALLING = "An error occurred while calling"
+_JAVA_CLASS = re.compile(r"^((Caused by)?:?\s*(java|javax|scala|org|com|py4j)\.[\w.$]+:\s*)+")
 _RAISED = re.compile(r"(\w+\.)*[A-Z]\w*(Error|Exception|Exit|Interrupt)(:|$)")
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names)
+
+
+def _shown(value: object) -> str:
+    """A value as it would be written, in one line that is not too long; of functions and classes, the name."""
+    if callable(value) and hasattr(value, "__name__"):
+        return f"the {'class' if isinstance(value, type) else 'function'} {value.__name__}"
+    text = " ".join(re.sub(" at 0x[0-9a-f]+", "", repr(value)).split())
+    return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"
 
 
 class UnknownName(SashError, LookupError):
@@ -64,9 +80,10 @@ class UnknownName(SashError, LookupError):
     @classmethod
     def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
         known = sorted(known)
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        return cls(f"There is no {kind} {name!r}.{hint} The known ones: {_listed(known)}.")
+        spelled = {each.lower(): each for each in known}
+        near = difflib.get_close_matches(str(name).lower(), spelled, n=1)
+        hint = f" Did you mean {spelled[near[0]]!r}?" if near else ""
+        return cls(f"There is no {kind} {_shown(name)}.{hint} The known ones: {_listed(known)}.")
 
 
 class MissingPackage(SashError, ImportError):
@@ -128,7 +145,7 @@ class InvalidAggregate(SashError, TypeError):
 
     @classmethod
     def not_a_function(cls, name: str, what: str, value: object) -> "InvalidAggregate":
-        return cls(f"Aggregate {name!r}: {what} must be a function, but is {value!r}.")
+        return cls(f"Aggregate {name!r}: {what} must be a function, but is {_shown(value)}.")
 
     @classmethod
     def fails(cls, name: str, what: str, arguments: object, cause: BaseException) -> "InvalidAggregate":
@@ -159,11 +176,11 @@ class InvalidAggregate(SashError, TypeError):
 
     @classmethod
     def parameter(cls, name: str, parameter: str, value: object, expected: str) -> "InvalidAggregate":
-        return cls(f"Aggregate {name!r}: {parameter} must be {expected}, but is {value!r}.")
+        return cls(f"Aggregate {name!r}: {parameter} must be {expected}, but is {_shown(value)}.")
 
     @classmethod
     def not_an_aggregate(cls, value: object) -> "InvalidAggregate":
-        return cls(f"Expected an aggregate such as sash.max() or a dict of them, but got {value!r}.")
+        return cls(f"Expected an aggregate, made by a call such as sash.max('x'), but got {_shown(value)}.")
 
 
 class UnsupportedAggregate(SashError, TypeError):
@@ -208,7 +225,7 @@ class InvalidInput(SashError, ValueError):
 
     @classmethod
     def at_least(cls, what: str, value: object, least: int) -> "InvalidInput":
-        return cls(f"{what} must be a whole number of at least {least}, but is {value!r}.")
+        return cls(f"{what} must be a whole number of at least {least}, but is {_shown(value)}.")
 
     @classmethod
     def ragged(cls, lengths: object) -> "InvalidInput":
@@ -289,7 +306,7 @@ class InvalidInput(SashError, ValueError):
     def rows(cls, value: object, fix: str) -> "InvalidInput":
         return cls(
             "Rows are an Arrow, pandas or Polars table, or a dict of columns such as {'ts': [1, 2], 'x': [0.5, 0.7]}, "
-            f"but these are {value}: {fix}."
+            f"but these are {' '.join(str(value).split())}: {fix}."
         )
 
     @classmethod
@@ -327,7 +344,16 @@ class InvalidInput(SashError, ValueError):
 
     @classmethod
     def option(cls, what: str, value: object, expected: str) -> "InvalidInput":
-        return cls(f"{what} must be {expected}, but is {value!r}.")
+        return cls(f"{what} must be {expected}, but is {_shown(value)}.")
+
+    @classmethod
+    def no_report(cls, folder: object, commands: Iterable[str]) -> "InvalidInput":
+        hint = " or ".join(f"`{each}`" for each in commands)
+        return cls(f"There is no report.json in {folder} or below; make one with {hint}.")
+
+    @classmethod
+    def report(cls, path: object, why: object) -> "InvalidInput":
+        return cls(f"{path} cannot be read: {why}")
 
 
 class InvalidJob(SashError, ValueError):
@@ -370,12 +396,31 @@ class InvalidJob(SashError, ValueError):
         return cls(f"{path}: ${{{name}}} is not set. Set it, or give a default: ${{{name}:-…}}.")
 
     @classmethod
-    def source(cls, path: object, why: str) -> "InvalidJob":
-        return cls(f"{path}: Spark cannot read the source: {why}")
+    def because(cls, path: object, cause: BaseException) -> "InvalidJob":
+        return cls(f"{path}: {cause}")
 
     @classmethod
-    def sink(cls, path: object, why: str) -> "InvalidJob":
-        return cls(f"{path}: Spark cannot write to the sink: {why}")
+    def unnamed_query(cls, path: object) -> "InvalidJob":
+        return cls(f"{path}: a query has a name: write [queries.hourly] or the like in the place of [queries].")
+
+    @classmethod
+    def window_kinds(cls, path: object, query: str, kinds: Iterable[str]) -> "InvalidJob":
+        return cls(f"{path}: query {query!r}: a window is of one kind, but this is {_listed(kinds)}: keep one of them.")
+
+    @classmethod
+    def window_words(cls, path: object, query: str, why: str, example: str) -> "InvalidJob":
+        return cls(f"{path}: query {query!r}: {why}. Write such as window = {example}")
+
+    @classmethod
+    def other_table(cls, path: object, asked: str, table: str) -> "InvalidJob":
+        return cls(
+            f"{path}: the text reads from {asked!r}, and the source is called {table!r}: "
+            f'write table = "{asked}" under [source], or change the text.'
+        )
+
+    @classmethod
+    def by_spark(cls, path: object, what: str, why: str) -> "InvalidJob":
+        return cls(f"{path}: Spark cannot {what}: {why}")
 
 
 class NumberOverflow(SashError, OverflowError):
@@ -510,7 +555,7 @@ class InvalidWindow(SashError, ValueError):
 
     @classmethod
     def column(cls, window: str, value: object) -> "InvalidWindow":
-        return cls(f"A {window} window needs the name of a boolean column, but got {value!r}.")
+        return cls(f"A {window} window needs the name of a boolean column, but got {_shown(value)}.")
 
     @classmethod
     def edges(cls, window: object, why: str) -> "InvalidWindow":
@@ -539,7 +584,7 @@ class InvalidWindow(SashError, ValueError):
 
     @classmethod
     def not_a_window(cls, value: object) -> "InvalidWindow":
-        return cls(f"Expected a window such as sash.tumbling('10 minutes'), but got {value!r}.")
+        return cls(f"Expected a window, made by a call such as sash.tumbling('10 minutes'), but got {_shown(value)}.")
 
 
 class InvalidQuery(SashError, ValueError):
@@ -547,7 +592,7 @@ class InvalidQuery(SashError, ValueError):
 
     @classmethod
     def name(cls, value: object) -> "InvalidQuery":
-        return cls(f"A query needs a name, a non-empty string, but got {value!r}.")
+        return cls(f"A query needs a name, a non-empty string, but got {_shown(value)}.")
 
     @classmethod
     def private(cls, name: str) -> "InvalidQuery":
@@ -569,15 +614,19 @@ class InvalidQuery(SashError, ValueError):
         )
 
     @classmethod
-    def no_column(cls, query: str, result: str, aggregate: str, arity: int) -> "InvalidQuery":
-        columns = ", ".join(f"'{letter}'" for letter in "xyz"[:arity])
-        return cls(f"Query {query!r}, {result}={aggregate}(): say of which column, as in sash.{aggregate}({columns}).")
+    def no_column(cls, query: str, result: str, aggregate: str, arity: int, is_own: bool) -> "InvalidQuery":
+        call = f"{'' if is_own else 'sash.'}{aggregate}({', '.join(map(repr, 'xyz'[:arity]))})"
+        return cls(f"Query {query!r}, {result}={aggregate}(): say of which column, as in {call}.")
+
+    @classmethod
+    def unnamed(cls, query: str) -> "InvalidQuery":
+        return cls(f"Query {query!r}: an aggregate needs the name of its result, as in peak=sash.max('x').")
 
     @classmethod
     def not_a_query(cls, value: object) -> "InvalidQuery":
         return cls(
             "Expected a query such as sash.query('hourly', sash.tumbling('1 hour'), n=sash.count()), "
-            f"but got {value!r}."
+            f"but got {_shown(value)}."
         )
 
     @classmethod
@@ -625,7 +674,7 @@ class InvalidText(SashError, ValueError):
     @classmethod
     def not_text(cls, value: object) -> "InvalidText":
         example = "'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]'"
-        return cls(f"Query text is a string such as {example}, not {value!r}.")
+        return cls(f"Query text is a string such as {example}, not {_shown(value)}.")
 
     @classmethod
     def empty(cls) -> "InvalidText":

@@ -37,7 +37,7 @@ trigger = "available now"
 
 
 def sash(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sash.cli", *arguments]
+    command = [sys.executable, "-m", "sash", *arguments]
     environment = {**os.environ, "DATA": str(data), "PYSPARK_PYTHON": sys.executable}
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240, check=False)
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import sash
 from sash import text
@@ -133,6 +133,7 @@ def applied(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expressio
     )
 
 
+@example(Column("FALSE"))
 @given(st.recursive(leaves, applied, max_leaves=12))
 def test_an_expression_that_is_written_down_is_read_back(expression: Expression) -> None:
     [asked] = text.parse(f"SELECT MAX(x) FROM t [ROWS 5] WHERE {expression}")

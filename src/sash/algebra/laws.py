@@ -11,6 +11,12 @@ Equality  Whole numbers, strings and the like must be equal; floats may differ b
           largest float in sight, for rounding is no breach; NaN equals NaN, and 0.0 equals -0.0.
 
 The functions are run as plain Python, whatever they compile to.
+
+>>> import sash
+>>> print(sash.laws.commutative(sash.last()))
+'last': combine is not commutative: ...
+>>> sash.laws.check(sash.max())
+()
 """
 
 import math

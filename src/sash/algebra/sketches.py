@@ -235,6 +235,8 @@ def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
     """
     _whole("bloom_filter", "hashes", hashes, 1, 64)
     array = np.asarray(words, np.uint64)
+    if array.ndim != 1 or not len(array):
+        raise InvalidAggregate.parameter("bloom_filter", "words", words, "a result of bloom_filter, an array of words")
     bits = _bits_of_object(value)
     place, stride = _hash(bits), _stride(bits)
     for _ in range(hashes):

@@ -21,7 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import sash
+from sash import text as texts
+from sash.engine.options import length_of, options_of
 from sash.errors import InvalidJob, SashError
+from sash.windows.duration import Duration, duration
 
 __all__ = ["Job", "read_job"]
 
@@ -31,7 +34,15 @@ _PARTS = {
     "source": ("format", "path", "stream", "schema", "options", "table"),
     "sink": ("format", "path", "checkpoint", "trigger", "mode", "options"),
 }
-_WINDOWS = ("tumbling", "sliding", "session", "punctuated", "cumulative", "landmark")
+_WINDOWS = {
+    "tumbling": '{ tumbling = "10 minutes" }',
+    "sliding": '{ sliding = "1 hour", every = "1 minute" }',
+    "session": '{ session = "30 seconds" }',
+    "punctuated": '{ punctuated = "is_start" }',
+    "cumulative": '{ cumulative = "1 day", every = "1 hour" }',
+    "landmark": "{ landmark = { start = 2026-01-01, end = 2026-02-01 } }",
+}
+_CHOICES = {"late": ("count", "keep"), "flush": ("at_end",), "partial": (True, False)}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
 
@@ -59,6 +70,11 @@ class Sink:
     mode: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def pause(self) -> Duration | None:
+        """From one micro-batch to the next, where the trigger says so."""
+        return None if self.trigger in (None, "available now", "once") else duration(self.trigger)
+
 
 @dataclass(frozen=True)
 class Job:
@@ -78,7 +94,7 @@ class Job:
 def read_job(path: Path, environment: Mapping[str, str] | None = None) -> Job:
     """A job file; variables such as ${DATA} or ${DATA:-/tmp} are taken from the environment."""
     try:
-        content = path.read_bytes().decode()
+        content = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InvalidJob.unreadable(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
@@ -104,6 +120,7 @@ def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     own = parts["job"]
     source = _made(path, Source, "source", parts["source"], "format")
     sink = _made(path, Sink, "sink", parts["sink"])
+    _check_trigger(path, sink)
     if "text" not in own and not parts["queries"]:
         raise InvalidJob.nothing_asked(path)
     if "text" in own and parts["queries"]:
@@ -112,13 +129,52 @@ def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
         raise InvalidJob.missing(path, "job", "on", 'on = "ts"')
     if source.stream and sink.format not in ("console", "memory", "noop") and sink.checkpoint is None:
         raise InvalidJob.missing(path, "sink", "checkpoint", 'checkpoint = "…/checkpoint"')
+    if "window" in parts["queries"]:
+        raise InvalidJob.unnamed_query(path)
     queries = tuple(_query(path, name, _table(path, each, name)) for name, each in parts["queries"].items())
     options = {name: own[name] for name in _OPTIONS if name in own}
+    _check_options(path, options)
     settings = {name: own[name] for name in ("text", "name", "master") if name in own}
     for name, value in settings.items():
         if not isinstance(value, str):
             raise InvalidJob.wrong_type(path, f"job.{name}", value, "a text")
+    if "text" in own:
+        _check_text(path, own["text"], source.table)
     return Job(path, source, sink, options, queries, spark=parts["spark"], **settings)
+
+
+def _check_trigger(path: Path, sink: Sink) -> None:
+    try:
+        is_one = sink.pause is None or sink.pause.microseconds >= 0
+    except SashError:
+        is_one = False
+    if not is_one:
+        expected = "'available now', 'once', or a duration such as '10 seconds'"
+        raise InvalidJob.wrong_type(path, "sink.trigger", sink.trigger, expected)
+
+
+def _check_options(path: Path, given: Mapping[str, Any]) -> None:
+    """Refuse what no rows could make right."""
+    for name, choices in _CHOICES.items():
+        if name in given and given[name] not in choices:
+            spoken = " or ".join(repr(each) if isinstance(each, str) else str(each).lower() for each in choices)
+            raise InvalidJob.wrong_type(path, f"job.{name}", given[name], spoken)
+    taken = {"on": "on", "by": None, "allowed_lateness": 0, "watermark": None, "emit": "final"}
+    on, by, lateness, watermark, emit = (given.get(name, left_out) for name, left_out in taken.items())
+    try:
+        options_of(on, by, lateness, watermark, False, emit)
+        length_of(given.get("max_future", 0), "max_future")
+    except SashError as error:
+        raise InvalidJob.because(path, error) from error
+
+
+def _check_text(path: Path, text: str, table: str) -> None:
+    try:
+        asked = texts.parse(text)
+    except SashError as error:
+        raise InvalidJob.because(path, error) from error
+    if asked[0].table != table:
+        raise InvalidJob.other_table(path, asked[0].table, table)
 
 
 def _made(path: Path, kind: Any, name: str, given: Mapping[str, Any], *needed: str) -> Any:
@@ -150,11 +206,11 @@ def _query(path: Path, name: str, given: Mapping[str, Any]) -> Any:
 
 def _window(path: Path, query: str, given: Any) -> Any:
     if not isinstance(given, dict):
-        raise InvalidJob.wrong_type(
-            path, f"queries.{query}.window", given, '{ sliding = "1 hour", every = "1 minute" }'
-        )
+        raise InvalidJob.wrong_type(path, f"queries.{query}.window", given, _WINDOWS["sliding"])
     kinds = [key for key in given if key in _WINDOWS]
-    if len(kinds) != 1:
+    if len(kinds) > 1:
+        raise InvalidJob.window_kinds(path, query, kinds)
+    if not kinds:
         raise InvalidJob.unknown(path, f"window of query {query!r}", ", ".join(given) or "nothing", _WINDOWS)
     words = {key: value for key, value in given.items() if key != kinds[0]}
     make, size = getattr(sash, kinds[0]), given[kinds[0]]
@@ -163,17 +219,19 @@ def _window(path: Path, query: str, given: Any) -> Any:
             return make(gap=size, **words)
         return make(**size, **words) if isinstance(size, dict) else make(size, **words)
     except TypeError as error:
-        raise InvalidJob.in_query(path, query, str(error)) from error
+        if isinstance(error, SashError):
+            raise
+        raise InvalidJob.window_words(path, query, str(error), _WINDOWS[kinds[0]]) from error
 
 
 def _aggregate(path: Path, query: str, name: str, text: Any) -> Any:
     found = _CALL.match(text) if isinstance(text, str) else None
     if found is None:
         raise InvalidJob.wrong_type(path, f"queries.{query}.{name}", text, 'a call such as "max(load)"')
-    function = getattr(sash, found[1], None) if found[1] in sash.__all__ else None
-    if function is None or not callable(function) or isinstance(function, type):
-        known = [each for each in sash.__all__ if each.islower() and _gives_aggregate(each)]
+    known = [each for each in sash.__all__ if _gives_aggregate(each)]
+    if found[1] not in known:
         raise InvalidJob.unknown(path, f"aggregate in query {query!r}", found[1], known)
+    function = getattr(sash, found[1])
     arguments = [_argument(each) for each in found[2].split(",")] if found[2] else []
     try:
         return function(*arguments)

@@ -123,7 +123,11 @@ def main(debug: bool) -> None:
 @click.option("--compare/--no-compare", default=True, show_default=True, help="Time Spark's own window() too.")
 @click.option("--algorithms", is_flag=True, help="Instead: every algorithm over a sensor's signal, without Spark.")
 @click.option(
-    "--rows", default=1_000_000, show_default=True, type=click.IntRange(min=16), help="Of the signal, for --algorithms."
+    "--rows",
+    default=1_000_000,
+    show_default=True,
+    type=click.IntRange(16, 100_000_000),
+    help="Of the signal, for --algorithms.",
 )
 @click.pass_context
 def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorithms: bool, rows: int) -> None:

@@ -14,7 +14,7 @@ import click
 
 import sash
 from sash.cli.job import Job
-from sash.errors import InvalidJob, MissingPackage, sentence_of
+from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
 
 __all__ = ["FAILED", "INTERRUPTED", "checkpoint_shown", "explained", "run_job", "session_for", "watching"]
 
@@ -25,7 +25,8 @@ _SECONDS = 0.5  # between two looks at a query
 def run_job(job: Job, master: str | None, output: str, dry_run: bool) -> int:
     """Run a job to its end; gives the exit code."""
     with session_for(job, master) as spark:
-        results = _asked(job, _rows(job, spark))
+        with _worded(job.path, "run it"):
+            results = _asked(job, _rows(job, spark))
         if dry_run:
             click.echo(f"{job.path}: nothing is wrong with it; the results would have these columns:")
             click.echo(results.schema.simpleString())
@@ -35,7 +36,7 @@ def run_job(job: Job, master: str | None, output: str, dry_run: bool) -> int:
 
 def explained(job: Job, master: str | None) -> str:
     """What a job would do, and why."""
-    with session_for(job, master) as spark:
+    with session_for(job, master) as spark, _worded(job.path, "explain it"):
         rows = _rows(job, spark)
         if job.text is not None:
             return str(_asked(job, rows).schema.simpleString())
@@ -49,6 +50,8 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
     """A session for a job: local unless told otherwise; then nothing listens beyond this machine."""
     try:
         from pyspark.sql import SparkSession
+
+        from sash.spark.quiet import hushed
     except ImportError as error:
         raise MissingPackage.of("A job", "pyspark", "spark") from error
     logging.disable(logging.ERROR)  # the bridge to Spark logs the way that an interrupt came
@@ -68,25 +71,40 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
     for name, value in ({} if job is None else job.spark).items():
         builder = builder.config(name, str(value).lower() if isinstance(value, bool) else str(value))
-    spark = builder.getOrCreate()
     try:
-        yield spark
+        with _worded(job.path if job is not None else "sash", f"start with master {chosen!r}"):
+            spark = builder.getOrCreate()
+        try:
+            with hushed(spark):
+                yield spark
+        finally:
+            spark.stop()
     finally:
-        spark.stop()
         logging.disable(logging.NOTSET)
+
+
+@contextmanager
+def _worded(path: object, what: str) -> Iterator[None]:
+    """Whatever Spark refuses here, in a sentence."""
+    try:
+        yield
+    except SashError:
+        raise
+    except Exception as error:
+        if "JAVA_GATEWAY" in str(error):
+            raise MissingPackage.java("A job") from error
+        raise InvalidJob.by_spark(path, what, sentence_of(error)) from error
 
 
 def _rows(job: Job, spark: Any) -> Any:
     source = job.source
     reader = (spark.readStream if source.stream else spark.read).format(source.format)
-    if source.schema is not None:
-        reader = reader.schema(source.schema)
-    for name, value in source.options.items():
-        reader = reader.option(name, value)
-    try:
+    with _worded(job.path, "read the source"):
+        if source.schema is not None:
+            reader = reader.schema(source.schema)
+        for name, value in source.options.items():
+            reader = reader.option(name, value)
         return reader.load(source.path) if source.path is not None else reader.load()
-    except Exception as error:
-        raise InvalidJob.source(job.path, sentence_of(error)) from error
 
 
 def _asked(job: Job, rows: Any) -> Any:
@@ -120,21 +138,19 @@ def _written(job: Job, results: Any, output: str) -> int:
 
 def _streamed(job: Job, results: Any, output: str) -> int:
     sink = job.sink
-    writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)
-    for name, value in sink.options.items():
-        writer = writer.option(name, value)
-    if sink.path is not None:
-        writer = writer.option("path", sink.path)
-    if sink.checkpoint is not None:
-        writer = writer.option("checkpointLocation", sink.checkpoint)
-    if sink.trigger in ("available now", "once"):
-        writer = writer.trigger(availableNow=True)
-    elif sink.trigger is not None:
-        writer = writer.trigger(processingTime=sink.trigger)
-    try:
+    with _worded(job.path, "write to the sink"):
+        writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)
+        for name, value in sink.options.items():
+            writer = writer.option(name, value)
+        if sink.path is not None:
+            writer = writer.option("path", sink.path)
+        if sink.checkpoint is not None:
+            writer = writer.option("checkpointLocation", sink.checkpoint)
+        if sink.pause is not None:
+            writer = writer.trigger(processingTime=f"{sink.pause.microseconds} microseconds")
+        elif sink.trigger is not None:
+            writer = writer.trigger(availableNow=True)
         query = writer.start()
-    except Exception as error:
-        raise InvalidJob.sink(job.path, sentence_of(error)) from error
     try:
         with watching(output) as look:
             while query.isActive:
@@ -227,10 +243,12 @@ def _say(output: str, event: dict[str, Any]) -> None:
         click.echo("Done.", err=True)
 
 
-def checkpoint_shown(checkpoint: Path, master: str | None, as_json: bool) -> None:
+def checkpoint_shown(checkpoint: str, master: str | None, as_json: bool) -> None:
     """`sash state`: what a stopped query remembers."""
+    if ":" not in checkpoint and not (Path(checkpoint) / "commits").is_dir():
+        raise InvalidInput.option("CHECKPOINT", checkpoint, "the folder that a streaming query keeps its checkpoint in")
     with session_for(None, master):
-        found = sash.state(str(checkpoint))
+        found = sash.state(checkpoint)
         if as_json:
             click.echo(json.dumps({name: text for name, text in found.lines() if name != "query"}))
         else:

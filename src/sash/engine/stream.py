@@ -238,12 +238,26 @@ class Stream:
     # --- queries that come and go --------------------------------------------------------------------
 
     def add(self, query: Query) -> None:
-        """One more query: it sees the slices that are still kept, and reports windows that end after the watermark."""
+        """One more query: it sees the slices that are still kept, and reports windows that end after the watermark.
+
+        >>> import sash
+        >>> stream = sash.Stream(sash.query("ten", sash.tumbling(10), n=sash.count()), on="t")
+        >>> stream.add(sash.query("five", sash.tumbling(5), n=sash.count()))
+        >>> stream.push({"t": [1, 7]}, watermark=10).select(["query", "n"]).to_pylist()
+        [{'query': 'ten', 'n': 2}, {'query': 'five', 'n': 1}, {'query': 'five', 'n': 1}]
+        """
         (added,) = named_queries(query)
         self._change((*self.queries, added))
 
     def remove(self, name: str) -> None:
-        """One query less; what only it needed is freed."""
+        """One query less; what only it needed is freed.
+
+        >>> import sash
+        >>> stream = sash.Stream([sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab"], on="t")
+        >>> stream.remove("a")
+        >>> [query.name for query in stream.queries]
+        ['b']
+        """
         if name not in {each.name for each in self.queries}:
             raise UnknownName.of("query", name, [each.name for each in self.queries])
         self._change(tuple(each for each in self.queries if each.name != name))
@@ -266,7 +280,15 @@ class Stream:
     # --- to bytes and back ---------------------------------------------------------------------------
 
     def save(self) -> bytes:
-        """Everything that the stream remembers, as bytes; nothing in them can run."""
+        """Everything that the stream remembers, as bytes; nothing in them can run.
+
+        >>> import sash
+        >>> ten = sash.query("ten", sash.tumbling(10), n=sash.count())
+        >>> stream = sash.Stream(ten, on="t")
+        >>> _ = stream.push({"t": [1, 7]})
+        >>> sash.Stream.restore(stream.save(), ten).finish().column("n").to_pylist()
+        [2]
+        """
         if self._broken is not None:
             raise BrokenStream.since(self._broken)
         return saving.save(

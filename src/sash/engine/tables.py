@@ -56,7 +56,7 @@ def kind_of(rows: Any) -> Kind:
         return Kind.POLARS
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         raise InvalidInput.rows(f"a {type(rows).__name__}", "give it a name, in a dict")
-    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
+    if package != "pyspark" and (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
         return Kind.ARROW
     fix = "convert them to one of these"
     if isinstance(rows, list) and rows and isinstance(rows[0], Mapping):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.monoid import Column, Monoid, of_partials
-from sash.errors import InvalidInput, InvalidQuery, UnknownName
+from sash.errors import InvalidInput, InvalidQuery, InvalidWindow, UnknownName
 from sash.plan.decide import SLIDE_FROM, Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
 from sash.plan.query import Query
 from sash.plan.share import ColumnType, Reading, grouped, keeps_runs, readings_of, view_of
@@ -24,6 +24,8 @@ from sash.windows.kinds import Context, Window, length_on
 from sash.windows.measure import Measure
 
 __all__ = ["Options", "Plan", "Planned", "as_html", "as_text", "make_plan", "of_slices"]
+
+MOST_WINDOWS = 10_000_000  # that hold one row: more is a mistake in a unit
 
 
 @dataclass(frozen=True)
@@ -253,6 +255,12 @@ def _unit(length: float, measure: Measure) -> str:
     return f"{length:.4g}"
 
 
+def _check_overlap(name: str, window: Any) -> None:
+    """Refuse what would run for days, in a kernel that cannot be interrupted."""
+    if window.kind in ("grid", "cumulative") and window.size / window.every > MOST_WINDOWS:
+        raise InvalidWindow.too_many(name, window.size / window.every, MOST_WINDOWS)
+
+
 def make_plan(
     queries: Sequence[Query],
     options: Options,
@@ -272,6 +280,8 @@ def make_plan(
                 raise InvalidQuery.reserved(each.name, result, options.by)
     groups, group_columns, readings = grouped(queries, types)
     windows = [each.window.on(measure) for each in queries]
+    for each, window in zip(queries, windows, strict=True):
+        _check_overlap(each.name, window)
     columns = {name: types[name] for names in group_columns for name in names}
     watched = tuple(dict.fromkeys(name for window in windows if window.kind == "user_aware" for name in window.columns))
     columns |= {name: types[name] for name in watched}

@@ -1,11 +1,11 @@
 """A query as the user writes it: a name, a window, and aggregates by the names of their results."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Never
 
-from sash.algebra.aggregate import Template
+from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidWindow
 from sash.windows.kinds import Window
 
@@ -17,7 +17,13 @@ RESERVED_NAMES = ("query", "window_start", "window_end", "revision")
 
 @dataclass(frozen=True)
 class Query:
-    """A window and what is computed over it."""
+    """A window and what is computed over it; `sash.query` makes one.
+
+    >>> import sash
+    >>> hourly = sash.query("hourly", sash.tumbling("1 hour"), peak=sash.max("load"))
+    >>> isinstance(hourly, sash.Query), hourly.name, str(hourly.window), [name for name, _ in hourly.aggregates]
+    (True, 'hourly', 'tumbling 1h', ['peak'])
+    """
 
     name: str
     window: Window
@@ -48,7 +54,7 @@ def described(template: Template) -> str:
     return f"{template.name}({', '.join(given)})"
 
 
-def query(name: str, window: Window, /, **aggregates: Template) -> Query:
+def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template) -> Query:
     """A named query: aggregates over a window, each under the name of its result.
 
     >>> import sash
@@ -61,6 +67,8 @@ def query(name: str, window: Window, /, **aggregates: Template) -> Query:
         raise InvalidQuery.private(name)
     if not isinstance(window, Window):
         raise InvalidWindow.not_a_window(window)
+    if unnamed:
+        raise InvalidQuery.unnamed(name)
     if not aggregates:
         raise InvalidQuery.empty(name)
     for result, template in aggregates.items():
@@ -69,7 +77,11 @@ def query(name: str, window: Window, /, **aggregates: Template) -> Query:
         if result in RESERVED_NAMES:
             raise InvalidQuery.reserved(name, result, RESERVED_NAMES)
         if len(template.columns) != template.arity:
-            raise InvalidQuery.no_column(name, result, template.name, template.arity)
+            raise InvalidQuery.no_column(
+                name, result, template.name, template.arity, is_own=isinstance(template, Aggregate)
+            )
+        if not all(isinstance(column, str) for column in template.columns):
+            raise InvalidAggregate.parameter(template.name, "columns", template.columns, "names")
     return Query(name, window, tuple(aggregates.items()))
 
 
@@ -78,7 +90,7 @@ def named_queries(queries: Any) -> tuple[Query, ...]:
     given = (
         (queries,) if isinstance(queries, Query) else tuple(queries) if isinstance(queries, Iterable) else (queries,)
     )
-    if isinstance(queries, str | bytes):
+    if isinstance(queries, str | bytes | Mapping):
         raise InvalidQuery.not_a_query(queries)
     for each in given:
         if not isinstance(each, Query):

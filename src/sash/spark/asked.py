@@ -11,16 +11,13 @@ from sash.engine.keys import Keys
 from sash.engine.options import with_free_names
 from sash.engine.rolling import Frame, Framing, plan_frames
 from sash.engine.tables import read_rows
-from sash.errors import InvalidQuery, InvalidWindow
-from sash.plan.plan import Options, Plan
+from sash.errors import InvalidQuery
+from sash.plan.plan import Options
 from sash.plan.query import named_queries
 from sash.spark.schema import arrow_schema, as_spark, check_columns, check_no_twins
 from sash.spark.tasks import Recipe
 
-__all__ = ["as_results", "check_windows", "framing_of", "recipe_of"]
-
-# Of one query, for one row. More is a mistake in a unit, and would run for days.
-MOST_WINDOWS = 10_000_000
+__all__ = ["as_results", "framing_of", "recipe_of"]
 
 
 def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
@@ -52,14 +49,6 @@ def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) ->
 def as_results(schema: pa.Schema) -> pa.Schema:
     """Columns of results as workers send them to Spark."""
     return pa.schema([pa.field(each.name, as_spark(each.type)) for each in schema])
-
-
-def check_windows(plan: Plan) -> None:
-    """Refuse what would run for days."""
-    for each in plan.queries:
-        window: Any = each.window
-        if window.kind in ("grid", "cumulative") and window.size / window.every > MOST_WINDOWS:
-            raise InvalidWindow.too_many(each.name, window.size / window.every, MOST_WINDOWS)
 
 
 def _check_keys(schema: pa.Schema, by: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from sash.errors import InvalidInput
 from sash.plan.decide import Decision
 from sash.plan.plan import Plan, as_html, as_text
 from sash.plan.query import Query
-from sash.spark.asked import as_results, check_windows, framing_of, recipe_of
+from sash.spark.asked import as_results, framing_of, recipe_of
 from sash.spark.chunks import Hot, Reach, find_hot
 from sash.spark.jvm_slices import can_finish, can_slice, finished, sliced
 from sash.spark.packing import BUDGET, Budget, piece_schema
@@ -48,7 +48,6 @@ def aggregate(
     _check_bounded(rows, "sash.aggregate")
     recipe = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final", partial))
     plan = recipe.plan()
-    check_windows(plan)
     schema = spark_schema(schema_of(plan), "sash.aggregate")
     results = as_results(schema_of(plan))
     taken = way(rows, plan, path).choice

@@ -20,7 +20,7 @@ from sash.engine.rolling import Frame, frames_of
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
 from sash.plan.query import Query
-from sash.spark.asked import as_results, check_windows, framing_of, recipe_of
+from sash.spark.asked import as_results, framing_of, recipe_of
 from sash.spark.batch import Explained
 from sash.spark.journal import VARIABLES
 from sash.spark.live import FrameWork, WindowWork, Work
@@ -64,7 +64,6 @@ def aggregate(
     options = options_of(on, by, allowed_lateness, delay, False, emit, partial)
     recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
-    check_windows(plan)
     wanted = schema_of(plan)
     if late == "keep":
         check_no_twins(rows)

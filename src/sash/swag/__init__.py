@@ -1,4 +1,11 @@
-"""HOW one window slides: every algorithm of the literature behind one door."""
+"""HOW one window slides: every algorithm of the literature behind one door.
+
+>>> import sash
+>>> sash.swag.slide([3, 1, 2, 5, 4], 3, sash.max(), algorithm="daba_lite")
+[3, 3, 3, 5, 5]
+>>> "daba_lite" in sash.swag.ALGORITHMS
+True
+"""
 
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.door import explain, fold, slide

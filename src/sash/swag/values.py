@@ -49,6 +49,8 @@ def read_one(values: Any) -> Values:
         return _with_nulls(plain, ~mask if plain.valid is None else ~mask & plain.valid)
     if isinstance(values, np.ndarray):
         return _numpy(values)
+    if type(values).__module__.startswith("pyspark."):
+        raise InvalidInput.option("values", values, "an array or a list: of a DataFrame use sash.rolling")
     if getattr(values, "ndim", 1) != 1:
         raise InvalidInput.not_flat(getattr(values, "shape", "of a table"))
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or _is_pandas(values):

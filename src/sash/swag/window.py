@@ -105,7 +105,15 @@ def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
 
 
 class Window:
-    """A sliding window over one aggregate; `open` makes one."""
+    """A sliding window over one aggregate; `open` makes one.
+
+    >>> import sash
+    >>> window = sash.swag.open("daba_lite", sash.max())
+    >>> window.insert_many([3, 1, 2]); window.evict(); window.query()
+    2
+    >>> sash.swag.open("daba_lite", sash.max()).restore(window.save()).query()
+    2
+    """
 
     def __init__(self, algorithm: str, aggregate: Template, dtype: Any = None) -> None:
         if not isinstance(aggregate, Template):

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from sash.text.tokens import KEYWORDS
+
 __all__ = ["SCALARS", "Apply", "Call", "Column", "Expression", "Literal", "Reader"]
 
 T = TypeVar("T")
@@ -87,7 +89,8 @@ class Column(Expression):
         return (self,)
 
     def __str__(self) -> str:
-        return self.name if self.name.isidentifier() else "`" + self.name.replace("`", "``") + "`"
+        is_plain = self.name.isidentifier() and self.name.upper() not in KEYWORDS
+        return self.name if is_plain else "`" + self.name.replace("`", "``") + "`"
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,14 @@ def _unexpected(word: Word, fed: list[Token]) -> InvalidText:
     for token in fed:
         parser.feed_token(token)
     accepted = parser.accepts()
+    before = Word(fed[-1].type, str(fed[-1]), fed[-1].start_pos or 0) if fed else word
+    if accepted == {"_COLON"}:  # the name before could be a label; without a colon, no one meant one
+        near = difflib.get_close_matches(before.text.upper(), ["SELECT"])
+        return InvalidText.unexpected(before.place, before.text, ["SELECT"], near[0] if near else None)
+    if fed and word.text == before.text == "=":
+        return InvalidText.unsupported(before.place, "==", "write =")
+    if accepted == {"_ARROW"} and before.text.upper() in ("RANGE", "ROWS", "SESSION"):
+        return InvalidText.meaning(before.place, "A window stands in brackets", "write such as [RANGE 1 HOUR]")
     instead = _ELSEWHERE.get(word.text.upper()) if word.kind == "NAME" else None
     if instead is not None and "$END" in accepted:
         return InvalidText.unsupported(word.place, word.text.upper(), instead)

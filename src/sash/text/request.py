@@ -10,7 +10,7 @@ from sash.engine.rolling import Frame
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
 from sash.text.asked import Asked
-from sash.text.expressions import Expression
+from sash.text.expressions import Column, Expression
 from sash.text.windows import EVER
 from sash.windows.duration import Duration
 
@@ -72,10 +72,18 @@ class Request:
         for asked in self.asked:
             for column in asked.columns:
                 if column.name not in known:
-                    raise InvalidText.unknown(column.place, "column", column.name, known).within(self.text)
+                    raise self._unknown(column, known).within(self.text)
         for name in self.computed:
             if name in known:
                 raise InvalidInput.twice(name)
+
+    def _unknown(self, column: Column, known: list[str]) -> InvalidText:
+        if self.text[column.place : column.place + 1] == '"':
+            what = f"There is no column {column.name!r}"
+            return InvalidText.meaning(
+                column.place, what, "a text goes between single quotes, double ones are for names"
+            )
+        return InvalidText.unknown(column.place, "column", column.name, known)
 
 
 def request_of(asked: Sequence[Asked], on: str | None, by: str | Sequence[str] | None) -> Request:

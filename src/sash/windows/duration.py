@@ -4,6 +4,7 @@ Only units of a fixed length count: a month has none, and a day here is 24 hours
 """
 
 import datetime as dt
+import difflib
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,7 +34,7 @@ _SPELLINGS: dict[str, Fraction] = {
 _VARYING = {"mo", "mon", "mons", "month", "months", "q", "quarter", "quarters", "y", "yr", "yrs", "year", "years"}
 
 _AMOUNT = r"[0-9]+(?:[.,][0-9]+)?"
-_PART = re.compile(rf"\s*({_AMOUNT})\s*([a-zµμ]+)", re.IGNORECASE)
+_PART = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zµμ]+)", re.IGNORECASE)
 _ISO = re.compile(
     rf"P(?:({_AMOUNT})Y)?(?:({_AMOUNT})M)?(?:({_AMOUNT})W)?(?:({_AMOUNT})D)?"
     rf"(?:T(?=[0-9])(?:({_AMOUNT})H)?(?:({_AMOUNT})M)?(?:({_AMOUNT})S)?)?",
@@ -49,6 +50,7 @@ _NO_UNIT = "a bare number has no unit"
 _NO_FIXED_LENGTH = "months and years have no fixed length, so give days or weeks"
 _UNREADABLE = "it does not read as amounts with units"
 _MISSING = "it is missing"
+_COMMA = "its comma could be a point or part thousands, so write such as 1.5 or 1500"
 
 
 @dataclass(frozen=True, order=True)
@@ -135,7 +137,8 @@ def _of_text(text: str) -> Fraction:
         total += _length(part[1], part[2], text)
         at = part.end()
     if at == 0 or body[at:].strip():
-        raise InvalidInput.duration(text, _NO_UNIT if re.fullmatch(_AMOUNT, body) else _UNREADABLE)
+        why = _NO_UNIT if re.fullmatch(_AMOUNT, body) else _COMMA if re.search("[0-9],[0-9]", body) else _UNREADABLE
+        raise InvalidInput.duration(text, why)
     return sign * total
 
 
@@ -144,5 +147,7 @@ def _length(amount: str, unit: str, text: str) -> Fraction:
     if unit == "M" or unit.lower() in _VARYING:
         raise InvalidInput.duration(text, _NO_FIXED_LENGTH)
     if unit.lower() not in _SPELLINGS:
-        raise InvalidInput.duration(text, f"{unit!r} is no unit of time")
+        near = difflib.get_close_matches(unit.lower(), _SPELLINGS, n=1)
+        hint = f", {near[0]!r} is" if near and len(near[0]) > 2 else ""
+        raise InvalidInput.duration(text, f"{unit!r} is no unit of time{hint}")
     return Fraction(amount.replace(",", ".")) * _SPELLINGS[unit.lower()]

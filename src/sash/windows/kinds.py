@@ -353,6 +353,7 @@ class ContextAwareWindow(Window):
 
     @property
     def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
         return tuple(self.reads)
 
     @abstractmethod

@@ -65,8 +65,7 @@ def read_runs(folder: Path) -> Runs:
     """Every report.json in the folder and below."""
     paths = sorted(folder.rglob("report.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     if not paths:
-        hint = " or ".join(f"`{command(name)}`" for name in BENCHES)
-        raise InvalidInput(f"There is no report.json in {folder} or below; make one with {hint}.")
+        raise InvalidInput.no_report(folder, map(command, BENCHES))
     return Runs(tuple(map(_read, paths)))
 
 
@@ -76,6 +75,6 @@ def _read(path: Path) -> Run:
         name = report.name.removeprefix("sash bench ").partition(" ")[0]
         return Run(BENCHES[name], report, path)
     except KeyError as error:
-        raise InvalidInput(f"{path} is of no bench that this version of sash has, but of {error}.") from error
+        raise InvalidInput.report(path, f"this version of sash has no bench {error}.") from error
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"{path} cannot be read: {error}") from error
+        raise InvalidInput.report(path, error) from error

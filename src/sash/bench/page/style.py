@@ -30,7 +30,8 @@ th, td { padding: .2rem .6rem; border-bottom: 1px solid var(--line); text-align:
 .not-measured { color: var(--soft); }
 .cards { list-style: none; padding: 0; display: grid; gap: .8rem;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); }
-.cards > li { background: var(--panel); border-left: 4px solid currentColor; border-radius: .4rem; padding: .6rem .8rem; }
+.cards > li { background: var(--panel); border-left: 4px solid currentColor; border-radius: .4rem;
+  padding: .6rem .8rem; }
 .cards > li > * { color: var(--ink); font-weight: 400; margin: .2rem 0; }
 .cards > li > .verdict { color: inherit; font-weight: 600; }
 .cards > li > .note { color: var(--soft); }

@@ -12,7 +12,7 @@ from sash.bench.dataframes.processes import Watch
 from sash.bench.dataframes.session import Workplace
 from sash.bench.dataframes.subjects import NATIVE
 from sash.bench.unbounded.figures import Batch, Figures
-from sash.bench.unbounded.place import alike, hushed
+from sash.bench.unbounded.place import alike
 from sash.bench.unbounded.settings import StreamSettings
 from sash.bench.unbounded.subjects import Point
 from sash.report import Record, Value, parameters
@@ -62,6 +62,8 @@ def _warm(place: Workplace, point: Point, settings: StreamSettings) -> None:
 
 
 def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
+    from sash.spark.quiet import hushed
+
     spark = place.spark()
     output = _outputs(place) / point.name
     shutil.rmtree(output, ignore_errors=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sash.bench.dataframes.session import Workplace, with_option
 
-__all__ = ["HERE", "WHAT", "alike", "hushed"]
+__all__ = ["HERE", "WHAT", "alike"]
 
 WHAT = "sash bench streaming"
 OPTIONS = {
@@ -28,15 +28,3 @@ def alike(spark: Any) -> Iterator[None]:
         for name, value in OPTIONS.items():
             stack.enter_context(with_option(spark, name, value))
         yield
-
-
-@contextmanager
-def hushed(spark: Any) -> Iterator[None]:
-    """Without the pages that Spark prints whenever it plans a state operator in Python; its log still speaks."""
-    java = spark.sparkContext._jvm.java
-    before = java.lang.System.err
-    java.lang.System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
-    try:
-        yield
-    finally:
-        java.lang.System.setErr(before)

@@ -1,4 +1,4 @@
-"""`python -m sash.cli` is `sash`."""
+"""`python -m sash` is `sash`."""
 
 from sash.cli.main import main
 

@@ -1,0 +1,549 @@
+"""What a person would really do wrong, without Spark: each gets one sentence that tells the fix."""
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import sash
+from sash.cli.main import main
+from sash.errors import (
+    EmptyWindow,
+    InvalidAggregate,
+    InvalidInput,
+    InvalidQuery,
+    InvalidState,
+    InvalidText,
+    InvalidWindow,
+    SashError,
+    UnknownName,
+    UnsupportedAggregate,
+)
+
+Case = tuple[Callable[[], Any], type[SashError], str]
+
+S: Any = sash  # what is wrong on purpose is wrong to a type checker, too
+NOON = dt.datetime(2026, 1, 1, 12)
+ROWS: dict[str, Any] = {"t": [1, 2], "x": [1, 2]}
+TIMES: dict[str, Any] = {"t": [NOON], "x": [1]}
+TEN = sash.query("ten", sash.tumbling(10), n=sash.count())
+SOON = sash.query("soon", sash.tumbling("10s"), n=sash.count())
+
+
+def plain(sentence: str) -> None:
+    """One line that is no dump: no addresses, no traces, no names of Java."""
+    assert sentence and "\n" not in sentence and len(sentence) < 900, sentence
+    for mark in ("Traceback", " at 0x", "org.apache", "java.", "Py4J"):
+        assert mark not in sentence, sentence
+
+
+def refused(use: Callable[[], Any], kind: type[SashError], fix: str) -> None:
+    with pytest.raises(kind) as caught:
+        use()
+    sentence, *shown = str(caught.value).split("\n")
+    plain(sentence)
+    assert len(shown) == (2 if shown and kind is InvalidText else 0), shown
+    assert fix in sentence, sentence
+
+
+def query(**results: Any) -> Any:
+    return S.query("q", sash.tumbling(10), **results)
+
+
+def over(window: Any, rows: Any = ROWS) -> Any:
+    return sash.aggregate(rows, sash.query("q", window, n=sash.count()), on="t")
+
+
+def mine(**functions: Any) -> Any:
+    given: dict[str, Any] = {"state": "f8", "identity": 0.0, "lift": lambda x: x, "combine": lambda a, b: a + b}
+    return S.Aggregate("mine", **{**given, **functions})
+
+
+def slid(**functions: Any) -> Any:
+    return sash.swag.slide([1.0, 2.0], 2, mine(**functions))
+
+
+def pair(**functions: Any) -> Any:
+    """Objects in a tuple, so that nothing is compiled."""
+    given = {"state": ("O",), "identity": ("",), "lift": lambda x: (x,), "combine": lambda a, b: (a[0] + b[0],)}
+    return mine(**{**given, **functions})
+
+
+def saved() -> bytes:
+    stream = sash.Stream(TEN, on="t")
+    stream.push(ROWS)
+    return stream.save()
+
+
+def opened(**options: Any) -> Any:
+    return S.swag.open("daba_lite", sash.max(), **{"dtype": "f8", **options})
+
+
+class Stuck(sash.ContextFreeWindow):
+    def next_edge(self, position: Any) -> Any:
+        return position
+
+    def ended(self, after: Any, until: Any) -> list[tuple[Any, Any]]:
+        return []
+
+
+class Backwards(sash.ContextAwareWindow):
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        context.add(5, 3)
+
+
+class Hasty(sash.ContextAwareWindow):
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        context.remove(5, 13)
+
+
+# --- names and types -------------------------------------------------------------------------------------
+
+QUERIES: dict[str, Case] = {
+    "an aggregate that is not called": (lambda: query(peak=sash.max), InvalidAggregate, "sash.max('x')"),
+    "Python's own max": (lambda: query(peak=max), InvalidAggregate, "but got the function max"),
+    "an aggregate as a text": (lambda: query(peak="max(x)"), InvalidAggregate, "made by a call such as sash.max('x')"),
+    "an aggregate without a name": (
+        lambda: S.query("q", sash.tumbling(10), sash.count()),
+        InvalidQuery,
+        "needs the name of its result, as in peak=sash.max('x')",
+    ),
+    "an aggregate of a number": (lambda: query(peak=S.max(5)), InvalidAggregate, "columns must be names"),
+    "an aggregate of a list": (lambda: query(peak=S.max(["x"])), InvalidAggregate, "columns must be names"),
+    "an own aggregate of no column": (lambda: query(peak=mine()), InvalidQuery, "as in mine('x')"),
+    "an own aggregate of too many columns": (lambda: mine()("x", "y"), InvalidAggregate, "1 column name(s)"),
+    "argmax of one column": (lambda: sash.argmax("x"), InvalidAggregate, "two column names, or none"),
+    "a quantile in percent": (lambda: sash.quantile("x", 95), InvalidAggregate, "a number from 0 to 1, but is 95"),
+    "a quantile that is no number": (lambda: sash.quantile("x", math.nan), InvalidAggregate, "from 0 to 1, but is nan"),
+    "a quantile before its column": (lambda: S.quantile(0.5, "x"), InvalidAggregate, "from 0 to 1, but is 'x'"),
+    "a sketch too fine": (lambda: sash.hyperloglog("x", 99), InvalidAggregate, "a whole number from 4 to 16"),
+    "a quantile of no sketch": (lambda: S.quantile_of(5, 0.5), InvalidAggregate, "must be the array"),
+    "a window as a text": (lambda: S.query("q", "10s", n=sash.count()), InvalidWindow, "sash.tumbling('10 minutes')"),
+    "a window that is not called": (
+        lambda: S.query("q", sash.tumbling, n=sash.count()),
+        InvalidWindow,
+        "made by a call such as sash.tumbling('10 minutes'), but got the function tumbling",
+    ),
+    "the class of a window": (lambda: S.query("q", Stuck, n=sash.count()), InvalidWindow, "but got the class Stuck"),
+    "window and name exchanged": (
+        lambda: S.query(sash.tumbling(10), "q", n=sash.count()),
+        InvalidQuery,
+        "a name, a non-empty string",
+    ),
+    "queries in a dict": (lambda: S.aggregate(ROWS, {"ten": TEN}, on="t"), InvalidQuery, "but got {'ten': Query("),
+    "rows and queries exchanged": (lambda: S.aggregate(TEN, ROWS, on="t"), InvalidQuery, "sash.query('hourly'"),
+}
+
+# --- windows ---------------------------------------------------------------------------------------------
+
+WINDOWS: dict[str, Case] = {
+    "no size": (lambda: sash.tumbling(), InvalidWindow, "as in sash.tumbling(size=…)"),
+    "a size of infinity": (lambda: sash.tumbling(math.inf), InvalidWindow, "less than 2^61, but is inf"),
+    "a negative duration": (lambda: sash.tumbling("-10 minutes"), InvalidWindow, "more than 0"),
+    "a duration without a unit": (lambda: sash.tumbling("10"), InvalidInput, "Write such as '1 hour'"),
+    "a unit misspelt": (lambda: sash.tumbling("10 minuets"), InvalidInput, "no unit of time, 'minutes' is"),
+    "a unit that is none": (lambda: sash.tumbling("10 furlongs"), InvalidInput, "'furlongs' is no unit of time. Write"),
+    "a month": (lambda: sash.tumbling("1 month"), InvalidInput, "give days or weeks"),
+    "thousands with a comma": (lambda: sash.tumbling("1,000 seconds"), InvalidInput, "write such as 1.5 or 1500"),
+    "a unit without a number": (lambda: sash.tumbling("minute"), InvalidInput, "Write such as '1 hour'"),
+    "a moment for a size": (lambda: sash.tumbling(NOON), InvalidInput, "it is a datetime. Write such as"),
+    "size and rows": (lambda: sash.tumbling("10s", rows=5), InvalidWindow, "not both"),
+    "rows as a text": (lambda: S.sliding(rows="10", every=2), InvalidWindow, "a whole number of at least 1"),
+    "no slide": (lambda: sash.sliding("1 hour"), InvalidWindow, "needs every"),
+    "a slide of nothing": (lambda: sash.sliding(10, every=0), InvalidWindow, "more than 0"),
+    "a slide in no unit": (
+        lambda: over(sash.sliding("1 hour", every=60), TIMES),
+        InvalidWindow,
+        "say the unit, as in '60 seconds'",
+    ),
+    "an offset of rows": (lambda: sash.tumbling(rows=5, offset=2), InvalidWindow, "leave out offset"),
+    "a slide in the wrong unit": (
+        lambda: over(sash.sliding("3650 days", every="1 ms"), TIMES),
+        InvalidWindow,
+        "Make `every` longer, or the window shorter.",
+    ),
+    "growth that does not divide": (lambda: sash.cumulative("1 day", every="7h"), InvalidWindow, "must divide size"),
+    "a band that ends before it starts": (lambda: over(sash.landmark(start=9, end=1)), InvalidWindow, "before end"),
+    "a band of texts": (
+        lambda: over(sash.landmark(start="2026-01-01", end="2026-01-02"), TIMES),
+        InvalidInput,
+        "must be a datetime",
+    ),
+    "a band without a start": (lambda: sash.landmark(start=None, end=3), InvalidWindow, "sash.landmark(start=…)"),
+    "punctuation by a function": (lambda: S.punctuated(lambda row: row), InvalidWindow, "name of a boolean column"),
+    "an own window that stands still": (lambda: over(Stuck()), InvalidWindow, "must be a number after it"),
+    "an own window backwards": (lambda: over(Backwards()), InvalidWindow, "not a start before an end"),
+    "an own window that fails": (lambda: over(Hasty()), InvalidWindow, "Nothing was changed. Mend the function."),
+}
+
+# --- tables and streams ----------------------------------------------------------------------------------
+
+ROLLING: dict[str, Any] = {"on": "t", "n": sash.count()}
+RUNS: dict[str, Case] = {
+    "the name of a file": (lambda: sash.aggregate("rows.csv", TEN, on="t"), InvalidInput, "Arrow, pandas or Polars"),
+    "a column of one number": (lambda: sash.aggregate({"t": 1}, TEN, on="t"), InvalidInput, "one list or one-dim"),
+    "a column of pandas alone": (
+        lambda: sash.aggregate(pd.Series([1, 2], name="t"), TEN, on="t"),
+        InvalidInput,
+        "give a DataFrame, or name the column in a dict",
+    ),
+    "a plan that is not yet computed": (
+        lambda: sash.aggregate(pl.LazyFrame({"t": [1]}), TEN, on="t"),
+        InvalidInput,
+        "collect() it first",
+    ),
+    "a column in another case": (lambda: sash.aggregate(ROWS, TEN, on="T"), UnknownName, "Did you mean 't'?"),
+    "on in a list": (lambda: S.aggregate(ROWS, TEN, on=["t"]), InvalidInput, "the name of a column that advances"),
+    "keys from a generator": (
+        lambda: S.aggregate(ROWS, TEN, on="t", by=(name for name in "x")),
+        InvalidInput,
+        "a list of different names",
+    ),
+    "partial in words": (lambda: S.aggregate(ROWS, TEN, on="t", partial="yes"), InvalidInput, "True or False"),
+    "a flush of a table": (lambda: sash.aggregate(ROWS, TEN, on="t", flush="at_end"), InvalidInput, "leave it out"),
+    "history for a table": (lambda: sash.aggregate(ROWS, TEN, on="t", initial=ROWS), InvalidInput, "leave it out"),
+    "late rows dropped": (lambda: sash.aggregate(ROWS, TEN, on="t", late="drop"), InvalidInput, "'count' or 'keep'"),
+    "an option of a step misspelt": (lambda: sash.windowed(TEN, on="t", bye="x"), UnknownName, "Did you mean 'by'?"),
+    "a step of no query": (lambda: S.windowed(5, on="t"), InvalidQuery, "Expected a query such as"),
+    "a frame's option misspelt": (lambda: S.rolling(ROWS, row=3, **ROLLING), UnknownName, "Did you mean 'rows'?"),
+    "a frame by position": (lambda: S.rolling(ROWS, 3, **ROLLING), InvalidInput, "sash.frame(rows=…"),
+    "a query for a frame": (lambda: S.rolling(ROWS, TEN, **ROLLING), InvalidInput, "sash.frame(rows=…"),
+    "a frame of nothing": (lambda: sash.frame(rows=3), InvalidQuery, "peak=sash.max('x')"),
+    "a frame of rows in words": (lambda: S.rolling(ROWS, rows="3", **ROLLING), InvalidInput, "a whole number"),
+    "a duration on kilometres": (
+        lambda: sash.rolling({"t": [1.0]}, on="t", range="1 hour", n=sash.count()),
+        InvalidWindow,
+        "give a number in its unit",
+    ),
+    "a delay without a unit": (
+        lambda: sash.Stream(SOON, on="t", watermark=10).push(TIMES),
+        InvalidWindow,
+        "say the unit, as in '10 seconds'",
+    ),
+    "lateness without a unit": (
+        lambda: sash.Stream(SOON, on="t", allowed_lateness=10).push(TIMES),
+        InvalidWindow,
+        "say the unit, as in '10 seconds'",
+    ),
+    "a delay in the place of a watermark": (
+        lambda: sash.Stream(SOON, on="t").push(TIMES, watermark="10 seconds"),
+        InvalidInput,
+        "must be a datetime",
+    ),
+    "late rows that nobody kept": (lambda: sash.Stream(TEN, on="t").late(), InvalidInput, "Stream(…, late='keep')"),
+    "a query removed by a wrong name": (
+        lambda: sash.Stream(TEN, on="t").remove("tne"),
+        UnknownName,
+        "Did you mean 'ten'?",
+    ),
+    "a query removed by itself": (lambda: S.Stream(TEN, on="t").remove(TEN), UnknownName, "The known ones: ten."),
+    "numbers joined as texts": (
+        lambda: sash.aggregate(ROWS, query(all=sash.string_agg("x")), on="t"),
+        UnsupportedAggregate,
+        "it takes strings. Cast them first.",
+    ),
+    "a function that fails": (
+        lambda: sash.aggregate(
+            {"t": [1, 2], "x": ["a", "b"]}, query(v=pair(combine=lambda a, b: (a[0] / b[0],))("x")), on="t"
+        ),
+        InvalidAggregate,
+        "Mend the function, or filter such values before.",
+    ),
+    "progress of a number": (lambda: sash.progress(5), InvalidInput, "what start() of a streaming DataFrame gave"),
+    "a state of nothing": (lambda: S.state(None), InvalidInput, "the path of a checkpoint"),
+    "an aggregate registered by its name": (lambda: S.register("max"), InvalidAggregate, "Expected an aggregate"),
+    "an aggregate registered as max": (
+        lambda: sash.register(sash.Aggregate("Max", state="f8", identity=0.0, lift=abs, combine=max)),
+        InvalidText,
+        "give your aggregate another name",
+    ),
+}
+
+# --- states ----------------------------------------------------------------------------------------------
+
+STATES: dict[str, Case] = {
+    "a text": (lambda: S.Stream.restore("state", TEN), InvalidState, "not a saved stream"),
+    "nothing": (lambda: sash.Stream.restore(b"", TEN), InvalidState, "not a saved stream"),
+    "cut short": (lambda: sash.Stream.restore(saved()[:-7], TEN), InvalidState, "Restore an older copy"),
+    "too long": (lambda: sash.Stream.restore(saved() + b"x", TEN), InvalidState, "Restore an older copy"),
+    "one letter changed": (
+        lambda: sash.Stream.restore(saved()[:-1] + bytes([saved()[-1] ^ 1]), TEN),
+        InvalidState,
+        "its checksum does not match. Restore an older copy",
+    ),
+    "of another version": (
+        lambda: sash.Stream.restore(saved()[:8] + b"\x63" + saved()[9:], TEN),
+        InvalidState,
+        "Use the sash that saved it",
+    ),
+    "of other queries": (
+        lambda: sash.Stream.restore(saved(), sash.query("other", sash.tumbling(5), n=sash.count())),
+        InvalidState,
+        "Restore it with at least one of them",
+    ),
+    "of a query that changed": (
+        lambda: sash.Stream.restore(saved(), sash.query("ten", sash.tumbling(20), n=sash.count())),
+        InvalidState,
+        "Restore it as it was, or give the new one another name",
+    ),
+    "of a window by hand": (lambda: sash.Stream.restore(opened().save(), TEN), InvalidState, "not a saved stream"),
+    "of a stream, in a window by hand": (lambda: opened().restore(saved()), InvalidState, "not a saved window"),
+}
+
+# --- the data structure ----------------------------------------------------------------------------------
+
+SLIDES: dict[str, Case] = {
+    "an algorithm misspelt": (
+        lambda: sash.swag.slide([1], 1, sash.max(), algorithm="Two_Stack"),
+        UnknownName,
+        "Did you mean 'two_stacks'?",
+    ),
+    "size and aggregate exchanged": (
+        lambda: S.swag.slide([1, 2], sash.max(), 2),
+        InvalidInput,
+        "size must be a whole number of at least 1",
+    ),
+    "a size in seconds": (lambda: S.swag.slide([1], "10s", sash.max()), InvalidInput, "a whole number"),
+    "no sizes": (lambda: sash.swag.slide([1], [], sash.max()), InvalidInput, "at least one size"),
+    "a text for values": (lambda: sash.swag.slide("abc", 2, sash.max()), InvalidInput, "a NumPy array, an Arrow array"),
+    "no threads": (lambda: sash.swag.slide([1], 1, sash.max(), threads=0), InvalidInput, "at least 1"),
+    "ranges beyond the rows": (lambda: sash.swag.fold([1, 2], [0], [3], sash.max()), InvalidInput, "within the 2 rows"),
+    "algorithm and aggregate exchanged": (
+        lambda: S.swag.open(sash.max(), "daba"),
+        InvalidAggregate,
+        "made by a call such as sash.max('x'), but got 'daba'",
+    ),
+    "several aggregates by hand": (
+        lambda: S.swag.open("daba", {"a": sash.max()}),
+        InvalidAggregate,
+        "Expected an aggregate",
+    ),
+    "a type misspelt": (lambda: opened(dtype="flaot64"), InvalidInput, "a NumPy dtype of numbers"),
+    "a question to an empty window": (lambda: opened().query(), EmptyWindow, "insert a value first"),
+    "less than nothing evicted": (lambda: opened().evict(-1), InvalidInput, "at least 1"),
+    "one value for many": (lambda: opened().insert_many(5), InvalidInput, "a NumPy array, an Arrow array or a list"),
+}
+
+# --- aggregates of one's own -----------------------------------------------------------------------------
+
+OWN: dict[str, Case] = {
+    "a state by another name": (lambda: mine(state="float64"), InvalidAggregate, "f4 f8"),
+    "a state in a list": (lambda: mine(state=["f8"]), InvalidAggregate, "a field, or a tuple of fields"),
+    "an identity in words": (lambda: mine(identity="0"), InvalidAggregate, "a number for field f8"),
+    "an identity of one field for two": (lambda: mine(state=("f8", "i8")), InvalidAggregate, "2 value(s)"),
+    "a result by a class": (lambda: mine(result=float), InvalidAggregate, "'f8', or an Arrow type"),
+    "several fields and no lower": (
+        lambda: slid(state=("f8", "f8"), identity=(0.0, 0.0), lift=lambda x: (x, x), combine=lambda a, b: a),
+        InvalidAggregate,
+        "lower must be given when the state has several fields",
+    ),
+    "combine of another shape": (
+        lambda: sash.swag.slide(["a", "b"], 2, pair(combine=lambda a, b: a[0] + b[0])),
+        InvalidAggregate,
+        "combine must give 1 value(s)",
+    ),
+    "combine of another type": (lambda: slid(combine=lambda a, b: "sum"), InvalidAggregate, "declare state=('O',)"),
+    "combine that fails": (
+        lambda: sash.swag.slide(["a", "b"], 2, pair(combine=lambda a, b: (a[0] / b[0],))),
+        InvalidAggregate,
+        "Mend the function",
+    ),
+    "lift of nothing": (lambda: slid(lift=lambda x: None), InvalidAggregate, "which is not a number. Keep to"),
+    "fractions in a whole number": (lambda: slid(state="i8", identity=0), InvalidAggregate, "Declare f8."),
+    "laws of a number": (lambda: S.laws.check(5), InvalidAggregate, "sash.max('x')"),
+    "an inverse that is not there": (lambda: sash.laws.inverse(mine()), InvalidAggregate, "invert must be given"),
+}
+
+# --- text ------------------------------------------------------------------------------------------------
+
+TABLE = {"ts": [1, 2, 3], "plug": ["a", "b", "a"], "load": [1.5, None, 2.5]}
+WINDOW = "FROM t [RANGE 10 SLIDE 10]"
+
+
+def asked(text: str, **options: Any) -> Callable[[], Any]:
+    return lambda: sash.sql(text, **{"on": "ts", "t": TABLE, **options})
+
+
+TEXTS: dict[str, Case] = {
+    "SELECT misspelt": (asked(f"SELCT MAX(load) {WINDOW}"), InvalidText, "Did you mean SELECT?"),
+    "SELECT left out": (asked(f"MAX(load) {WINDOW}"), InvalidText, "Expected SELECT, but found MAX."),
+    "another statement": (asked("INSERT INTO t VALUES (1)"), InvalidText, "Expected SELECT, but found INSERT."),
+    "FROM left out": (asked("SELECT MAX(load) [RANGE 10 SLIDE 10]"), InvalidText, "FROM"),
+    "a bracket that stays open": (asked("SELECT MAX(load) FROM t [RANGE 10 SLIDE 10"), InvalidText, "]"),
+    "a window in parentheses": (asked("SELECT MAX(load) FROM t (RANGE 10)"), InvalidText, "such as [RANGE 1 HOUR]"),
+    "GROUP misspelt": (asked(f"SELECT MAX(load) {WINDOW} GRUOP BY plug"), InvalidText, "Did you mean GROUP?"),
+    "GROUP without BY": (asked(f"SELECT MAX(load) {WINDOW} GROUP plug"), InvalidText, "Expected BY"),
+    "RANGE misspelt": (asked("SELECT MAX(load) FROM t [RNGE 10 SLIDE 5]"), InvalidText, "Did you mean RANGE?"),
+    "a session without GAP": (asked("SELECT MAX(load) FROM t [SESSION 5]"), InvalidText, "Expected GAP"),
+    "a unit misspelt": (
+        asked("SELECT MAX(load) FROM t [RANGE 10 MINUETS SLIDE 1 MINUTE]"),
+        InvalidText,
+        "no unit of time, 'minutes' is",
+    ),
+    "a function misspelt in capitals": (
+        asked(f"SELECT MEDAIN(load) {WINDOW}"),
+        InvalidText,
+        "Did you mean 'median'?",
+    ),
+    "== for =": (asked(f"SELECT MAX(load) {WINDOW} WHERE plug == 'a'"), InvalidText, "write =."),
+    "a text in double quotes": (asked(f'SELECT MAX(load) {WINDOW} WHERE plug = "a"'), InvalidText, "single quotes"),
+    "quotes from a word processor": (asked(f"SELECT MAX(load) {WINDOW} WHERE plug = ‘a’"), InvalidText, "no meaning"),
+    "a comma too many": (asked(f"SELECT MAX(load), {WINDOW}"), InvalidText, "an expression, but found FROM"),
+    "a table in another case": (asked("SELECT MAX(load) FROM T [ROWS 5]"), InvalidText, "Did you mean 't'?"),
+    "a table that is a file": (asked(f"SELECT MAX(load) {WINDOW}", t="t.csv"), InvalidInput, "Arrow, pandas or Polars"),
+    "an option misspelt": (asked(f"SELECT MAX(load) {WINDOW}", emitt="updates"), UnknownName, "Did you mean 'emit'?"),
+    "an option of windows for a row each": (
+        asked("SELECT MAX(load) FROM t [ROWS 5]", emit="updates"),
+        InvalidInput,
+        "leave it out",
+    ),
+    "a sum of names": (asked(f"SELECT SUM(plug) {WINDOW}"), UnsupportedAggregate, "it takes numbers. Cast them first."),
+    "a bare number on times": (
+        asked(f"SELECT MAX(load) {WINDOW}", t={"ts": [NOON], "load": [1]}),
+        InvalidWindow,
+        "say the unit, as in '10 seconds'",
+    ),
+    "a function that is no aggregate": (
+        asked(f"SELECT MINE(load) {WINDOW}", functions={"mine": abs}),
+        InvalidAggregate,
+        "Expected an aggregate",
+    ),
+    "a query in the place of text": (lambda: S.sql(TEN, t=TABLE), InvalidText, "Query text is a string such as"),
+}
+
+GROUPS: dict[str, dict[str, Case]] = {
+    "query": QUERIES,
+    "window": WINDOWS,
+    "run": RUNS,
+    "state": STATES,
+    "slide": SLIDES,
+    "own": OWN,
+    "text": TEXTS,
+}
+USES = [pytest.param(*case, id=f"{group}: {what}") for group, uses in GROUPS.items() for what, case in uses.items()]
+
+
+@pytest.mark.parametrize(("use", "kind", "fix"), USES)
+def test_a_wrong_use_is_one_sentence_with_the_fix(use: Callable[[], Any], kind: type[SashError], fix: str) -> None:
+    refused(use, kind, fix)
+
+
+def test_rows_after_the_end_are_late_not_lost() -> None:
+    stream = sash.Stream(TEN, on="t", late="keep")
+    stream.push(ROWS)
+    assert stream.finish().num_rows == 1
+    assert stream.push({"t": [100], "x": [1]}).num_rows == 0
+    assert (stream.late_count, stream.late().column("t").to_pylist()) == (1, [100])
+
+
+# --- the command line ------------------------------------------------------------------------------------
+
+COMMANDS: dict[str, tuple[list[str], str]] = {
+    "a command misspelt": (["rnu"], "Did you mean 'run'?"),
+    "a command that is none": (["frobnicate"], "Try 'sash --help' for help."),
+    "an option misspelt": (["algorithms", "--markdwn"], "Did you mean '--markdown'?"),
+    "no job": (["run"], "Missing argument 'JOB'"),
+    "an aggregate misspelt": (["explain", "maxx"], "Did you mean 'max'?"),
+    "an aggregate in capitals": (["explain", "MEDIAN"], "Did you mean 'median'?"),
+    "a window of no rows": (["explain", "max", "--size", "0"], "at least 1"),
+    "an algorithm misspelt": (["explain", "max", "--algorithm", "dabalite"], "Did you mean 'daba_lite'?"),
+    "an algorithm that cannot": (
+        ["explain", "max", "--size", "9", "--algorithm", "subtract_on_evict"],
+        "Use two_stacks_lite",
+    ),
+    "a type misspelt": (["explain", "max", "--dtype", "flaot"], "such as float64 or int32"),
+    "a job that is not there": (["explain", "jobs/none.tml"], "jobs/none.tml cannot be read: No such file"),
+    "another shell": (["completion", "tcsh"], "'bash', 'zsh', 'fish'"),
+    "more rows than there is room for": (["demo", "--algorithms", "--rows", "10000000000000"], "x<=100000000"),
+    "hours of nothing": (["demo", "--hours", "0"], "x>=0.2"),
+    "a bench misspelt": (["bench", "algorthms"], "Did you mean 'algorithms'?"),
+    "an experiment misspelt": (["bench", "algorithms", "--only", "latencies"], "Did you mean 'latency'?"),
+    "an experiment of another bench": (["bench", "spark", "--only", "sessions"], "The known ones: "),
+    "a checkpoint that is not there": (["state", "no/where"], "the folder that a streaming query keeps"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "fix"), COMMANDS.values(), ids=COMMANDS)
+def test_a_wrong_command_is_one_sentence_and_exit_2(arguments: list[str], fix: str) -> None:
+    done = CliRunner().invoke(main, arguments, prog_name="sash")
+    assert done.exit_code == 2 and done.stdout == ""
+    assert fix in done.stderr, done.stderr
+    sentences = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(sentences) == 1
+    plain(sentences[0])
+
+
+def test_a_folder_that_holds_no_checkpoint_is_refused_before_spark_starts(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["state", str(tmp_path)])
+    assert done.exit_code == 2 and "the folder that a streaming query keeps its checkpoint in" in done.stderr
+
+
+JOB = """
+[job]
+on = "ts"
+by = "plug"
+watermark = "10 seconds"
+
+[source]
+format = "parquet"
+path = "${FOLDER:-data}"
+
+[queries.hourly]
+window = { tumbling = "1 hour" }
+peak = "max(load)"
+
+[sink]
+format = "noop"
+"""
+TEXT = '[job]\non = "ts"\ntext = "{}"\n[source]\nformat = "parquet"\n'
+TUMBLING = '{ tumbling = "1 hour" }'
+
+# What stands in the job, what stands there instead, and the fix.
+JOBS: dict[str, tuple[str, str, str]] = {
+    "an empty file": (JOB, "", "Add, for example, format ="),
+    "queries without a name": ("[queries.hourly]", "[queries]", "write [queries.hourly]"),
+    "queries in a list": ("[queries.hourly]", "[[queries]]", "must be a table [queries]"),
+    "a query of nothing": ('peak = "max(load)"\n', "", "peak=sash.max('x')"),
+    "a window of two kinds": (TUMBLING, '{ tumbling = "1 hour", session = "5s" }', "keep one of them"),
+    "a window without a slide": (TUMBLING, '{ sliding = "1 hour" }', "needs every"),
+    "a band of one number": (TUMBLING, "{ landmark = 5 }", "Write such as window = { landmark = { start ="),
+    "a session with a slide": (TUMBLING, '{ session = "5s", every = "1s" }', "Write such as window = { session ="),
+    "a window for an aggregate": ("max(load)", "tumbling(load)", "The known ones: argmax"),
+    "a query for an aggregate": ("max(load)", "query(load)", "The known ones: argmax"),
+    "an aggregate in capitals": ("max(load)", "MAX(load)", "Did you mean 'max'?"),
+    "a result named as a column": ("peak =", "window_end =", "cannot be the name of a result"),
+    "an unknown way to emit": ('by = "plug"', 'by = "plug"\nemit = "sometimes"', "'final' or 'updates'"),
+    "an unknown way with late rows": ('by = "plug"', 'by = "plug"\nlate = "drop"', "'count' or 'keep'"),
+    "an unknown flush": ('by = "plug"', 'by = "plug"\nflush = "now"', "job.flush must be 'at_end'"),
+    "partial in words": ('by = "plug"', 'by = "plug"\npartial = "yes"', "job.partial must be true or false"),
+    "a key that is a number": ('by = "plug"', "by = 5", "the name of a column, or a list"),
+    "on in a list": ('on = "ts"', 'on = ["ts"]', "the name of a column that advances"),
+    "a watermark in no unit": ('"10 seconds"', '"10"', "Write such as '1 hour'"),
+    "a future before now": ('by = "plug"', 'by = "plug"\nmax_future = -5', "not negative"),
+    "a trigger that is none": ('"noop"', '"noop"\ntrigger = "soon"', "'available now', 'once', or a duration"),
+    "a text that is wrong": (JOB, TEXT.format("SELCT MAX(load) FROM rows [ROWS 5]"), "Did you mean SELECT?"),
+    "a text of another table": (
+        JOB,
+        TEXT.format("SELECT MAX(load) FROM t [ROWS 5]"),
+        'write table = "t" under [source]',
+    ),
+}
+
+
+@pytest.mark.parametrize(("there", "instead", "fix"), JOBS.values(), ids=JOBS)
+def test_a_wrong_job_is_refused_before_spark_starts(tmp_path: Path, there: str, instead: str, fix: str) -> None:
+    assert there in JOB
+    job = tmp_path / "job.toml"
+    job.write_text(JOB.replace(there, instead, 1), encoding="utf-8")
+    done = CliRunner().invoke(main, ["run", str(job)])
+    assert done.exit_code == 2 and done.stdout == "", done.output
+    sentence, *shown = done.stderr.splitlines()
+    assert sentence.startswith(f"Error: {job}: ") and fix in sentence, done.stderr
+    assert not shown or shown[-1].strip() == "^"
+    plain(sentence)
