@@ -17,6 +17,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "pydata_sphinx_theme"
 html_title = "sash"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
