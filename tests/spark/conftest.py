@@ -1,4 +1,4 @@
-"""One Spark for all tests of this folder: two cores, no window to look at, UTC."""
+"""One Spark for all tests of a process: two cores, no window to look at, UTC."""
 
 import os
 import sys
@@ -9,12 +9,8 @@ import pytest
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """All tests of this folder are marked, so that they can run in one process, and so with one JVM: `-n 0 -m spark`.
-
-    `--dist loadgroup` would do the same, but xdist 3.8 does not group at all under pytest 9.2.
-    """
+    """All tests of this folder are marked, so that they can run in few processes, each with one JVM."""
     item.add_marker(pytest.mark.spark)
-    item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import doctest
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,16 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 import sash
-from tests.pages import DOCS, PAGES, needs_spark
+from sash.cli import run as jobs
+from sash.cli.job import read_job
+from tests.pages import DOCS, PAGES, blocks, needs_spark
 from tests.spark.streams import Feed, ran, table
 
 GUIDE_TO_STREAMS = DOCS / "streaming.md"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+NAMES, TYPES = ("ts", "plug", "load"), (pa.timestamp("us", "UTC"), pa.int64(), pa.float64())
+# A reading every 10 seconds for an hour, of two plugs in turns.
+ROWS = [(NOON + timedelta(seconds=10 * each), each % 2, float(each)) for each in range(360)]
 
 
 def check(page: Path, names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,16 +49,59 @@ def test_the_examples_of_the_guide_to_streams_are_true(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Three files of an hour in all: two plugs, a reading of each every 20 seconds."""
-    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    names, types = ("ts", "plug", "load"), (pa.timestamp("us", "UTC"), pa.int64(), pa.float64())
-    rows = [(noon + timedelta(seconds=10 * each), each % 2, float(each)) for each in range(360)]
-    feed = Feed(spark, tmp_path, "").add(*(table(rows[at : at + 120], names, types) for at in (0, 120, 240)))
+    feed = Feed(spark, tmp_path, "").add(*(table(ROWS[at : at + 120], NAMES, TYPES) for at in (0, 120, 240)))
 
     def add_rows() -> None:
-        feed.add(table(rows[:2], names, types))
+        feed.add(table(ROWS[:2], NAMES, TYPES))
 
     found = {"spark": spark, "folder": str(tmp_path / "rows"), "checkpoint": feed.checkpoint, "add_rows": add_rows}
     check(GUIDE_TO_STREAMS, found, capsys)
+
+
+def test_code_without_output_runs(spark: SparkSession, tmp_path: Path) -> None:
+    """With the names that the pages leave to the reader."""
+    feed = Feed(spark, tmp_path, "ts timestamp, plug long, load double").add(table(ROWS, NAMES, TYPES))
+    events, stream = spark.read.parquet(str(tmp_path / "rows")), feed.stream()
+    peaks = sash.query("peaks", sash.sliding("1 minute", every="30 seconds"), peak=sash.max("load"))
+    visits = sash.query("visits", sash.session(gap="20 seconds"), readings=sash.count())
+    short, long = sash.frame(rows=3, mean=sash.mean("load")), sash.frame(range="10 minutes", peak=sash.max("load"))
+    given = {"sash": sash, "events": events, "history": events, "stream": stream, "peaks": peaks, "visits": visits}
+    given |= {"short": short, "long": long, "path": str(tmp_path / "out"), "checkpoint": feed.checkpoint}
+    given["results"] = sash.aggregate(stream, peaks, on="ts", by="plug", watermark="10 seconds")
+    texts = [content for page in PAGES for language, content in blocks(page) if language == "python"]
+    assert len(texts) > 3
+    for text in texts:
+        names = dict(given)
+        exec(text, names)
+        for name in names.keys() - given.keys() - {"__builtins__"}:
+            found = names[name]
+            if name == "query":
+                found.processAllAvailable()
+                found.stop()
+            elif not isinstance(found, sash.Query) and not found.isStreaming:
+                assert found.count(), name
+
+
+@pytest.mark.parametrize(
+    "text", [content for page in PAGES for language, content in blocks(page) if language == "toml"]
+)
+def test_the_jobs_of_the_pages_run(
+    spark: SparkSession, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Feed(spark, tmp_path / "made", "").add(table(ROWS, NAMES, TYPES))
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    job = read_job(path, {"DATA": str(tmp_path)})
+    rows = spark.read.parquet(str(tmp_path / "made" / "rows"))
+    rows.write.format(job.source.format).save(str(tmp_path / "readings"))
+    results = jobs._asked(job, jobs._rows(job, spark))
+    if not job.source.stream:
+        assert jobs._written(job, results, "quiet") == 0
+        assert "peak" in capsys.readouterr().out
+        return
+    job = replace(job, sink=replace(job.sink, trigger="available now"))  # to the end, and no further
+    assert jobs._streamed(job, results, "quiet") == 0
+    assert spark.read.parquet(job.sink.path).count() > 100
 
 
 @pytest.mark.long
