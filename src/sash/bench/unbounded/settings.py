@@ -21,6 +21,7 @@ class StreamSettings(Budget):
     slides: tuple[int, ...]  # size / slide, for both
     far_slides: int  # of these native is asked on fewer rows: it keeps each row in so many windows
     far_rows: int
+    lone_slides: tuple[int, ...]  # of these sash is asked alone, on all rows
     slide_keys: int
     keys: tuple[int, ...]
     key_slides: tuple[int, ...]
@@ -36,7 +37,7 @@ FULL = StreamSettings(
     seconds=5400,
     runs=2,
     point_seconds=60.0,
-    limit_seconds=900.0,
+    limit_seconds=300.0,
     warm_rows=1000,
     rows=800_000,
     files=4,
@@ -44,6 +45,7 @@ FULL = StreamSettings(
     slides=(1, 10, 60),
     far_slides=600,
     far_rows=80_000,
+    lone_slides=(600, 1000),
     slide_keys=20_000,
     keys=(10, 10_000, 100_000),
     key_slides=(1, 10),
@@ -67,6 +69,7 @@ QUICK = StreamSettings(
     slides=(1, 60),
     far_slides=600,
     far_rows=100,
+    lone_slides=(600,),
     slide_keys=50,
     keys=(10, 1000),
     key_slides=(10,),

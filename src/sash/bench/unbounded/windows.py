@@ -28,7 +28,8 @@ def slide_tasks(settings: StreamSettings) -> Iterator[Task]:
     far = settings.far_slides
     few = files.part(settings.far_rows)
     yield Task(f"{far} slides, {few.rows} rows", partial(_slide, settings, both(WINDOWS, far, few)))
-    yield Task(f"{far} slides, sash", partial(_slide, settings, [Point(SASH, WINDOWS, far, files)]))
+    for slides in settings.lone_slides:
+        yield Task(f"{slides} slides, sash", partial(_slide, settings, [Point(SASH, WINDOWS, slides, files)]))
 
 
 def _slide(settings: StreamSettings, points: list[Point]) -> Iterator[Record]:
