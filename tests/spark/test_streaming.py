@@ -282,6 +282,23 @@ def test_flush_sends_the_last_windows_and_idle_keys_have_theirs(feed: Feed) -> N
     assert "flushed" in sash.why(run.query)
 
 
+def test_a_run_that_died_before_it_flushed_is_flushed_by_the_next_one(feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0)), seconds((25, "b", 4.0)))
+
+    def run() -> Run:
+        return ran(feed, sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="0s", flush="at_end"))
+
+    first = run()
+    at_end = max(first.batches)
+    sent = first.batches[at_end].to_pylist()
+    assert [row["k"] for row in sent] == ["b"]
+    for log in ("commits", "offsets"):
+        (Path(feed.checkpoint) / log / str(at_end)).unlink()
+        (Path(feed.checkpoint) / log / f".{at_end}.crc").unlink(missing_ok=True)
+    assert run().all() == sent
+    assert run().all() == [], "once"
+
+
 def test_history_makes_windows_right_from_the_first_minute(spark: Any, feed: Feed) -> None:
     feed.add(seconds((101, "a", 1.0)), seconds((125, "a", 2.0), (125, "new", 3.0)))
     history = spark.createDataFrame(seconds((50, "a", 7.0), (95, "a", 5.0), (96, "old", 4.0)))

@@ -207,7 +207,7 @@ def _streamed(
     sent = _sent(rows, task, measure)
     if flush == "at_end":
         # Spark's own watermark follows the clock. It only has to move: then an empty micro-batch follows the last one.
-        sent = sent.withColumn("sent", F.current_timestamp()).withWatermark("sent", "0 seconds")
+        sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "0 seconds")
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
         Unloaded(processor, VARIABLES),
@@ -229,6 +229,13 @@ def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
     if task.max_future is not None:
         plain = plain.withColumn("_now", F.current_timestamp())
     return plain.mapInArrow(as_function(task), spark_schema(sent_schema(measure), "pieces"))
+
+
+def _pulse(sent: DataFrame) -> DataFrame:
+    """No rows, but a reason for one more micro-batch in every run: a run may have ended before the one that flushes."""
+    beats = sent.sparkSession.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).option("numPartitions", 1)
+    none = beats.load().where(F.col("value") < 0)
+    return none.select(*(F.lit(None).cast(each.dataType).alias(each.name) for each in sent.schema))
 
 
 def _observed(answers: DataFrame, name: str) -> DataFrame:

@@ -17,10 +17,12 @@ import sash
 
 FILES, ROWS, KEYS = 12, 400, 50
 DELAY_S = 5
-FLUSHED = FILES  # a micro-batch for each file, and one that closes what is open
+FLUSHED = FILES  # a micro-batch for each file, and one that closes what is open; one less if two files come together
 
 _SECONDS_A_FILE = 10
-_STEP_US = 250_000  # times are so coarse that some keys have several rows at one: their order is that of arrival
+# Times are so coarse that some keys have several rows at one: their order is that of arrival. Those of a file are its
+# own, for a micro-batch that begins again may have two files, and Spark reads these in any order.
+_STEP_US = 250_000
 _NOTE = "-" * 200
 
 QUERIES = [
@@ -38,6 +40,7 @@ def chaos_rows(seed: int = 7) -> pa.Table:
     steps = FILES * _SECONDS_A_FILE * 1_000_000 // _STEP_US
     times = [rng.randrange(steps) * _STEP_US for _ in range(FILES * ROWS)]
     times.sort(key=lambda time: time + rng.randrange(DELAY_S * 1_000_000))
+    times = [time + place // ROWS for place, time in enumerate(times)]
     return pa.table(
         {
             "ts": pa.array(times, pa.timestamp("us", "UTC")),
