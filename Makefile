@@ -1,4 +1,5 @@
-# Everything is set up from the lock file into .venv; nothing else on the machine is touched.
+# Everything is set up from the lock file into .venv; nothing else on the machine is touched, but that a Java is
+# installed where there is none.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,7 +27,7 @@ java:
 			&& apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless >/dev/null; } \
 		|| { echo "Spark needs a Java of 17 or newer: install one, such as openjdk-17-jre-headless, and put it on the PATH"; exit 1; }
 
-demo: $(STAMP) java  ## slide every algorithm over a sensor signal, then run a job on local Spark
+demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on local Spark
 	$(BIN)/sash demo
 
 test: check unit interpreted spark  ## everything that CI runs

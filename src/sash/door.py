@@ -166,8 +166,8 @@ def sql(
     options |= {"flush": flush, "max_future": max_future}
     for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
     given = tables[request.table]
-    rows = _prepared(given, request)
-    options["initial"] = _prepared(initial, request) if _is_stream(given) and initial is not None else initial
+    rows = prepared(given, request)
+    options["initial"] = prepared(initial, request) if _is_stream(given) and initial is not None else initial
     if request.queries:
         result = aggregate(rows, request.queries, **options, **for_windows)
     else:
@@ -175,7 +175,7 @@ def sql(
     return result if _is_spark(rows) or rows is given else like(result, kind_of(given))
 
 
-def _prepared(rows: Any, request: texts.Request) -> Any:
+def prepared(rows: Any, request: texts.Request) -> Any:
     """Rows as a request wants them; a table of which it wants windows of nothing but columns stays as it is."""
     if _is_spark(rows):
         request.check_columns(rows.columns)

@@ -54,6 +54,12 @@ def written(tmp_path: Path, text: str) -> Path:
     return path
 
 
+def test_an_argument_between_quotes_is_a_text_whatever_it_holds(tmp_path: Path) -> None:
+    text = GOOD.replace('"quantile(load, 0.95)"', """"string_agg(load, ', ')\"""")
+    (hourly, *_) = read_job(written(tmp_path, text), {"DATA": "/data"}).queries
+    assert dict(hourly.aggregates)["p95"] == sash.string_agg("load", ", ")
+
+
 def test_a_job_is_read_with_the_variables_of_the_environment(tmp_path: Path) -> None:
     job = read_job(written(tmp_path, GOOD), {"DATA": "/data"})
     assert (job.source.path, job.sink.path) == ("/data/plugs", "/tmp/out")

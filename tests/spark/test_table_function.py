@@ -235,10 +235,12 @@ WINDOW = "FROM events [ROWS 5 SLIDE 5]"
         (f"'odd', 'SELECT MAX(load) {WINDOW}', 'ts'", r"The first argument must be a table, as in TABLE\(events\)"),
         ("TABLE(odd), 7, 'ts'", "query must be the text of a query, but is 7"),
         (f"TABLE(odd), 'SELECT MAX(load) {WINDOW}', plug", "on must be a constant"),
+        (f"TABLE(odd), 'SELECT MAX(`a${{load}}`) {WINDOW}', 'ts'", "rename it, or use sash.sql"),
     ],
 )
 def test_what_is_wrong_is_said_by_the_analysis(spark: SparkSession, call: str, says: str) -> None:
     odd = spark.createDataFrame(EVENTS).selectExpr("*", "array(1) AS tags", "plug COLLATE UTF8_LCASE AS lower")
+    odd = odd.withColumn("a${load}", F.col("load"))
     odd.createOrReplaceTempView("odd")
     with pytest.raises(AnalysisException, match=says):
         spark.sql(

@@ -37,6 +37,9 @@ class Told:
         self.timer(7)
         return iter([(self.head, key, list(rows))])
 
+    def close(self) -> None:
+        self.timer(9)
+
 
 class Handle:
     def __init__(self) -> None:
@@ -63,4 +66,5 @@ def test_rows_reach_the_processor_with_the_variables_that_were_told() -> None:
     processor, handle = cloudpickle.loads(cloudpickle.dumps(Unloaded(Told(), VARIABLES))), Handle()
     processor.init(handle)
     assert list(processor.handleInputRows((1,), iter([5]), None)) == [("value of head", (1,), [5])]
-    assert handle.timers == [7]
+    processor.close()
+    assert handle.timers == [7, 9]

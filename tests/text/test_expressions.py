@@ -123,3 +123,15 @@ def test_every_scalar_function_has_a_meaning_on_arrow() -> None:
 def test_unlike_types_are_refused(wrong: str) -> None:
     with pytest.raises(InvalidText, match="does not take"):
         computed(wrong)
+
+
+@pytest.mark.parametrize(
+    ("local", "hour"),
+    [("2026-11-01 01:30:00", 5), ("2026-03-08 02:30:00", 7), ("2026-07-01 12:30:00", 16)],
+    ids=["twice: the earlier", "never: as if the clock had not moved", "once"],
+)
+def test_a_time_is_that_of_the_zone_when_its_clock_changes(local: str, hour: int) -> None:
+    instant = dt.datetime.fromisoformat(local).replace(hour=hour, tzinfo=dt.UTC)
+    times = pa.array([instant - dt.timedelta(seconds=1), instant], pa.timestamp("us", "America/New_York"))
+    text = f"SELECT COUNT(*) AS n FROM t [RANGE 1 HOUR SLIDE 1 HOUR] WHERE ts >= TIMESTAMP '{local}'"
+    assert sash.sql(text, t=pa.table({"ts": times}), on="ts").column("n").to_pylist() == [1]

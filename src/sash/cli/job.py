@@ -45,6 +45,7 @@ _WINDOWS = {
 _CHOICES = {"late": ("count", "keep"), "flush": ("at_end",), "partial": (True, False)}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
+_ARGUMENT = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]+)\s*,?""")
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _check_trigger(path: Path, sink: Sink) -> None:
 def _check_options(path: Path, given: Mapping[str, Any]) -> None:
     """Refuse what no rows could make right."""
     for name, choices in _CHOICES.items():
-        if name in given and given[name] not in choices:
+        if name in given and (given[name] not in choices or type(given[name]) is not type(choices[0])):
             spoken = " or ".join(repr(each) if isinstance(each, str) else str(each).lower() for each in choices)
             raise InvalidJob.wrong_type(path, f"job.{name}", given[name], spoken)
     taken = {"on": "on", "by": None, "allowed_lateness": 0, "watermark": None, "emit": "final"}
@@ -232,7 +233,7 @@ def _aggregate(path: Path, query: str, name: str, text: Any) -> Any:
     if found[1] not in known:
         raise InvalidJob.unknown(path, f"aggregate in query {query!r}", found[1], known)
     function = getattr(sash, found[1])
-    arguments = [_argument(each) for each in found[2].split(",")] if found[2] else []
+    arguments = [_argument(each) for each in _ARGUMENT.findall(found[2])]
     try:
         return function(*arguments)
     except TypeError as error:
@@ -241,12 +242,14 @@ def _aggregate(path: Path, query: str, name: str, text: Any) -> Any:
 
 def _argument(text: str) -> Any:
     text = text.strip()
+    if text[0] in "\"'":
+        return text[1:-1]
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
-    return text.strip("\"'")
+    return text
 
 
 def _gives_aggregate(name: str) -> bool:

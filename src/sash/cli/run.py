@@ -13,7 +13,9 @@ from typing import Any
 import click
 
 import sash
+from sash import text as texts
 from sash.cli.job import Job
+from sash.door import prepared
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
 
 __all__ = ["FAILED", "INTERRUPTED", "checkpoint_shown", "explained", "run_job", "session_for", "watching"]
@@ -37,12 +39,16 @@ def run_job(job: Job, master: str | None, output: str, dry_run: bool) -> int:
 def explained(job: Job, master: str | None) -> str:
     """What a job would do, and why."""
     with session_for(job, master) as spark, _worded(job.path, "explain it"):
-        rows = _rows(job, spark)
-        if job.text is not None:
-            return str(_asked(job, rows).schema.simpleString())
+        rows, queries = _rows(job, spark), job.queries
         taken = ("on", "by", "watermark", "allowed_lateness", "emit")
         options = {name: value for name, value in job.options.items() if name in taken}
-        return str(sash.explain(rows, list(job.queries), **options))
+        if job.text is not None:
+            request = texts.request_of(texts.parse(job.text), options.get("on"), options.get("by"))
+            if not request.queries:
+                return f"Each row gets the results of its frames: {_asked(job, rows).schema.simpleString()}"
+            rows, queries = prepared(rows, request), request.queries
+            options |= {"on": request.on, "by": list(request.by)}
+        return str(sash.explain(rows, list(queries), **options))
 
 
 @contextmanager
@@ -245,7 +251,8 @@ def _say(output: str, event: dict[str, Any]) -> None:
 
 def checkpoint_shown(checkpoint: str, master: str | None, as_json: bool) -> None:
     """`sash state`: what a stopped query remembers."""
-    if ":" not in checkpoint and not (Path(checkpoint) / "commits").is_dir():
+    is_here = ":" not in checkpoint and (master or "local").startswith("local")
+    if is_here and not (Path(checkpoint) / "commits").is_dir():
         raise InvalidInput.option("CHECKPOINT", checkpoint, "the folder that a streaming query keeps its checkpoint in")
     with session_for(None, master):
         found = sash.state(checkpoint)

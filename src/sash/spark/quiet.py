@@ -11,7 +11,10 @@ __all__ = ["hushed"]
 
 @contextmanager
 def hushed(session: Any) -> Iterator[None]:
-    """For a while, nothing that the JVM prints on its own; its log still speaks."""
+    """For a while, nothing that the JVM prints on its own; its log still speaks. A session of Connect has no JVM."""
+    if not hasattr(session, "_jsparkSession"):
+        yield
+        return
     java = session.sparkContext._jvm.java
     before = java.lang.System.err
     java.lang.System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))

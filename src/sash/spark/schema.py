@@ -13,7 +13,16 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
 from sash.errors import InvalidInput, UnknownName, UnsupportedAggregate
 
-__all__ = ["arrow_schema", "as_spark", "check_columns", "check_no_twins", "column", "spark_schema", "written"]
+__all__ = [
+    "arrow_schema",
+    "as_spark",
+    "check_columns",
+    "check_no_twins",
+    "column",
+    "quoted",
+    "spark_schema",
+    "written",
+]
 
 # Spark keeps an instant and shows it in the session's zone; positions are the instants, so the zone is a label.
 _ZONE = "UTC"
@@ -49,9 +58,14 @@ def check_no_twins(rows: DataFrame) -> None:
             raise InvalidInput.twice(name)
 
 
+def quoted(name: str) -> str:
+    """A name as Spark's own parsers read it: nothing in it can end the quotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
 def column(name: str) -> Column:
     """A column by its name, whatever is in the name."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(quoted(name))
 
 
 def spark_schema(schema: pa.Schema, what: str) -> spark.StructType:

@@ -1,6 +1,7 @@
 """Query text inside Spark SQL, as a table function: rows come one by one, and wait for the last of their bucket."""
 
 import pickle
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, SashError, UnknownName
 from sash.spark.asked import as_results
 from sash.spark.blame import blaming
-from sash.spark.schema import arrow_schema, spark_schema, written
+from sash.spark.schema import arrow_schema, quoted, spark_schema, written
 from sash.spark.tasks import Recipe
 from sash.text import Request, computing, parse, request_of
 from sash.text.functions import functions_of
@@ -31,6 +32,7 @@ __all__ = ["register_functions"]
 _BUCKETS = 256
 # Rows that wait as Python objects, and rows of results at once.
 _BATCH = 65_536
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?")
 _PLAIN = (
     spark.NumericType,
     spark.BooleanType,
@@ -172,7 +174,7 @@ def _analyzed(
     if _computes(request):
         selected.append(SelectedColumn("current_timezone()", "_zone"))
     # Of a constant key, not of none: Spark refuses to sort a stream, and would take each micro-batch for a table.
-    keys = ", ".join(map(_quoted, request.by))
+    keys = ", ".join(map(quoted, request.by))
     bucket = f"pmod(xxhash64({keys}), {_BUCKETS})" if keys and is_apart else "0"
     return _Analyzed(
         spark.StructType(schema),
@@ -200,8 +202,11 @@ def _fields(schema: spark.StructType, request: Request) -> list[spark.StructFiel
     has_all = request.frames and request.selected is None
     fields = [each for each in schema if has_all or each.name in named]
     for each in fields:
-        if schema.names.count(each.name) > 1:
+        if [name.lower() for name in schema.names].count(each.name.lower()) > 1:
             raise InvalidInput.twice(each.name)
+        if "${" in each.name:
+            why = "its name holds ${, where Spark would put one of its options: rename it, or use sash.sql"
+            raise InvalidInput.in_column(each.name, why)
         if not isinstance(each.dataType, _PLAIN) and each.dataType != spark.StringType():
             what = f"{each.dataType.simpleString()} cannot be sent to a table function: cast or leave it out"
             raise InvalidInput.in_column(each.name, f"{what}, or use sash.sql")
@@ -227,15 +232,22 @@ def _computes(request: Request) -> bool:
 
 
 def _in_zone(kind: Any, zone: str) -> Any:
-    return pa.timestamp("us", zone) if pa.types.is_timestamp(kind) and kind.tz is not None else kind
+    return pa.timestamp("us", _arrow_zone(zone)) if pa.types.is_timestamp(kind) and kind.tz is not None else kind
+
+
+def _arrow_zone(zone: str) -> str:
+    """A zone as Spark names it, as Arrow does.
+
+    >>> [_arrow_zone(each) for each in ("GMT+8", "UTC-03:30", "+1", "Z", "America/New_York")]
+    ['+08:00', '-03:30', '+01:00', 'UTC', 'America/New_York']
+    """
+    found = _OFFSET.fullmatch(zone)
+    if found is None:
+        return "UTC" if zone == "Z" else zone
+    return f"{found[1]}{int(found[2]):02}:{found[3] or '00'}"
 
 
 def _sent_as(field: spark.StructField) -> str:
     """A column as Spark is to send it: an instant as a number, for a Python datetime would be one in a zone."""
-    name = _quoted(field.name)
+    name = quoted(field.name)
     return f"unix_micros({name})" if isinstance(field.dataType, spark.TimestampType) else name
-
-
-def _quoted(name: str) -> str:
-    """A column's name in Spark's SQL; nothing in it can end the quotes."""
-    return "`" + name.replace("`", "``") + "`"

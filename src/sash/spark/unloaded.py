@@ -44,7 +44,9 @@ class Unloaded(StatefulProcessor):
     ) -> Iterator[Any]:
         return self._processor().handleExpiredTimer(key, timerValues, expiredTimerInfo)  # type: ignore[no-any-return]
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        if self._loaded is not None:
+            self._loaded.close()
 
     def _processor(self) -> StatefulProcessor:
         if self._loaded is None:

@@ -4,6 +4,7 @@ They mean what they mean to Spark: a null stays null, NaN is the largest number 
 to a fraction, and what is divided by zero is null.
 """
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
@@ -120,8 +121,16 @@ def _in_zone(value: Any, zone: str) -> Any:
     if pa.types.is_date(value.type):
         value = value.cast(pa.timestamp("us"))
     if pa.types.is_timestamp(value.type) and value.type.tz is None:
-        return pc.assume_timezone(value, zone)
+        return _instants(value, zone)
     return value
+
+
+def _instants(local: Any, zone: str) -> Any:
+    """The instants of local times: of two the earlier; of a time that the clock skipped, as if it had not, yet."""
+    found = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest")
+    day = pa.scalar(dt.timedelta(days=1))
+    unmoved = pc.add(pc.assume_timezone(pc.subtract(local, day), zone, ambiguous="earliest", nonexistent="latest"), day)
+    return pc.if_else(pc.equal(pc.local_timestamp(found), local), found, unmoved)
 
 
 def _is_nan(value: Any) -> Any:
