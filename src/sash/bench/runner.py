@@ -10,8 +10,11 @@ from sash.bench.settings import Budget, Task
 from sash.errors import UnknownName
 from sash.report import Bar, Machine, Record, Report
 
-__all__ = ["Bench", "Experiment", "Figures", "by_name"]
+__all__ = ["CAUTIONS", "Bench", "Experiment", "Figures", "by_name"]
 
+BUSY = "The machine was busy when the run began"
+SMALL = "A quick run shows that everything works; its sizes are too small to judge speed by."
+CAUTIONS = (BUSY, SMALL)  # how notes begin that speak against the numbers of their own run
 S = TypeVar("S", bound=Budget)
 Figures = Callable[[Report], Iterable[tuple[str, Any]]]
 
@@ -48,6 +51,10 @@ class Bench(Generic[S]):
     packages: tuple[str, ...]
     finish: Callable[[], None] = _nothing  # puts away what tasks share, however the run ended
 
+    def title(self, settings: S) -> str:
+        """What a report of such a run is called."""
+        return f"sash bench {self.name} ({settings.name})"
+
     def plan(self, only: Iterable[str] = (), settings: S | None = None) -> list[tuple[str, Task]]:
         """The tasks of a run, each with the name of its experiment."""
         names, chosen = list(only) or list(self.experiments), settings or self.full
@@ -78,16 +85,15 @@ class Bench(Generic[S]):
         finally:
             self.finish()
         notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, load, left, len(tasks)))
-        title = f"sash bench {self.name} ({chosen.name})"
-        report = Report(title, Machine.here(self.packages), tuple(records), notes=notes)
+        report = Report(self.title(chosen), Machine.here(self.packages), tuple(records), notes=notes)
         return replace(report, bars=self.bars(report))
 
 
 def _circumstances(settings: Budget, load: float, left: int, tasks: int) -> Iterator[str]:
     if load > 0.5:
-        yield f"The machine was busy when the run began (load {load:.1f}): do not judge by these numbers."
+        yield f"{BUSY} (load {load:.1f}): do not judge by these numbers."
     if settings.name == "quick":
-        yield "A quick run shows that everything works; its sizes are too small to judge speed by."
+        yield SMALL
     if left:
         yield (
             f"{left} of {tasks} tasks were not begun: {settings.seconds:.0f} s were used up. "

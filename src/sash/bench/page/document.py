@@ -10,6 +10,7 @@ from sash.bench.page.findings import AGREES, DIFFERS, NOT_MEASURED, Finding, Pap
 from sash.bench.page.pictures import Pictures
 from sash.bench.page.runs import BENCHES, Run, Runs, command
 from sash.bench.page.style import STYLE
+from sash.bench.runner import CAUTIONS
 from sash.report import Record, Table
 
 __all__ = ["Content", "document"]
@@ -73,7 +74,7 @@ def _counted(seen: Counter[str], *names: str) -> str:
 
 def _summary(content: Content) -> str:
     seen = Counter(verdicts(content.papers, content.runs))
-    kept = Counter(bar.verdict for run in content.runs for bar in run.report.bars)
+    kept = Counter(bar.verdict for bars in content.runs.promises().values() for bar in bars)
     picture = "" if content.headline is None else _img("native Spark against sash as windows grow", content.headline)
     findings = f"Of {seen.total()} findings of {len(content.papers)} papers: {_counted(seen, *VERDICTS)}."
     promises = f"Of {kept.total()} promises of sash: {_counted(kept, 'pass', 'miss', NOT_MEASURED)}."
@@ -82,7 +83,7 @@ def _summary(content: Content) -> str:
 
 def _cautions(runs: Runs) -> Iterator[str]:
     """What a run says against its own numbers."""
-    return (f"{run.report.name}: {note}" for run in runs for note in run.report.notes if "judge" in note)
+    return (f"{run.report.name}: {note}" for run in runs for note in run.report.notes if note.startswith(CAUTIONS))
 
 
 def _kind(verdict: str) -> str:
@@ -137,7 +138,7 @@ def _measured_by(finding: Finding, runs: Runs) -> str:
 
 
 def _anchor(run: Run, runs: Runs, experiment: str) -> str:
-    """Of a bench's newest run, without a number."""
+    """Of a bench's first run, without a number."""
     number = runs.of(run.bench.name).index(run)
     return f"{run.bench.name}-{experiment}" + (f"-{number + 1}" if number else "")
 
@@ -192,8 +193,17 @@ def _scrolled(table: Table) -> str:
 # --- promises and runs -------------------------------------------------------------------------------
 
 
+BY_WHICH = (
+    "Each promise stands once, by the newest run that measured it. Quick runs count only where a bench has no full one."
+)
+
+
 def _promises(runs: Runs) -> Iterator[str]:
-    return (_scrolled(replace(run.report.bar_table(), title=run.report.name)) for run in runs if run.report.bars)
+    yield f'<p class="soft">{BY_WHICH}</p>'
+    promises = runs.promises()
+    for run in runs:
+        if bars := promises[run.path]:
+            yield _scrolled(replace(replace(run.report, bars=bars).bar_table(), title=run.report.name))
 
 
 def _runs(runs: Runs) -> Iterator[str]:
@@ -208,4 +218,4 @@ def _runs(runs: Runs) -> Iterator[str]:
 def _again(run: Run) -> str:
     """The command that measures the same."""
     partly = () if set(run.experiments) >= set(run.bench.experiments) else run.experiments
-    return command(run.bench.name, *partly) + (" --quick" if run.report.name.endswith("(quick)") else "")
+    return command(run.bench.name, *partly) + (" --quick" if run.is_quick else "")

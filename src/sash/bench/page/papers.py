@@ -1,6 +1,7 @@
 """The papers that sash puts to work, in the order of their years."""
 
-from sash.bench.page import boundary, daba, reactive_aggregator, slick_deque, stream_slicing
+from sash.bench.page import boundary, daba, reactive_aggregator, slick_deque
+from sash.bench.page.stream_slicing import paper as stream_slicing
 
 __all__ = ["PAPERS"]
 

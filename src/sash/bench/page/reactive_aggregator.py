@@ -4,13 +4,14 @@ import math
 from collections.abc import Iterator
 
 from sash.bench.page.findings import Finding, Paper
-from sash.bench.page.lines import ahead, both, growth, line, over, per_place, speed, typical
+from sash.bench.page.lines import Line, ahead, both, growth, line, over, per_place, speed, typical
 from sash.report import Bar, Report
 
 __all__ = ["PAPER"]
 
 TREE, NAIVE, INTERVALS = "flat_fat", "recalculate", "b_int"
 MODERATE, LARGE = 1024, 4096  # rows
+TEN_TIMES = 16_384  # rows: the first window of the bench from 5,810 on
 
 
 def _break_even(report: Report) -> Iterator[Bar]:
@@ -18,13 +19,20 @@ def _break_even(report: Report) -> Iterator[Bar]:
     yield Bar("window from which on flat_fat is faster, max", 370, max(found, default=None), "rows", at_most=True)
 
 
+def _gains(report: Report, aggregate: str) -> Line:
+    return over(speed(report, TREE, aggregate), speed(report, NAIVE, aggregate))
+
+
 def _gain(report: Report, aggregate: str, window: int) -> float | None:
-    return over(speed(report, TREE, aggregate), speed(report, NAIVE, aggregate)).get(window)
+    return _gains(report, aggregate).get(window)
 
 
 def _ten_times(report: Report) -> Iterator[Bar]:
     for aggregate in ("max", "sum", "stddev"):
-        yield Bar(f"flat_fat over recalculate, {aggregate}, {LARGE} rows", 10, _gain(report, aggregate, LARGE))
+        gains = _gains(report, aggregate)
+        never = math.inf if max(gains, default=0) >= TEN_TIMES else None  # before that, it is not known
+        since = next((window for window, gain in gains.items() if gain >= 10), never)
+        yield Bar(f"flat_fat is ten times as fast from, {aggregate}", TEN_TIMES, since, "rows", at_most=True)
 
 
 def _costly_sooner(report: Report) -> Iterator[Bar]:
@@ -34,7 +42,7 @@ def _costly_sooner(report: Report) -> Iterator[Bar]:
 
 def _small_and_large(report: Report) -> Iterator[Bar]:
     yield Bar("flat_fat over recalculate, max, 1 row", 0.5, _gain(report, "max", 1))
-    yield Bar(f"flat_fat over recalculate, max, {MODERATE} rows", 3, _gain(report, "max", MODERATE))
+    yield Bar(f"flat_fat over recalculate, max, {MODERATE} rows", 2.5, _gain(report, "max", MODERATE))
 
 
 def _logarithmic(report: Report) -> Iterator[Bar]:
@@ -84,6 +92,7 @@ PAPER = Paper(
             "It is ten times as fast as re-evaluation from windows of 700 to 5,810 rows on.",
             "algorithms throughput",
             _ten_times,
+            "Asked: by 16,384 rows, the next window of the bench.",
         ),
         Finding(
             "Table 3, 6.2",
@@ -100,11 +109,11 @@ PAPER = Paper(
         ),
         Finding(
             "Figure 6",
-            "a little slower on small windows, 3 × at 1,024",
+            "a little slower on small windows, almost 3 × at 1,024",
             "Max is about 10 % slower than re-evaluation on small windows and almost 3 times as fast at 1,024 rows.",
             "algorithms throughput",
             _small_and_large,
-            "Asked: at least half as fast at one row.",
+            "Asked: at least half as fast at one row, and 2.5 times at 1,024.",
         ),
         Finding(
             "Figure 7",
@@ -135,7 +144,7 @@ PAPER = Paper(
         Finding(
             "Figure 11, Table 4",
             "faster than Arasu and Widom's",
-            "It is faster than Arasu and Widom's algorithm by 2 % on small and 37 % on the largest windows.",
+            "It is faster than Arasu and Widom's by 2 to 6 % on windows of 8 rows, and by 35 to 39 % on the largest.",
             "algorithms throughput",
             _flat_array,
         ),

@@ -8,7 +8,7 @@ from typing import Any
 from sash.bench import algorithms, slicing, spark, streaming
 from sash.bench.runner import Bench
 from sash.errors import InvalidInput
-from sash.report import Report
+from sash.report import Bar, Report
 
 __all__ = ["BENCHES", "Run", "Runs", "command", "read_runs"]
 
@@ -39,10 +39,15 @@ class Run:
         """Those that have records, in the order of the report."""
         return tuple(dict.fromkeys(record.experiment for record in self.report.records))
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether its sizes are too small to judge by."""
+        return self.report.name == self.bench.title(self.bench.quick)
+
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a folder, the newest first."""
+    """All runs of a folder: full ones before quick ones, then the newest first."""
 
     runs: tuple[Run, ...]
 
@@ -57,16 +62,34 @@ class Runs:
         return tuple(run for run in self.runs if run.bench.name == bench)
 
     def having(self, bench: str, experiment: str) -> Run | None:
-        """The newest run of a bench that has records of the experiment."""
+        """The first run of a bench that has records of the experiment."""
         return next((run for run in self.of(bench) if experiment in run.experiments), None)
+
+    def promises(self) -> Mapping[Path, tuple[Bar, ...]]:
+        """Every promise once, by the path of the first run that measured it; beside full runs, quick ones have none."""
+        chosen: dict[tuple[str, str], tuple[Run, Bar]] = {}
+        full = {run.bench.name for run in self.runs if not run.is_quick}
+        for run in self.runs:
+            if run.is_quick and run.bench.name in full:
+                continue
+            for bar in run.report.bars:
+                known = chosen.setdefault((run.bench.name, bar.name), (run, bar))
+                if known[1].measured is None and bar.measured is not None:
+                    chosen[run.bench.name, bar.name] = run, bar
+        return {run.path: tuple(bar for other, bar in chosen.values() if other is run) for run in self.runs}
 
 
 def read_runs(folder: Path) -> Runs:
     """Every report.json in the folder and below."""
-    paths = sorted(folder.rglob("report.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    if not paths:
+    runs = [_read(path) for path in sorted(folder.rglob("report.json"))]
+    if not runs:
         raise InvalidInput.no_report(folder, map(command, BENCHES))
-    return Runs(tuple(map(_read, paths)))
+    return Runs(tuple(sorted(runs, key=_rank, reverse=True)))
+
+
+def _rank(run: Run) -> tuple[bool, str, float]:
+    """A date has no time of day: among runs of the same day, the file tells."""
+    return not run.is_quick, run.report.machine.date, run.path.stat().st_mtime
 
 
 def _read(path: Path) -> Run:
