@@ -249,7 +249,7 @@ def test_what_is_wrong_is_said_by_the_analysis(spark: SparkSession, call: str, s
 def test_a_name_that_spark_would_fill_in_is_refused(spark: SparkSession) -> None:
     spark.createDataFrame(EVENTS).select("ts", F.col("load").alias("a${load}")).createOrReplaceTempView("odd")
     text = "SELECT *, COUNT(*) OVER (ORDER BY ts ROWS 5 PRECEDING) AS n FROM odd"
-    with pytest.raises(AnalysisException, match="rename it, or use sash.sql"):
+    with pytest.raises(AnalysisException, match=r"rename it, or use sash\.sql"):
         spark.sql(f"SELECT * FROM sash(TABLE(odd), '{text}')")
 
 
