@@ -46,7 +46,7 @@ interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off:
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py
 
 spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
-	$(BIN)/pytest -n 2 --dist loadfile -q tests/spark -m "spark and not long"
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q tests/spark -m "spark and not long"
 
 long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every bench
 	$(BIN)/pytest -q tests -m long --ignore=tests/spark/test_chaos.py --ignore=tests/spark/test_soak.py

@@ -176,6 +176,7 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert files("sash").joinpath("py.typed").is_file()
 
 
+@pytest.mark.long
 def test_a_users_program_is_clean_and_knows_its_types(tmp_path: Path) -> None:
     said = checked(tmp_path, PROGRAM)
     assert [line for line in said if "error:" in line] == []
@@ -184,6 +185,7 @@ def test_a_users_program_is_clean_and_knows_its_types(tmp_path: Path) -> None:
     assert short == TYPES
 
 
+@pytest.mark.long
 def test_a_users_mistake_is_seen_before_it_runs(tmp_path: Path) -> None:
     said = checked(tmp_path, WRONG)
     lines = {int(line.split(":")[1]) for line in said if "error:" in line}
