@@ -110,6 +110,7 @@ class _Bucket:
     """The rows of a bucket, and what is asked of them when all are there."""
 
     def __init__(self, analyzed: _Analyzed) -> None:
+        # Made by `analyze` of this very query, as Spark sends any function of a user; nothing of it is ever stored.
         self._job: _Job = pickle.loads(analyzed.packed)
         self._batches: list[pa.RecordBatch] = []
         self._rows: list[Sequence[Any]] = []

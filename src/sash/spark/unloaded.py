@@ -50,6 +50,7 @@ class Unloaded(StatefulProcessor):
 
     def _processor(self) -> StatefulProcessor:
         if self._loaded is None:
+            # Code on its way within one query, as Spark itself sends it; state has a format of its own (journal.py).
             self._loaded = cloudpickle.loads(self._packed)
             self._loaded.init(self._handle)
         return self._loaded

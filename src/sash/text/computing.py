@@ -83,7 +83,7 @@ class _OnArrow:
     def apply(self, function: str, arguments: Sequence[Any], place: int) -> Any:
         try:
             return FUNCTIONS[function](*arguments)
-        except (pa.ArrowNotImplementedError, pa.ArrowTypeError, _Unlike):  # what Arrow says of types that do not fit
+        except (pa.ArrowNotImplementedError, pa.ArrowTypeError, _Unlike):  # Arrow's names for types that do not fit
             kinds = dict.fromkeys(each.type for each in arguments)
             raise InvalidText.types(place, function.replace("_", " "), kinds) from None
         except pa.ArrowInvalid as error:
