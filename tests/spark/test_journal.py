@@ -7,7 +7,7 @@ its attempts is its own.
 import random
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +25,7 @@ from sash.errors import InvalidState
 from sash.plan.query import Query
 from sash.spark import journal
 from sash.spark.asked import as_results
-from sash.spark.journal import Head
+from sash.spark.journal import BASE, HEAD, JOURNAL, STEP, Head
 from sash.spark.live import FrameWork, Step, WindowWork, Work
 from sash.spark.packing import BUDGET
 from sash.spark.sending import SendTask, bucket_ids
@@ -84,23 +84,26 @@ def some_rows(batches: int, seed: int = 3) -> list[pa.Table]:
 class Store:
     """What Spark has committed."""
 
-    head: tuple[Any, ...] | None = None
-    base: dict[Any, Any] = field(default_factory=dict)
-    steps: dict[Any, Any] = field(default_factory=dict)
+    entries: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def known(self) -> Head:
-        assert self.head is not None
-        return Head(*self.head)
+        return Head.unpacked(*self.entries[HEAD, 0])
+
+    def of(self, kind: str) -> dict[int, Any]:
+        return {number: entry for (own, number), entry in self.entries.items() if own == kind}
+
+    def without(self, *entry: Any) -> "Store":
+        return Store({each: own for each, own in self.entries.items() if each != entry})
 
     def check(self) -> None:
         """J1, J2: every part and step is there once, with a nonce of its own, and nothing is left of older ones."""
-        head = self.known
-        assert sorted(self.base) == [(part,) for part in range(head.parts)]
-        assert sorted(self.steps) == [(version,) for version in range(head.base + 1, head.version + 1)]
-        nonces = [self.steps[version][0] for version in sorted(self.steps)]
+        head, steps = self.known, self.of(STEP)
+        assert sorted(self.of(BASE)) == list(range(head.parts))
+        assert sorted(steps) == list(range(head.base + 1, head.version + 1))
+        nonces = [steps[version][0] for version in sorted(steps)]
         assert len(set(nonces)) == len(nonces) and nonces[-1:] in ([], [head.nonce])
-        assert sum(len(data) for _, data in self.steps.values()) == head.steps_bytes
+        assert sum(len(data) for _, data in steps.values()) == head.steps_bytes
 
 
 class Worker:
@@ -114,18 +117,12 @@ class Worker:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(journal, "_HELD", self.memory)
             tester = TwsTester(BucketProcessor(work, "stream", buckets, BUDGET.held_bytes))
-            if store.head is not None:
-                tester.updateValueState("head", BUCKET, store.head)
-                tester.updateMapState("base", BUCKET, store.base)
-                tester.updateMapState("steps", BUCKET, store.steps)
+            if store.entries:
+                tester.updateMapState(JOURNAL[0], BUCKET, store.entries)
             answers = tester.test(BUCKET, list(sent(work, rows)))
-            new = Store(*(tester.peekValueState("head", BUCKET),), *map_states(tester))
+            new = Store(tester.peekMapState(JOURNAL[0], BUCKET))
         found = [pa.ipc.read_record_batch(pa.py_buffer(each["data"]), work.results) for each in answers if each["data"]]
         return new, [row for batch in found for row in batch.to_pylist()]
-
-
-def map_states(tester: Any) -> Iterator[dict[Any, Any]]:
-    yield from (tester.peekMapState(name, BUCKET) for name in ("base", "steps"))
 
 
 def sent(work: Work, rows: pa.Table) -> Iterator[Row]:
@@ -243,7 +240,7 @@ def test_rows_of_the_kill_tests_make_bases_and_steps() -> None:
         rows = rows.filter(pa.compute.equal(pa.compute.bit_wise_and(rows.column("k"), 1), 0))  # two buckets share them
         store, _ = worker.attempt(store, work, rows)
         bases.append(store.known.base)
-    assert len(set(bases)) > 2 and len(store.steps) + bases[-1] == FILES
+    assert len(set(bases)) > 2 and len(store.of(STEP)) + bases[-1] == FILES
     assert bases != list(range(1, FILES + 1))
 
 
@@ -265,10 +262,9 @@ def test_a_store_with_a_hole_is_refused(make: Make) -> None:
     for rows in batches[:3]:
         store, _ = worker.attempt(store, work, rows)
     with pytest.raises(InvalidState, match="damaged: part 0 of its base is missing"):
-        Worker().attempt(replace(store, base={}), work, batches[3])
-    holed = {version: step for version, step in store.steps.items() if version != (2,)}
+        Worker().attempt(store.without(BASE, 0), work, batches[3])
     with pytest.raises(InvalidState, match="damaged: micro-batch 2 of its journal is missing"):
-        Worker().attempt(replace(store, steps=holed), work, batches[3])
+        Worker().attempt(store.without(STEP, 2), work, batches[3])
 
 
 @WORKS
@@ -299,7 +295,8 @@ def test_damage_in_the_store_is_told_by_the_query(make: Make) -> None:
     store, worker = Store(), Worker()
     for rows in batches[:2]:
         store, _ = worker.attempt(store, work, rows)
-    nonce, data = store.steps[(2,)]
-    cut = {**store.steps, (2,): (nonce, data[:-1])}
-    with pytest.raises(InvalidState, match=r"The saved state is damaged: .* bytes were written"):
-        Worker().attempt(replace(store, steps=cut), work, batches[2])
+    for entry, told in (((STEP, 2), r".* bytes were written"), ((HEAD, 0), "its head has 39 bytes instead of 40")):
+        nonce, data = store.entries[entry]
+        cut = Store({**store.entries, entry: (nonce, data[:-1])})
+        with pytest.raises(InvalidState, match=f"The saved state is damaged: {told}"):
+            Worker().attempt(cut, work, batches[2])

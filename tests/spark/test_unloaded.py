@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark import cloudpickle
 
-from sash.spark.journal import BASE, HEAD, STEPS, VARIABLES
+from sash.spark.journal import JOURNAL
 from sash.spark.unloaded import Unloaded
 
 PROGRAM = """
@@ -16,8 +16,7 @@ from pathlib import Path
 
 class Handle:
     def __init__(self): self.asked = []
-    def getValueState(self, *given): self.asked.append(("value", *given))
-    def getMapState(self, *given): self.asked.append(("map", *given))
+    def getMapState(self, *given): self.asked.append(given)
 
 processor, handle = pickle.loads(Path(sys.argv[1]).read_bytes()), Handle()
 processor.init(handle)
@@ -31,11 +30,11 @@ class Told:
     """Says what it was called with."""
 
     def init(self, handle: Any) -> None:
-        self.head, self.timer = handle.getValueState(*HEAD), handle.registerTimer
+        self.map, self.timer = handle.getMapState(*JOURNAL), handle.registerTimer
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Any:
         self.timer(7)
-        return iter([(self.head, key, list(rows))])
+        return iter([(self.map, key, list(rows))])
 
     def close(self) -> None:
         self.timer(9)
@@ -45,10 +44,7 @@ class Handle:
     def __init__(self) -> None:
         self.timers: list[int] = []
 
-    def getValueState(self, name: str, schema: str) -> str:
-        return f"value of {name}"
-
-    def getMapState(self, name: str, key: str, schema: str) -> str:
+    def getMapState(self, name: str, key: Any, value: Any) -> str:
         return f"map of {name}"
 
     def registerTimer(self, at: int) -> None:
@@ -57,14 +53,14 @@ class Handle:
 
 def test_variables_are_told_without_sash(tmp_path: Path) -> None:
     packed = tmp_path / "packed"
-    packed.write_bytes(cloudpickle.dumps(Unloaded(Told(), VARIABLES)))
+    packed.write_bytes(cloudpickle.dumps(Unloaded(Told(), JOURNAL)))
     done = subprocess.run([sys.executable, "-c", PROGRAM, packed], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [str([("value", *HEAD), ("map", *BASE), ("map", *STEPS)]), "False"]
+    assert done.stdout.splitlines() == [str([JOURNAL]), "False"]
 
 
 def test_rows_reach_the_processor_with_the_variables_that_were_told() -> None:
-    processor, handle = cloudpickle.loads(cloudpickle.dumps(Unloaded(Told(), VARIABLES))), Handle()
+    processor, handle = cloudpickle.loads(cloudpickle.dumps(Unloaded(Told(), JOURNAL))), Handle()
     processor.init(handle)
-    assert list(processor.handleInputRows((1,), iter([5]), None)) == [("value of head", (1,), [5])]
+    assert list(processor.handleInputRows((1,), iter([5]), None)) == [("map of journal", (1,), [5])]
     processor.close()
     assert handle.timers == [7, 9]

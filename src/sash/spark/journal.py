@@ -3,9 +3,9 @@
 Idea      Live work is a function of what it was given, so a micro-batch is written down as what it brought, not as
           what it changed: state written per micro-batch does not grow with the window. When the micro-batches since the
           base weigh more than the memory itself, the memory is written as a new base and they are dropped.
-Picture     head  (version, nonce, base version, …)
-            base  [part 0 | part 1 | …]         the memory after micro-batch `base version`
-            steps { b+1: nonce, rows, newest | b+2: … | version: … }
+Picture     head 0                    nonce, (version, base version, …)
+            base 0 | 1 | …            the memory after micro-batch `base version`, in parts
+            step b+1 | … | version    nonce, (rows, newest)
 Keeps     J1  the memory at `version` is the base, given the steps b+1 … version in order
           J2  every step has a nonce of its own, and the head that of the last: two memories of one version and nonce
               are the same, whichever worker and attempt made them
@@ -15,30 +15,32 @@ A worker keeps the memory of its buckets from one micro-batch to the next. One t
 since; one whose nonce is not in the journal was part of an attempt that failed, and is dropped.
 """
 
+import struct
 import uuid
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from sash.errors import InvalidState
 from sash.spark.live import Live, Step, Work
 
-__all__ = ["BASE", "HEAD", "STEPS", "VARIABLES", "Head", "Journal"]
+__all__ = ["BASE", "HEAD", "JOURNAL", "STEP", "Head", "Journal"]
 
 _PART = 4 << 20  # bytes of a base in one entry of the store
 _HEAVY = 2
 _LIGHT = 1 << 16  # steps below it are no reason to write a base
 
-# What Spark is told of each variable.
-HEAD = "head", "version long, nonce binary, base long, parts int, steps_bytes long, buckets int"
-BASE = "base", "part int", "data binary"
-STEPS = "steps", "version long", "nonce binary, data binary"
-VARIABLES = {
-    HEAD[0]: ("getValueState", HEAD[1:]),
-    BASE[0]: ("getMapState", BASE[1:]),
-    STEPS[0]: ("getMapState", STEPS[1:]),
-}
+# One map for all of it: each variable costs Spark 20 to 30 ms in every task of every micro-batch. And the schemas as
+# they are: a text would be sent to Spark to be read.
+JOURNAL = (
+    "journal",
+    StructType().add("kind", StringType()).add("number", LongType()),
+    StructType().add("nonce", BinaryType()).add("data", BinaryType()),
+)
+HEAD, BASE, STEP = "head", "base", "step"
+_HEAD = struct.Struct("<5q")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,16 @@ class Head:
     parts: int
     steps_bytes: int  # of the steps since
     buckets: int
+
+    def packed(self) -> bytes:
+        return _HEAD.pack(self.version, self.base, self.parts, self.steps_bytes, self.buckets)
+
+    @classmethod
+    def unpacked(cls, nonce: bytes, data: bytes) -> "Head":
+        if len(data) != _HEAD.size:
+            raise InvalidState.damaged(f"its head has {len(data)} bytes instead of {_HEAD.size}")
+        version, *rest = _HEAD.unpack(data)
+        return cls(version, nonce, *rest)
 
 
 @dataclass
@@ -65,22 +77,20 @@ _HELD: OrderedDict[tuple[str, int], _Held] = OrderedDict()
 
 
 class Journal:
-    """The variables of the state store of one task, bucket after bucket."""
+    """The state store of one task, bucket after bucket."""
 
     def __init__(self, handle: StatefulProcessorHandle, work: Work, stream: str, buckets: int, held_bytes: int) -> None:
-        self._head = handle.getValueState(*HEAD)
-        self._base = handle.getMapState(*BASE)
-        self._steps = handle.getMapState(*STEPS)
+        self._entries = handle.getMapState(*JOURNAL)
         self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
         self.written = 0  # bytes, of the last micro-batch
 
     def memory(self, bucket: int) -> tuple[Live, Head, bool]:
         """What a bucket remembers, its head, and whether its queries have changed since the last micro-batch."""
-        found = self._head.get()
+        found = self._entry(HEAD, 0)
         if found is None:
             live = self._work.fresh()
             return live, Head(0, b"", 0, self._write_base(live.saved()), 0, self._buckets), False
-        head = Head(*found)
+        head = Head.unpacked(*found)
         if head.buckets != self._buckets:
             raise InvalidState.partitions(head.buckets, self._buckets)
         held = _HELD.pop((self._stream, bucket), None)
@@ -106,16 +116,23 @@ class Journal:
         live.push(Step.unpacked(data))
 
     def _part(self, part: int) -> bytes:
-        found = self._base.getValue((part,))
+        found = self._entry(BASE, part)
         if found is None:
             raise InvalidState.damaged(f"part {part} of its base is missing")
-        return bytes(found[0])
+        return found[1]
 
     def _step(self, version: int) -> tuple[bytes, bytes]:
-        found = self._steps.getValue((version,))
+        found = self._entry(STEP, version)
         if found is None:
             raise InvalidState.damaged(f"micro-batch {version} of its journal is missing")
-        return bytes(found[0]), bytes(found[1])
+        return found
+
+    def _entry(self, kind: str, number: int) -> tuple[bytes, bytes] | None:
+        found = self._entries.getValue((kind, number))
+        return None if found is None else (bytes(found[0]), bytes(found[1]))
+
+    def _write(self, kind: str, number: int, nonce: bytes, data: bytes) -> None:
+        self._entries.updateValue((kind, number), (nonce, data))
 
     def write(self, bucket: int, live: Live, head: Head, steps: list[Step], is_changed: bool) -> None:
         """Write down what a micro-batch brought, or what is remembered if that is less."""
@@ -128,10 +145,10 @@ class Journal:
         else:
             for number, step in enumerate(steps, head.version + 1):
                 data = step.packed()
-                self._steps.updateValue((number,), (nonce, data))
+                self._write(STEP, number, nonce, data)
                 self.written += len(data)
             new = replace(head, version=version, nonce=nonce, steps_bytes=head.steps_bytes + self.written)
-        self._head.update((new.version, new.nonce, new.base, new.parts, new.steps_bytes, new.buckets))
+        self._write(HEAD, 0, nonce, new.packed())
         self._hold(bucket, _Held(version, nonce, live))
 
     def _most(self, live: Live) -> int:
@@ -141,12 +158,12 @@ class Journal:
         """The memory as a new base, in parts; what it takes the place of is dropped."""
         parts = [saved[at : at + _PART] for at in range(0, len(saved), _PART)]
         for number, part in enumerate(parts):
-            self._base.updateValue((number,), (part,))
+            self._write(BASE, number, b"", part)
         if old is not None:
             for number in range(len(parts), old.parts):
-                self._base.removeKey((number,))
+                self._entries.removeKey((BASE, number))
             for version in range(old.base + 1, old.version + 1):
-                self._steps.removeKey((version,))
+                self._entries.removeKey((STEP, version))
         self.written += len(saved)
         return len(parts)
 

@@ -18,6 +18,7 @@ from sash.errors import SashError
 from sash.spark.journal import Head, Journal
 from sash.spark.live import TOO_FAR, Gone, Live, Step, Work
 from sash.spark.sending import FAR, piece_columns
+from sash.spark.settling import settle
 from sash.spark.tasks import Batches, Task
 
 __all__ = ["FIGURES", "BucketProcessor", "OpenTask", "answer_schema"]
@@ -83,7 +84,8 @@ class BucketProcessor(StatefulProcessor):
         if bucket not in self._had_rows:  # a micro-batch without rows: there are no more
             yield from self._told(lambda: self._ended(bucket))
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        settle()
 
     # --- a micro-batch -----------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from sash.plan.decide import Decision
 from sash.plan.query import Query
 from sash.spark.asked import as_results, framing_of, recipe_of
 from sash.spark.batch import Explained
-from sash.spark.journal import VARIABLES
+from sash.spark.journal import JOURNAL
 from sash.spark.live import FrameWork, WindowWork, Work
 from sash.spark.packing import BUDGET, Budget
 from sash.spark.schema import arrow_schema, check_columns, check_no_twins, column, spark_schema
@@ -210,7 +210,7 @@ def _streamed(
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "0 seconds")
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
-        Unloaded(processor, VARIABLES),
+        Unloaded(processor, JOURNAL),
         spark_schema(answer_schema(work), "answers"),
         "append",
         "EventTime" if flush == "at_end" else "None",

@@ -23,6 +23,7 @@ from sash.spark.chunks import Hot, by_bucket
 from sash.spark.jvm_slices import with_seen
 from sash.spark.packing import Budget, Group, Piece, groups, packed, pieces_of, positions_in, stretches
 from sash.spark.schema import written
+from sash.spark.settling import settle
 from sash.windows.measure import Measure
 
 __all__ = ["Batches", "FrameTask", "PackTask", "Recipe", "Task", "WindowTask", "as_function", "needed"]
@@ -57,6 +58,8 @@ def as_function(task: Task) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
             yield from task.run(batches)
         except SashError as error:
             raise error.with_traceback(None) from None
+        finally:
+            settle()
 
     return run
 

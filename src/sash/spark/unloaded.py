@@ -1,20 +1,22 @@
 """A processor that is taken apart on the way: Spark starts a process of its own on the driver, for every query, to ask
-which variables a processor keeps. That one need not import all of sash for three names.
+which variables a processor keeps. That one need not import all of sash for one name.
 
 So this module travels as text, and may use nothing of sash: what it wraps stays packed until there are rows.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
+    MapState,
     StatefulProcessor,
     StatefulProcessorHandle,
     TimerValues,
 )
+from pyspark.sql.types import StructType
 
 __all__ = ["Unloaded"]
 
@@ -22,16 +24,15 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 class Unloaded(StatefulProcessor):
-    """Declares what a processor keeps, by the method of the handle and its arguments; loads it for the first rows."""
+    """Declares the one map that a processor keeps, by its name and schemas; loads it for the first rows."""
 
-    def __init__(self, processor: StatefulProcessor, variables: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:
+    def __init__(self, processor: StatefulProcessor, variable: tuple[str, StructType, StructType]) -> None:
         self._packed: bytes = cloudpickle.dumps(processor)
-        self._variables = variables
+        self._variable = variable
         self._loaded: StatefulProcessor | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        known = {name: getattr(handle, method)(name, *given) for name, (method, given) in self._variables.items()}
-        self._handle = _Declared(handle, known)
+        self._handle = _Declared(handle, handle.getMapState(*self._variable))
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
         self._processor().handleInitialState(key, initialState, timerValues)
@@ -57,12 +58,13 @@ class Unloaded(StatefulProcessor):
 
 
 class _Declared:
-    """A handle whose variables are known already."""
+    """A handle whose map is known already."""
 
-    def __init__(self, handle: StatefulProcessorHandle, known: Mapping[str, Any]) -> None:
+    def __init__(self, handle: StatefulProcessorHandle, known: MapState) -> None:
         self._handle, self._known = handle, known
 
-    def __getattr__(self, method: str) -> Any:
-        if method in ("getValueState", "getMapState"):
-            return lambda name, *schemas: self._known[name]
-        return getattr(self._handle, method)
+    def getMapState(self, *_given: Any) -> MapState:
+        return self._known
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handle, name)

@@ -1,7 +1,7 @@
 """Looking in: what a running query has done and waits for, and what a stopped one remembers."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,13 +14,15 @@ from sash.engine.looking import open_windows, slices_of
 from sash.errors import InvalidInput, InvalidState, sentence_of
 from sash.plan.plan import as_html, as_text
 from sash.plan.query import Query, named_queries
-from sash.spark.journal import BASE, HEAD, STEPS, Head
+from sash.spark.journal import BASE, HEAD, JOURNAL, STEP, Head
 from sash.spark.live import Step, shown
 from sash.spark.stateful import FIGURES
 from sash.spark.streaming import OBSERVED
 from sash.windows.measure import Measure, MeasureKind
 
 __all__ = ["Progress", "Remembered", "progress", "state", "why"]
+
+_Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a journal: a nonce and data, by kind and number
 
 
 @dataclass(frozen=True)
@@ -157,25 +159,21 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
     session = SparkSession.getActiveSession()
     if session is None:
         raise InvalidInput.option("sash.state", None, "called while a Spark session is active")
-    heads = {row["key"][0]: Head(*row["value"]) for row in _read(session, checkpoint, HEAD[0], operator)}
-    if not heads:
+    entries: dict[int, _Entries] = {}  # by bucket
+    for row in _read(session, checkpoint, operator):
+        kind, number = row["user_map_key"]
+        nonce, data = row["user_map_value"]
+        entries.setdefault(row["key"][0], {})[kind, number] = bytes(nonce), bytes(data)
+    if not entries:
         raise InvalidInput.option("checkpoint", checkpoint, "the checkpoint of a query of sash that has had rows")
-    bases: dict[int, dict[int, bytes]] = {}
-    for row in _read(session, checkpoint, BASE[0], operator):
-        for part, value in _entries(row):
-            bases.setdefault(row["key"][0], {})[part] = bytes(value[0])
-    steps: dict[int, dict[int, bytes]] = {}
-    for row in _read(session, checkpoint, STEPS[0], operator):
-        for version, value in _entries(row):
-            steps.setdefault(row["key"][0], {})[version] = bytes(value[1])
     given = () if queries is None else named_queries(queries)
-    found = [_memory(heads[each], bases.get(each, {}), steps.get(each, {}), given) for each in sorted(heads)]
+    found = [_memory(entries[each], given) for each in sorted(entries)]
     queries_saved = found[0][1]
     memories = [live for live, _ in found]
     plan = memories[0].plan
     return Remembered(
         tuple(queries_saved),
-        len(heads),
+        len(entries),
         max((_position(each.watermark, plan.measure) for each in memories), key=_order),
         max((_position(each.newest, plan.measure) for each in memories), key=_order),
         sum(each.late_rows for each in memories),
@@ -185,28 +183,24 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
     )
 
 
-def _memory(head: Head, base: dict[int, bytes], steps: dict[int, bytes], queries: tuple[Query, ...]) -> Any:
+def _memory(entries: _Entries, queries: tuple[Query, ...]) -> Any:
     try:
-        live, texts = shown(b"".join(base[part] for part in range(head.parts)), queries)
+        head = Head.unpacked(*entries[HEAD, 0])
+        live, texts = shown(b"".join(entries[BASE, part][1] for part in range(head.parts)), queries)
         for version in range(head.base + 1, head.version + 1):
-            live.push(Step.unpacked(steps[version]))
+            live.push(Step.unpacked(entries[STEP, version][1]))
     except KeyError as error:
         raise InvalidState.damaged(f"a part of it is missing ({error})") from error
     return live, texts
 
 
-def _read(session: SparkSession, checkpoint: str, variable: str, operator: int) -> list[Any]:
-    source = session.read.format("statestore").option("stateVarName", variable).option("operatorId", operator)
+def _read(session: SparkSession, checkpoint: str, operator: int) -> list[Any]:
+    source = session.read.format("statestore").option("stateVarName", JOURNAL[0]).option("operatorId", operator)
     try:
         return list(source.load(checkpoint).collect())
     except Exception as error:
         expected = "the checkpoint of a query of sash that has stopped"
         raise InvalidInput.option("checkpoint", checkpoint, f"{expected} ({sentence_of(error)})") from error
-
-
-def _entries(row: Any) -> Iterator[tuple[Any, Any]]:
-    """The entries of a map variable, as Spark shows them one by one."""
-    yield row["user_map_key"][0], row["user_map_value"]
 
 
 # --- figures ------------------------------------------------------------------------------------------
