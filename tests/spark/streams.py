@@ -1,7 +1,8 @@
 """Streams made of files: each micro-batch is one Parquet file, and what it sends is kept apart."""
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
-__all__ = ["Feed", "Run", "ran"]
+__all__ = ["Feed", "Run", "ran", "table", "until"]
 
 
 @dataclass
@@ -73,6 +74,14 @@ def ran(feed: Feed, results: DataFrame) -> Run:
     )
     query.awaitTermination()
     return Run(batches, query)
+
+
+def until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait for what happens in a thread of Spark's."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it has not happened"
+        time.sleep(0.05)
 
 
 def table(rows: Sequence[Sequence[Any]], names: Sequence[str], types: Sequence[Any]) -> pa.Table:

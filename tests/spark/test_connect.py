@@ -8,7 +8,8 @@ import pytest
 pytestmark = pytest.mark.long
 
 SCRIPT = """
-import os, sys
+import os, sys, tempfile
+import pyarrow.parquet as pq
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 from pyspark.sql import SparkSession, functions as F
@@ -38,6 +39,30 @@ for queries in ([sliding], [sliding, ranks]):
 frame = {"on": "t", "by": "k", "rows": 5, "s": sash.sum("id")}
 check(sash.rolling(rows, **frame).toArrow(), sash.rolling(table, **frame), "id")
 assert "JVM slices" in str(sash.explain(rows, [sliding], on="t", by="k"))
+
+
+def streamed(results, folder):
+    query = (
+        results.writeStream.format("parquet").option("path", f"{folder}/results")
+        .option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True).start()
+    )
+    query.awaitTermination()
+    return query, spark.read.parquet(f"{folder}/results").toArrow()
+
+with tempfile.TemporaryDirectory() as folder:
+    for file in range(3):
+        pq.write_table(table.slice(100 * file, 100), f"{folder}/{file}.parquet")
+        os.utime(f"{folder}/{file}.parquet", (1000 * file, 1000 * file))  # Spark reads the oldest first
+    stream = spark.readStream.schema(rows.schema).option("maxFilesPerTrigger", 1).parquet(folder)
+    given = {"on": "t", "by": "k", "watermark": "5 seconds", "flush": "at_end"}
+    query, found = streamed(sash.aggregate(stream, [sliding], **given), f"{folder}/windows")
+    check(found, sash.aggregate(table, [sliding], on="t", by="k"), "k", "query", "window_start")
+    done = sash.progress(query)
+    assert done.late_rows == 0 and done.keys == 0, done
+    assert "flushed" in sash.why(query), sash.why(query)
+    assert sash.state(f"{folder}/windows/checkpoint").buckets == 2
+    query, found = streamed(sash.rolling(stream, **frame, watermark="5 seconds", flush="at_end"), f"{folder}/frames")
+    check(found, sash.rolling(table, **frame), "id")
 print("same")
 spark.stop()
 """
@@ -45,6 +70,6 @@ spark.stop()
 
 def test_a_session_of_spark_connect_gives_the_same_results() -> None:
 
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[-1] == "same"

@@ -28,7 +28,7 @@ from tests.engine.transcripts import TRANSCRIPTS, Event, Transcript, difference,
 
 # A bucket is never told that rows are in order, and a job without queries is none.
 EMPTIED = "a query that is removed and added again begins anew"
-TOLD = [each for each in TRANSCRIPTS if not each.in_order and not each.partial and each.name != EMPTIED]
+TOLD = [each for each in TRANSCRIPTS if not each.in_order and each.name != EMPTIED]
 
 
 def schema_for(transcript: Transcript) -> pa.Schema:
@@ -48,9 +48,8 @@ def schema_for(transcript: Transcript) -> pa.Schema:
 def work_of(transcript: Transcript, queries: Mapping[str, Query]) -> WindowWork:
     schema = schema_for(transcript)
     delay = None if transcript.delay is None else written(transcript.delay)
-    options = options_of(
-        transcript.on, key_columns(transcript.by), written(transcript.lateness), delay, False, transcript.emit
-    )
+    by, lateness = key_columns(transcript.by), written(transcript.lateness)
+    options = options_of(transcript.on, by, lateness, delay, False, transcript.emit, transcript.partial)
     recipe = Recipe(tuple(subjects(queries)), options, schema)
     return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
 

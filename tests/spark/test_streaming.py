@@ -15,12 +15,13 @@ from pyspark.sql import functions as F
 
 import sash
 from sash.errors import InvalidInput, SashError, sentence_of
+from sash.spark import Listener, Progress
 from sash.spark.sending import _hashed, bucket_ids
 from tests.engine.oracle import number
 from tests.engine.transcripts import TRANSCRIPTS, Transcript, difference, subjects, type_of, written
 from tests.spark.native import Grid, Session, Value, answers, native_windows, of_sash
 from tests.spark.native import difference as unlike
-from tests.spark.streams import Feed, Run, ran, table
+from tests.spark.streams import Feed, Run, ran, table, until
 
 SECOND = 1_000_000
 NAMES, TYPES = ("ts", "k", "x"), (pa.timestamp("us", "UTC"), pa.string(), pa.float64())
@@ -396,6 +397,25 @@ def test_progress_tells_rows_watermark_windows_and_state(feed: Feed) -> None:
         run.query
     )
     assert "2 sent" in str(done) and "<table>" in done._repr_html_()
+
+
+def test_a_listener_is_told_the_progress_of_every_micro_batch(spark: Any, feed: Feed) -> None:
+    told: dict[str, list[Progress]] = {}
+    listener = Listener(lambda name, now: told.setdefault(name, []).append(now))
+    spark.streams.addListener(listener)
+    try:
+        feed.add(seconds((1, "a", 1.0), (2, "b", 2.0)), seconds((14, "a", 3.0)))
+        run = ran(feed, sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="2 seconds"))
+        native = feed.stream().withWatermark("ts", "2 seconds").groupBy(F.window("ts", "10 seconds")).count()
+        native.writeStream.format("noop").trigger(availableNow=True).start().awaitTermination()
+        until(lambda: len(told.get(str(run.query.id), [])) == 2)
+    finally:
+        spark.streams.removeListener(listener)
+    assert list(told) == [str(run.query.id)]  # a query of Spark's own has no figures of sash
+    assert told[str(run.query.id)][-1] == sash.progress(run.query)
+    assert [(each.rows, each.results) for each in told[str(run.query.id)]] == [(2, 0), (1, 2)]
+    with pytest.raises(SashError, match="tell must be a function"):
+        Listener("print")  # type: ignore[arg-type]
 
 
 def test_user_function_that_fails_is_reported_with_its_name_key_and_rows(feed: Feed) -> None:

@@ -20,7 +20,7 @@ from sash.spark.stateful import FIGURES
 from sash.spark.streaming import OBSERVED
 from sash.windows.measure import Measure, MeasureKind
 
-__all__ = ["Progress", "Remembered", "progress", "state", "why"]
+__all__ = ["Progress", "Remembered", "of_report", "progress", "state", "why"]
 
 _Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a journal: a nonce and data, by kind and number
 
@@ -64,21 +64,7 @@ class Progress:
 
 def progress(query: StreamingQuery) -> Progress | None:
     """What a streaming query has done, as of its last micro-batch; None before the first has ended."""
-    found = _last(query)
-    if found is None:
-        return None
-    report, measure, figures = found
-    rows = figures["rows"] or 0
-    return Progress(
-        report["batchId"],
-        rows,
-        float(report.get("processedRowsPerSecond") or 0.0),
-        _position(figures["watermark"], measure),
-        _position(figures["newest"], measure),
-        combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
-        next_end=_position(figures["next_end"], measure),
-        **{name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")},
-    )
+    return next(filter(None, map(of_report, reversed(query.recentProgress))), None)
 
 
 def why(query: StreamingQuery) -> str:
@@ -206,13 +192,28 @@ def _read(session: SparkSession, checkpoint: str, operator: int) -> list[Any]:
 # --- figures ------------------------------------------------------------------------------------------
 
 
-def _last(query: StreamingQuery) -> tuple[Any, Measure, dict[str, Any]] | None:
-    """The last report that has figures of sash; a trigger without rows has none."""
-    for report in reversed(query.recentProgress):
-        for name, figures in report["observedMetrics"].items():
-            if name.startswith(OBSERVED) and figures["keys"] is not None:
-                return report, Measure(MeasureKind(name.split(" ")[1])), figures.asDict()
+def of_report(report: Any) -> Progress | None:
+    """What one of Spark's reports says of sash; a trigger without rows, and a query of others, say nothing."""
+    named = report["observedMetrics"]
+    for name in named:
+        figures = named[name].asDict() if name.startswith(OBSERVED) else {}
+        if figures.get("keys") is not None:
+            return _progress(report, Measure(MeasureKind(name.split(" ")[1])), figures)
     return None
+
+
+def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progress:
+    rows = figures["rows"] or 0
+    return Progress(
+        report["batchId"],
+        rows,
+        round(float(report.get("processedRowsPerSecond") or 0.0), 1),
+        _position(figures["watermark"], measure),
+        _position(figures["newest"], measure),
+        combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
+        next_end=_position(figures["next_end"], measure),
+        **{name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")},
+    )
 
 
 def _position(position: Any, measure: Measure) -> Any:
