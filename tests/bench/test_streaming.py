@@ -62,7 +62,7 @@ def test_a_quick_run_measures_both_sides_which_send_the_same(place: Workplace, t
     for metric in ("slices", "state in memory", "journal per micro-batch"):
         found = [record for record in report.records if record.metric == metric]
         assert {record.subject for record in found} == {SASH} and all(record.value for record in found), metric
-    assert len(report.bars) == 4 + 2 + 1 + 1
+    assert len(report.bars) == 4 + 2 + 1 + 1 + 1
     assert {bar.verdict for bar in report.bars} <= {"pass", "miss"}
     assert report.bars[-1].verdict == "pass" and "differ" in report.bars[-1].name
     pictures = {path.stem for path in tmp_path.glob("*.png")}
@@ -100,8 +100,8 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
 
 @pytest.mark.parametrize("settings", [FULL, QUICK], ids=lambda each: each.name)
 def test_every_run_measures_what_the_bars_are_about(settings: Any) -> None:
-    assert 60 in settings.slides and settings.far_slides == 600
-    assert len(settings.keys) > 1 and settings.far_rows < settings.rows
+    assert 60 in settings.slides and dict(settings.far)[600] < settings.rows
+    assert len(settings.keys) > 1 and settings.growth_keys >= 1000
 
 
 def test_files_are_read_in_the_order_of_time_and_hold_all_rows(tmp_path: Path) -> None:

@@ -4,18 +4,19 @@ from collections.abc import Iterator
 
 from sash.bench.dataframes.bars import over, said, time_of
 from sash.bench.dataframes.subjects import NATIVE, SASH
-from sash.bench.unbounded.measuring import DIFFERENT, WRITTEN
+from sash.bench.unbounded.measuring import BATCH, DIFFERENT, WRITTEN
 from sash.report import Bar, Record, Report
 
 __all__ = ["bars_of"]
 
 FEW, FAR = 60, 600  # size / slide
+PER_KEY = 0.0003  # seconds that a group of Spark's state operator for Python costs in a micro-batch
 
 
 def bars_of(report: Report) -> tuple[Bar, ...]:
     """Every promise whose experiment was part of the run."""
     ran = {record.experiment for record in report.records}
-    parts = {"slide": _slide, "keys": _keys, "sessions": _sessions}
+    parts = {"slide": _slide, "keys": _keys, "sessions": _sessions, "growth": _growth}
     bars = [bar for name, part in parts.items() if name in ran for bar in part(report)]
     return (*bars, *_same(report))
 
@@ -57,6 +58,17 @@ def _keys(report: Report) -> Iterator[Bar]:
 
 def _sessions(report: Report) -> Iterator[Bar]:
     yield _as_fast(report, "sessions", 1.0, "sessions")
+
+
+def _growth(report: Report) -> Iterator[Bar]:
+    """A micro-batch of few rows of many keys, beside what a group of Spark's state for each key would cost."""
+    found = report.select("growth", subject=SASH, metric=BATCH)
+    if found:
+        fewest = min(found, key=lambda each: int(each.get("batch_rows") or 0))
+        keys, seconds = int(fewest.get("keys") or 0), fewest.value
+        name = f"{keys:,} keys, micro-batch of {fewest.get('batch_rows'):,} rows: of {1000 * PER_KEY} ms per key"
+        measured = None if seconds is None else seconds / (PER_KEY * keys)
+        yield Bar(name, 0.1, measured, at_most=True, note="" if seconds is None else f"{seconds:.3g} s")
 
 
 def _same(report: Report) -> Iterator[Bar]:

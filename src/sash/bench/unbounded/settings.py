@@ -19,8 +19,7 @@ class StreamSettings(Budget):
     files: int
     minutes: int  # of event time
     slides: tuple[int, ...]  # size / slide, for both
-    far_slides: int  # of these native is asked on fewer rows: it keeps each row in so many windows
-    far_rows: int
+    far: tuple[tuple[int, int], ...]  # of these native is asked on fewer rows: it keeps each row in so many windows
     lone_slides: tuple[int, ...]  # of these sash is asked alone, on all rows
     slide_keys: int
     keys: tuple[int, ...]
@@ -43,8 +42,7 @@ FULL = StreamSettings(
     files=4,
     minutes=40,
     slides=(1, 10, 60),
-    far_slides=600,
-    far_rows=80_000,
+    far=((600, 80_000), (1000, 8_000)),
     lone_slides=(600, 1000),
     slide_keys=20_000,
     keys=(10, 10_000, 100_000),
@@ -67,8 +65,7 @@ QUICK = StreamSettings(
     files=2,
     minutes=20,
     slides=(1, 60),
-    far_slides=600,
-    far_rows=100,
+    far=((600, 100),),
     lone_slides=(600,),
     slide_keys=50,
     keys=(10, 1000),

@@ -25,9 +25,8 @@ def slide_tasks(settings: StreamSettings) -> Iterator[Task]:
     files = _files(settings, settings.slide_keys)
     for slides in settings.slides:
         yield Task(f"{slides} slides", partial(_slide, settings, both(WINDOWS, slides, files)))
-    far = settings.far_slides
-    few = files.part(settings.far_rows)
-    yield Task(f"{far} slides, {few.rows} rows", partial(_slide, settings, both(WINDOWS, far, few)))
+    for slides, rows in settings.far:
+        yield Task(f"{slides} slides, {rows} rows", partial(_slide, settings, both(WINDOWS, slides, files.part(rows))))
     for slides in settings.lone_slides:
         yield Task(f"{slides} slides, sash", partial(_slide, settings, [Point(SASH, WINDOWS, slides, files)]))
 
@@ -37,7 +36,7 @@ def _slide(settings: StreamSettings, points: list[Point]) -> Iterator[Record]:
     shape = {"slides": slides, "rows": files.rows, "keys": files.keys}
     yield from records_of("slide", contest(HERE, points, settings), shape)
     if len(points) == 1:
-        why = f"Spark keeps each of {files.rows} rows in {slides} windows; see {settings.far_rows} rows"
+        why = f"Spark keeps each of {files.rows} rows in {slides} windows; see {dict(settings.far)[slides]} rows"
         yield left_out("slide", NATIVE, points[0].aggregate, why, shape)
 
 
