@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,13 @@ import numpy as np
 import pytest
 
 import sash
-from sash.algebra import cache
+from sash.algebra import aggregate, cache
+from sash.algebra.aggregate import bind
 from sash.algebra.cache import cache_directory
 from sash.algebra.compiler import JIT_DISABLED
 from sash.algebra.digest import digest
+from sash.algebra.fields import Field
+from sash.algebra.monoid import Column
 
 ROOT = Path(__file__).resolve().parents[2]
 compiled_only = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT is set: nothing is compiled, nothing cached")
@@ -298,3 +302,23 @@ def test_equal_functions_of_two_modules_do_not_share_their_globals() -> None:
         answers.append(sash.swag.slide([4.0, 9.0], 2, roots))
         del module["math"]
     assert answers == [[2.0, 5.0], [2.0, 5.0]]
+
+
+@compiled_only
+def test_functions_that_were_understood_once_are_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def steps(factor: float) -> sash.Aggregate:
+        return sash.Aggregate(
+            "steps", state="f8", identity=0.0, lift=lambda x: x * factor, combine=lambda a, b: a + b, lower=lambda a: -a
+        )
+
+    x, n = Column(Field("f8")), Column(Field("i8"))
+    first = bind(steps(2.0), (x,))
+
+    def asked(*given: Any) -> Any:
+        raise AssertionError("the compiler was asked")
+
+    monkeypatch.setattr(aggregate, "returned_fields", asked)
+    assert bind(steps(2.0), (x,)).fields == first.fields
+    for other, column in ((steps(3.0), x), (steps(2.0), n), (replace(steps(2.0), lower=abs), x)):
+        with pytest.raises(AssertionError, match="asked"):
+            bind(other, (column,))

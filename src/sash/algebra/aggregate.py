@@ -146,8 +146,14 @@ class Aggregate(Template):
         return Parts((component,), lower, result)
 
     def _checked(self, component: Component, lower: Callable[[Any], Any], columns: tuple[Column, ...]) -> Field:
-        """What `lower` gives, after making sure that the compiler understands all functions alike."""
+        """What `lower` gives, after making sure that the compiler understands all functions alike.
+
+        That takes it 100 ms, so what was found once is known: of the same functions and types it is the same.
+        """
         values = [column.field for column in columns[: self.arity]]
+        known = (component.name, digest(self.lower), *(each.code for each in values))
+        if known in _CHECKED:
+            return _CHECKED[known]
         partial = [component.fields]
         for what, function, arguments in (
             ("lift", component.lift, values),
@@ -168,7 +174,10 @@ class Aggregate(Template):
         given = returned_fields(self.name, "lower", lower, partial)
         if isinstance(given, tuple):
             raise InvalidAggregate.shape(self.name, "lower", 1, given)
-        return Field(given)
+        return _CHECKED.setdefault(known, Field(given))
+
+
+_CHECKED: dict[tuple[str, ...], Field] = {}  # what aggregates give, by their functions and types
 
 
 def _arity(function: Callable[..., Any]) -> int:
