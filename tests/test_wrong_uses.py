@@ -527,6 +527,11 @@ JOBS: dict[str, tuple[str, str, str]] = {
     "a watermark in no unit": ('"10 seconds"', '"10"', "Write such as '1 hour'"),
     "a future before now": ('by = "plug"', 'by = "plug"\nmax_future = -5', "not negative"),
     "a trigger that is none": ('"noop"', '"noop"\ntrigger = "soon"', "'available now', 'once', or a duration"),
+    "a flush at every pause": (
+        JOB,
+        JOB.replace('"noop"', '"noop"\ntrigger = "10 seconds"').replace('by = "plug"', 'by = "plug"\nflush = "at_end"'),
+        "'available now' with flush",
+    ),
     "a text that is wrong": (JOB, TEXT.format("SELCT MAX(load) FROM rows [ROWS 5]"), "Did you mean SELECT?"),
     "a text of another table": (
         JOB,

@@ -347,6 +347,13 @@ class InvalidInput(SashError, ValueError):
         return cls(f"{what} must be {expected}, but is {_shown(value)}.")
 
     @classmethod
+    def in_parts(cls) -> "InvalidInput":
+        return cls(
+            "Spark cut the first micro-batch, which also brings `initial`, in two, and rows of the second part would "
+            "be late: set spark.sql.execution.arrow.maxRecordsPerBatch higher, and start anew."
+        )
+
+    @classmethod
     def no_report(cls, folder: object, commands: Iterable[str]) -> "InvalidInput":
         hint = " or ".join(f"`{each}`" for each in commands)
         return cls(f"There is no report.json in {folder} or below; make one with {hint}.")

@@ -6,7 +6,7 @@ its attempts is its own.
 
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -21,11 +21,11 @@ from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import frames_of, plan_frames
 from sash.engine.tables import read_rows
-from sash.errors import InvalidState
+from sash.errors import InvalidInput, InvalidState
 from sash.plan.query import Query
 from sash.spark import journal
 from sash.spark.asked import as_results
-from sash.spark.journal import BASE, HEAD, JOURNAL, STEP, Head
+from sash.spark.journal import BASE, BEFORE, HEAD, JOURNAL, STEP, Head
 from sash.spark.live import FrameWork, Step, WindowWork, Work
 from sash.spark.packing import BUDGET
 from sash.spark.sending import SendTask, bucket_ids
@@ -121,8 +121,12 @@ class Worker:
                 tester.updateMapState(JOURNAL[0], BUCKET, store.entries)
             answers = tester.test(BUCKET, list(sent(work, rows)))
             new = Store(tester.peekMapState(JOURNAL[0], BUCKET))
-        found = [pa.ipc.read_record_batch(pa.py_buffer(each["data"]), work.results) for each in answers if each["data"]]
-        return new, [row for batch in found for row in batch.to_pylist()]
+        return new, results_in(work, answers)
+
+
+def results_in(work: Work, answers: Iterable[Any]) -> list[Any]:
+    found = [pa.ipc.read_record_batch(pa.py_buffer(each["data"]), work.results) for each in answers if each["data"]]
+    return [row for batch in found for row in batch.to_pylist()]
 
 
 def sent(work: Work, rows: pa.Table) -> Iterator[Row]:
@@ -295,8 +299,44 @@ def test_damage_in_the_store_is_told_by_the_query(make: Make) -> None:
     store, worker = Store(), Worker()
     for rows in batches[:2]:
         store, _ = worker.attempt(store, work, rows)
-    for entry, told in (((STEP, 2), r".* bytes were written"), ((HEAD, 0), "its head has 39 bytes instead of 40")):
+    for entry in ((STEP, 2), (HEAD, 0)):
         nonce, data = store.entries[entry]
-        cut = Store({**store.entries, entry: (nonce, data[:-1])})
-        with pytest.raises(InvalidState, match=f"The saved state is damaged: {told}"):
-            Worker().attempt(cut, work, batches[2])
+        for damaged, told in ((data[:-1], "bytes were written"), (data[:-1] + b"\xff", "checksum")):
+            spoilt = Store({**store.entries, entry: (nonce, damaged)})
+            with pytest.raises(InvalidState, match=f"The saved state is damaged: .*{told}"):
+                Worker().attempt(spoilt, work, batches[2])
+
+
+# --- what was before the stream ------------------------------------------------------------------------------
+
+
+def before(work: Work, history: pa.Table) -> TwsTester:
+    """A first task that is given history."""
+    lines = [(BUCKET, line) for line in sent(work, history)]
+    return TwsTester(BucketProcessor(work, "stream", 1, BUDGET.held_bytes), initialStateRow=lines)
+
+
+@WORKS
+def test_history_waits_for_rows(make: Make) -> None:
+    """Spark gives it in the first micro-batch, which may have no rows, and never again."""
+    work, (history, *batches) = make(), some_rows(4)
+    tester = before(work, history)
+    wanted = results_in(work, tester.test(BUCKET, list(sent(work, batches[0]))))
+    store = Store(before(work, history).peekMapState(JOURNAL[0], BUCKET))
+    assert store.of(BEFORE) and not store.of(HEAD)
+    store, found = Worker().attempt(store, work, batches[0])
+    assert found == wanted
+    assert not store.of(BEFORE) and store.known.version == 2
+    store, _ = Worker().attempt(store, work, batches[1])
+    assert store.known.version == 3
+
+
+@WORKS
+def test_a_micro_batch_in_two_parts_is_refused(make: Make) -> None:
+    """Rows of the second would be judged by the watermark of the first."""
+    work, batches = make(), some_rows(2)
+    tester = before(work, batches[0])
+    lines = list(sent(work, batches[1]))
+    tester.test(BUCKET, lines[:1])
+    with pytest.raises(InvalidInput, match="maxRecordsPerBatch"):
+        tester.test(BUCKET, lines[1:])

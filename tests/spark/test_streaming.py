@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
@@ -256,6 +257,30 @@ def test_late_rows_are_counted_and_sent_on_with_the_reason(feed: Feed) -> None:
     assert "3 rows came too late" in sash.why(run.query)
 
 
+def test_the_clock_of_times_without_a_zone_is_the_one_on_the_wall(spark: Any, tmp_path: Path) -> None:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        now = datetime.now(ZoneInfo("Asia/Tokyo")).replace(tzinfo=None)
+        rows = pa.table({"ts": pa.array([now, now + timedelta(hours=3)], pa.timestamp("us")), "x": [1.0, 2.0]})
+        feed = Feed(spark, tmp_path, "ts timestamp_ntz, x double").add(rows)
+        query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
+        given: dict[str, Any] = {
+            "on": "ts",
+            "watermark": "0s",
+            "max_future": "1 hour",
+            "late": "keep",
+            "flush": "at_end",
+        }
+        found = ran(feed, sash.aggregate(feed.stream(), query, **given)).all()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+    assert sorted((row["query"], row["n"], row["late_reason"]) for row in found) == [
+        ("_late", None, "it is too far ahead of the clock"),
+        ("ten", 1, None),
+    ]
+
+
 def test_late_rows_within_lateness_correct_what_was_sent(feed: Feed) -> None:
     feed.add(seconds((1, "a", 1.0)), seconds((30, "b", 2.0)), seconds((3, "a", 5.0)), seconds((31, "a", 5.0)))
     results = sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="5 seconds", allowed_lateness="1 minute")
@@ -454,6 +479,7 @@ def test_what_can_be_known_before_a_stream_starts_is_refused_then(spark: Any, fe
     refused("'k'", on="k")
     refused("late must be 'count' or 'keep'", late="drop")
     refused("flush must be 'at_end'", flush="always")
+    refused("one in a stream", rows.withWatermark("ts", "5 seconds"), flush="at_end")
     refused("initial must be a bounded DataFrame", initial=rows)
     refused("initial must be a bounded DataFrame", initial=seconds())
     refused(

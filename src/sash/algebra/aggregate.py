@@ -116,6 +116,18 @@ class Aggregate(Template):
         return (Field(self.state),) if isinstance(self.state, str) else tuple(Field(code) for code in self.state)
 
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
+        """What it needs of rows of these types.
+
+        The same functions give the same parts, for the compiler takes 100 ms to look at them, and keeps what it has
+        seen for ever; and a worker of Spark is sent the same functions with every task.
+        """
+        meaning = digest(self.lift, self.combine, self.invert, self.lower, self.state, self.identity)
+        known = self.name, meaning, self.commutative, self.selective, str(self.result), columns
+        if known not in _PARTS:
+            _PARTS[known] = self._parts(columns)
+        return _PARTS[known]
+
+    def _parts(self, columns: tuple[Column, ...]) -> Parts:
         fields = self._fields
         for column in columns:
             if column.is_time:
@@ -146,14 +158,8 @@ class Aggregate(Template):
         return Parts((component,), lower, result)
 
     def _checked(self, component: Component, lower: Callable[[Any], Any], columns: tuple[Column, ...]) -> Field:
-        """What `lower` gives, after making sure that the compiler understands all functions alike.
-
-        That takes it 100 ms, so what was found once is known: of the same functions and types it is the same.
-        """
+        """What `lower` gives, after making sure that the compiler understands all functions alike."""
         values = [column.field for column in columns[: self.arity]]
-        known = (component.name, digest(self.lower), *(each.code for each in values))
-        if known in _CHECKED:
-            return _CHECKED[known]
         partial = [component.fields]
         for what, function, arguments in (
             ("lift", component.lift, values),
@@ -174,10 +180,10 @@ class Aggregate(Template):
         given = returned_fields(self.name, "lower", lower, partial)
         if isinstance(given, tuple):
             raise InvalidAggregate.shape(self.name, "lower", 1, given)
-        return _CHECKED.setdefault(known, Field(given))
+        return Field(given)
 
 
-_CHECKED: dict[tuple[str, ...], Field] = {}  # what aggregates give, by their functions and types
+_PARTS: dict[tuple[Any, ...], Parts] = {}  # by what functions and options mean, and types
 
 
 def _arity(function: Callable[..., Any]) -> int:
@@ -239,7 +245,11 @@ class Builtin(Template):
     parameters: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
 
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
-        return self.make(columns, invertible)
+        digits = tuple(each.field.decimal for each in columns)  # fields are equal without them
+        known = self.name, self.parameters, columns, digits, invertible
+        if known not in _PARTS:
+            _PARTS[known] = self.make(columns, invertible)
+        return _PARTS[known]
 
 
 def counted(columns: tuple[Column, ...]) -> Component:

@@ -13,7 +13,7 @@ Laws      combine is associative, identity is neutral on both sides, oldest on t
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -333,6 +333,7 @@ def _typed(fields: tuple[Field, ...], name: str) -> tuple[str, list[tuple[str, A
     return casts, [(f"t{k}", each.dtype.type) for k, each in enumerate(fields) if not each.is_array]
 
 
+@cache  # the compiler keeps each of them for ever
 def _canonical(fields: tuple[Field, ...]) -> Callable[[Partial], Partial]:
     """A function that does nothing to Python, and gives fields their types when compiled."""
 

@@ -135,6 +135,9 @@ def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     queries = tuple(_query(path, name, _table(path, each, name)) for name, each in parts["queries"].items())
     options = {name: own[name] for name in _OPTIONS if name in own}
     _check_options(path, options)
+    if "flush" in options and sink.pause is not None:
+        expected = "'available now' with flush, which closes everything at the first pause of the source"
+        raise InvalidJob.wrong_type(path, "sink.trigger", sink.trigger, expected)
     settings = {name: own[name] for name in ("text", "name", "master") if name in own}
     for name, value in settings.items():
         if not isinstance(value, str):

@@ -6,27 +6,30 @@ Idea      Live work is a function of what it was given, so a micro-batch is writ
 Picture     head 0                    nonce, (version, base version, …)
             base 0 | 1 | …            the memory after micro-batch `base version`, in parts
             step b+1 | … | version    nonce, (rows, newest)
+            before 0 | 1 | …          lines from before the stream began, until its first micro-batch takes them up
 Keeps     J1  the memory at `version` is the base, given the steps b+1 … version in order
-          J2  every step has a nonce of its own, and the head that of the last: two memories of one version and nonce
-              are the same, whichever worker and attempt made them
+          J2  the steps of every micro-batch have a nonce of their own, and the head that of the last: two memories of
+              one version and nonce are the same, whichever worker and attempt made them
           J3  steps weigh at most `_HEAVY` times the memory, or a step and a base have just been written
 
 A worker keeps the memory of its buckets from one micro-batch to the next. One that missed some takes up the steps
 since; one whose nonce is not in the journal was part of an attempt that failed, and is dropped.
 """
 
-import struct
 import uuid
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from sash.errors import InvalidState
 from sash.spark.live import Live, Step, Work
+from sash.swag.saved import pack, unpack
 
-__all__ = ["BASE", "HEAD", "JOURNAL", "STEP", "Head", "Journal"]
+__all__ = ["BASE", "BEFORE", "HEAD", "JOURNAL", "STEP", "Head", "Journal"]
 
 _PART = 4 << 20  # bytes of a base in one entry of the store
 _HEAVY = 2
@@ -39,8 +42,8 @@ JOURNAL = (
     StructType().add("kind", StringType()).add("number", LongType()),
     StructType().add("nonce", BinaryType()).add("data", BinaryType()),
 )
-HEAD, BASE, STEP = "head", "base", "step"
-_HEAD = struct.Struct("<5q")
+HEAD, BASE, STEP, BEFORE = "head", "base", "step", "before"
+_HEAD, _BEFORE = b"SASHHED\0", b"SASHBFR\0"
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,11 @@ class Head:
     buckets: int
 
     def packed(self) -> bytes:
-        return _HEAD.pack(self.version, self.base, self.parts, self.steps_bytes, self.buckets)
+        return pack((self.version, self.base, self.parts, self.steps_bytes, self.buckets), _HEAD)
 
     @classmethod
     def unpacked(cls, nonce: bytes, data: bytes) -> "Head":
-        if len(data) != _HEAD.size:
-            raise InvalidState.damaged(f"its head has {len(data)} bytes instead of {_HEAD.size}")
-        version, *rest = _HEAD.unpack(data)
+        version, *rest = unpack(data, _HEAD, "journal")
         return cls(version, nonce, *rest)
 
 
@@ -130,6 +131,19 @@ class Journal:
     def _entry(self, kind: str, number: int) -> tuple[bytes, bytes] | None:
         found = self._entries.getValue((kind, number))
         return None if found is None else (bytes(found[0]), bytes(found[1]))
+
+    def note(self, number: int, line: Sequence[Any]) -> None:
+        """Keep a line from before the stream began: Spark tells it in the first micro-batch only, rows may come later."""
+        *told, piece = line
+        self._write(BEFORE, number, b"", pack((*told, bytes(piece)), _BEFORE))
+
+    def noted(self) -> list[tuple[Any, ...]]:
+        """The lines from before the stream began, which are forgotten now."""
+        lines: list[tuple[Any, ...]] = []
+        while (found := self._entry(BEFORE, len(lines))) is not None:
+            lines.append(unpack(found[1], _BEFORE, "journal"))
+            self._entries.removeKey((BEFORE, len(lines) - 1))
+        return lines
 
     def _write(self, kind: str, number: int, nonce: bytes, data: bytes) -> None:
         self._entries.updateValue((kind, number), (nonce, data))

@@ -31,7 +31,7 @@ from sash.spark.tasks import Recipe, needed
 from sash.swag.saved import pack, unpack
 from sash.windows.measure import Measure
 
-__all__ = ["TOO_FAR", "FrameWork", "Gone", "Live", "Step", "WindowWork", "Work", "shown"]
+__all__ = ["NONE_GONE", "TOO_FAR", "FrameWork", "Gone", "Live", "Step", "WindowWork", "Work", "shown"]
 
 _MAGIC, _STEP = b"SASHBKT\0", b"SASHSTP\0"
 # Why a row is in no window.
@@ -417,8 +417,11 @@ class FrameWork(Work):
         content = unpack(base, _MAGIC, "bucket")
         if "frames" not in content:
             raise InvalidState.other("windows", "sash.aggregate", "sash.rolling")
-        if content["frames"] != self.text or content["schema"] != str(self.schema):
+        if content["frames"] != self.text:
             raise InvalidState.other("frames", content["frames"], self.text)
+        if content["schema"] != str(self.schema):
+            columns = (" ".join(str(each).split()) for each in (content["schema"], self.schema))
+            raise InvalidState.other("columns", *columns)
         before, waiting = (table_of_bytes(content[name]).cast(self.schema) for name in ("before", "waiting"))
         return _Frames(self, before, waiting, content["newest"], content["watermark"], content["late"])
 

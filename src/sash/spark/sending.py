@@ -20,10 +20,12 @@ from sash.spark.packing import Budget, as_binary, gathered, taken
 from sash.spark.tasks import Batches, Task
 from sash.windows.measure import Measure
 
-__all__ = ["FAR", "SendTask", "bucket_ids", "sent_schema"]
+__all__ = ["FAR", "LINE", "SendTask", "bucket_ids", "sent_schema"]
 
 # Rows that claim to be of a time that has not come: they are told apart by a column that no user's table has.
 FAR = "sash is far"
+# What a bucket is told by a line, beside its number.
+LINE = ("task", "number", "rows", "newest", "piece")
 
 
 def sent_schema(measure: Measure) -> pa.Schema:

@@ -14,10 +14,10 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from sash.errors import SashError
+from sash.errors import InvalidInput, SashError
 from sash.spark.journal import Head, Journal
-from sash.spark.live import TOO_FAR, Gone, Live, Step, Work
-from sash.spark.sending import FAR, piece_columns
+from sash.spark.live import NONE_GONE, TOO_FAR, Gone, Live, Step, Work
+from sash.spark.sending import FAR, LINE, piece_columns
 from sash.spark.settling import settle
 from sash.spark.tasks import Batches, Task
 
@@ -65,13 +65,18 @@ class BucketProcessor(StatefulProcessor):
         self._handle = handle
         self._journal = Journal(handle, self._work, self._stream, self._buckets, self._held_bytes)
         self._had_rows: set[int] = set()
-        self._history: dict[int, list[Row]] = {}
+        self._noted: dict[int, int] = {}  # lines from before the stream began, by bucket
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
-        self._history.setdefault(key[0], []).append(initialState)
+        (bucket,) = key
+        number = self._noted.get(bucket, 0)
+        self._journal.note(number, [initialState[name] for name in LINE])
+        self._noted[bucket] = number + 1
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:
         (bucket,) = key
+        if bucket in self._had_rows:
+            raise InvalidInput.in_parts()
         self._had_rows.add(bucket)
         if self._flushes:  # due in the next micro-batch, with rows or without
             self._handle.registerTimer(max(timerValues.getCurrentWatermarkInMs(), 0) + 1)
@@ -98,26 +103,34 @@ class BucketProcessor(StatefulProcessor):
 
     def _pushed(self, bucket: int, rows: Iterable[Any]) -> Iterable[Row]:
         live, head, is_changed = self._journal.memory(bucket)
-        steps = []
-        if not head.version and bucket in self._history:
-            step, _ = self._step(self._history.pop(bucket))
+        steps, gone = [], NONE_GONE
+        before = [] if head.version else [dict(zip(LINE, line, strict=True)) for line in self._journal.noted()]
+        if before:
+            step, far = self._step(before)
             live.push(step)  # what ended before the stream began is not sent
-            steps.append(step)
+            steps, gone = [step], _with_far(live.late, far)
         step, far = self._step(rows)
-        return self._answered(bucket, live, head, [*steps, step], is_changed, far)
+        return self._answered(bucket, live, head, [*steps, step], is_changed, gone, far)
 
     def _ended(self, bucket: int) -> Iterable[Row]:
         live, head, is_changed = self._journal.memory(bucket)
         step = Step(self._work.schema.empty_table(), None, is_end=True)
-        return self._answered(bucket, live, head, [step], is_changed, None)
+        return self._answered(bucket, live, head, [step], is_changed, NONE_GONE, None)
 
     def _answered(
-        self, bucket: int, live: Live, head: Head, steps: list[Step], is_changed: bool, far: pa.Table | None
+        self,
+        bucket: int,
+        live: Live,
+        head: Head,
+        steps: list[Step],
+        is_changed: bool,
+        gone: Gone,
+        far: pa.Table | None,
     ) -> Iterable[Row]:
         step = steps[-1]
         combines = live.combines
         results = live.push(step)
-        late = live.late if far is None else _with_far(live.late, far)
+        late = _joined(gone, _with_far(live.late, far))
         self._journal.write(bucket, live, head, [each.kept(self._work.kept) for each in steps], is_changed)
         figures = live.figures()
         figures |= {
@@ -158,15 +171,17 @@ class BucketProcessor(StatefulProcessor):
         return Step(table, max(known, default=None), 0 if far is None else far.num_rows), far
 
 
-def _with_far(late: Gone, far: pa.Table) -> Gone:
-    if not far.num_rows:
+def _with_far(late: Gone, far: pa.Table | None) -> Gone:
+    if far is None:
         return late
-    reasons = pa.array([TOO_FAR] * far.num_rows, pa.string())
-    if not len(late):
-        return Gone(far, reasons)
-    names = far.schema.names
-    rows = pa.concat_tables([late.rows.select(names), far])
-    return Gone(rows, pa.concat_arrays([late.reasons, reasons]))
+    return _joined(late, Gone(far, pa.array([TOO_FAR] * far.num_rows, pa.string())))
+
+
+def _joined(one: Gone, other: Gone) -> Gone:
+    if not len(one) or not len(other):
+        return one if len(one) else other
+    rows = pa.concat_tables([one.rows.select(other.rows.schema.names), other.rows])
+    return Gone(rows, pa.chunked_array([one.reasons, other.reasons]).combine_chunks())
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructType, TimestampType
 
 from sash.algebra.aggregate import Template
 from sash.engine.options import length_of, options_of
@@ -200,6 +200,13 @@ def _streamed(
         session.conf.set(_PROVIDER, _ROCKS)  # the one provider that Spark's state operator takes
     partitions = int(str(session.conf.get("spark.sql.shuffle.partitions")))
     _warn_of_many(rows, partitions)
+    if flush is not None and any(_DELAY in field.metadata for field in rows.schema):
+        raise InvalidInput.option(
+            "flush",
+            flush,
+            "left out after withWatermark, for Spark allows one in a stream; "
+            "or give sash the delay by `watermark=` alone",
+        )
     ids, far = bucket_ids(partitions), _far(max_future, measure)
     task = SendTask(on, by, measure, arrow_schema(rows.schema), budget, ids, far)
     stream = uuid.uuid4().hex
@@ -207,7 +214,8 @@ def _streamed(
     sent = _sent(rows, task, measure)
     if flush == "at_end":
         # Spark's own watermark follows the clock. It only has to move: then an empty micro-batch follows the last one.
-        sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "0 seconds")
+        # It stays far behind, for Spark drops what is older, and clocks go back.
+        sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
         Unloaded(processor, JOURNAL),
@@ -227,7 +235,9 @@ def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
     # mapInArrow looks columns up by name, and trips over a dot in one.
     plain = rows.toDF(*(f"_{place}" for place, _ in enumerate(rows.columns)))
     if task.max_future is not None:
-        plain = plain.withColumn("_now", F.current_timestamp())
+        # A time without a zone, and a date, is what a clock on the wall shows.
+        has_zone = rows.schema[task.on].dataType == TimestampType()
+        plain = plain.withColumn("_now", F.current_timestamp() if has_zone else F.localtimestamp())
     return plain.mapInArrow(as_function(task), spark_schema(sent_schema(measure), "pieces"))
 
 

@@ -89,7 +89,7 @@ def why(query: StreamingQuery) -> str:
     if now.open_windows and now.watermark != math.inf:
         closing = "None of them has a known end: rows decide it."
         if now.next_end is not None and now.watermark is not None:
-            needs = now.next_end + (now.newest - now.watermark)
+            needs = _later(now.next_end, now.newest - now.watermark)
             closing = (
                 f"The next ends at {_shown(now.next_end)}, and closes when a row at {_shown(needs)} or later comes."
             )
@@ -150,6 +150,7 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
         kind, number = row["user_map_key"]
         nonce, data = row["user_map_value"]
         entries.setdefault(row["key"][0], {})[kind, number] = bytes(nonce), bytes(data)
+    entries = {bucket: own for bucket, own in entries.items() if (HEAD, 0) in own}  # the others wait for rows
     if not entries:
         raise InvalidInput.option("checkpoint", checkpoint, "the checkpoint of a query of sash that has had rows")
     given = () if queries is None else named_queries(queries)
@@ -170,13 +171,15 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
 
 
 def _memory(entries: _Entries, queries: tuple[Query, ...]) -> Any:
+    head = Head.unpacked(*entries[HEAD, 0])
     try:
-        head = Head.unpacked(*entries[HEAD, 0])
-        live, texts = shown(b"".join(entries[BASE, part][1] for part in range(head.parts)), queries)
-        for version in range(head.base + 1, head.version + 1):
-            live.push(Step.unpacked(entries[STEP, version][1]))
+        base = b"".join(entries[BASE, part][1] for part in range(head.parts))
+        steps = [entries[STEP, version][1] for version in range(head.base + 1, head.version + 1)]
     except KeyError as error:
         raise InvalidState.damaged(f"a part of it is missing ({error})") from error
+    live, texts = shown(base, queries)
+    for step in steps:
+        live.push(Step.unpacked(step))
     return live, texts
 
 
@@ -222,9 +225,25 @@ def _position(position: Any, measure: Measure) -> Any:
         return None
     if position >= measure.highest:
         return math.inf
-    if measure.kind is MeasureKind.TIME:
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=position)
-    return position
+    return _time(position) if measure.kind is MeasureKind.TIME else position
+
+
+_EPOCH, _FIRST, _LAST = (each.replace(tzinfo=UTC) for each in (datetime(1970, 1, 1), datetime.min, datetime.max))
+
+
+def _time(position: int) -> datetime:
+    """A time; one that Python has none for, before the year 1 or after 9999, is the first or the last that it has."""
+    try:
+        return _EPOCH + timedelta(microseconds=position)
+    except OverflowError:
+        return _LAST if position > 0 else _FIRST
+
+
+def _later(position: Any, delay: Any) -> Any:
+    try:
+        return position + delay
+    except OverflowError:
+        return _LAST
 
 
 def _order(position: Any) -> Any:
