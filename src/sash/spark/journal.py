@@ -133,7 +133,7 @@ class Journal:
         return None if found is None else (bytes(found[0]), bytes(found[1]))
 
     def note(self, number: int, line: Sequence[Any]) -> None:
-        """Keep a line from before the stream began: Spark tells it in the first micro-batch only, rows may come later."""
+        """Keep a line from before the stream: Spark tells it in the first micro-batch only, and rows may come later."""
         *told, piece = line
         self._write(BEFORE, number, b"", pack((*told, bytes(piece)), _BEFORE))
 
