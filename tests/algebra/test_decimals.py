@@ -312,3 +312,23 @@ def test_later_rows_with_more_digits_are_refused_not_rounded() -> None:
     with pytest.raises(InvalidInput, match=r"held decimal\(10, 2\).* now holds decimal\(10, 3\)"):
         stream.push({"t": [2], "x": pa.array([D("0.125")], pa.decimal128(10, 3))}, watermark=20)
     assert stream.finish().column("s").to_pylist() == [D("0.25")]
+
+
+def test_an_object_of_ones_own_that_begins_at_a_float_leaves_decimals_exact() -> None:
+    """0, 0.0 and False are equal, and not the same thing to begin with."""
+    ones_own = sash.Aggregate(
+        "own",
+        state=("O",),
+        identity=(0.0,),
+        lift=lambda x: (x,),
+        combine=lambda a, b: (a[0] + b[0],),
+        lower=lambda p: p[0],
+    )
+    floats = pa.table({"t": [1, 2], "x": pa.array([1.0, None])})
+    assert (
+        sash.aggregate(floats, sash.query("q", sash.tumbling(10), v=ones_own("x")), on="t").to_pylist()[0]["v"] == 1.0
+    )
+    exact = [Decimal("12345678901234567.89"), None, Decimal("1.01")]
+    decimals = pa.table({"t": [1, 2, 3], "x": pa.array(exact, pa.decimal128(38, 10))})
+    (found,) = sash.aggregate(decimals, sash.query("q", sash.tumbling(10), s=sash.sum("x")), on="t").to_pylist()
+    assert found["s"] == Decimal("12345678901234568.90")

@@ -67,12 +67,15 @@ def test_code_without_output_runs(spark: SparkSession, tmp_path: Path) -> None:
     short, long = sash.frame(rows=3, mean=sash.mean("load")), sash.frame(range="10 minutes", peak=sash.max("load"))
     given = {"sash": sash, "events": events, "history": events, "stream": stream, "peaks": peaks, "visits": visits}
     given |= {"short": short, "long": long, "path": str(tmp_path / "out"), "checkpoint": feed.checkpoint}
+    given |= {"spark": spark, "listener": None}
     given["results"] = sash.aggregate(stream, peaks, on="ts", by="plug", watermark="10 seconds")
     texts = [content for page in PAGES for language, content in blocks(page) if language == "python"]
     assert len(texts) > 3
     for text in texts:
         names = dict(given)
         exec(text, names)
+        if names["listener"] is not None:
+            spark.streams.removeListener(names["listener"])
         for name in names.keys() - given.keys() - {"__builtins__"}:
             found = names[name]
             if name == "query":

@@ -315,11 +315,11 @@ def _constant(fields: tuple[Field, ...], values: tuple[Any, ...]) -> Callable[[]
             bindings += [(f"v{k}", each.dtype.type(value)), (f"t{k}", each.dtype.type)]
         elif each.is_object:
             items.append(f"v{k}")
-            bindings.append((f"v{k}", value))
+            bindings += [(f"v{k}", value), (f"kind of v{k}", f"{type(value)} {value!r}")]
         else:
             items.append(f"v{k}")
             bindings.append((f"v{k}", each.dtype.type(value).item()))
-    # To a cache 0, 0.0, -0.0 and False are one key: the text tells fields of unlike types apart.
+    # To a cache 0, 0.0, -0.0 and False are one key: the text tells fields of unlike types apart, a kind objects.
     kinds = [
         f"{each.code} {'' if each.is_object else each.dtype.type(value)}"
         for each, value in zip(fields, values, strict=True)
