@@ -31,6 +31,15 @@ def test_times_before_the_first_of_python_are_that_one() -> None:
     assert found.watermark is None
 
 
+def test_values_apart_from_their_schema_are_named_by_it() -> None:
+    """As Spark Connect gives them."""
+    plain = report("integer", watermark=7, rows=3)
+    ((name, row),) = plain["observedMetrics"].items()
+    fields = [{"name": each, "type": "long", "nullable": True, "metadata": {}} for each in row.asDict()]
+    apart = Row(values=list(row), schema={"type": "struct", "fields": fields})
+    assert of_report({**plain, "observedMetrics": {name: apart}}) == of_report(plain)
+
+
 def test_reports_of_others_and_of_triggers_without_rows_say_nothing() -> None:
     assert of_report({"batchId": 3, "observedMetrics": {}}) is None
     assert of_report({"batchId": 3, "observedMetrics": {"other": Row(keys=1)}}) is None

@@ -199,10 +199,18 @@ def of_report(report: Any) -> Progress | None:
     """What one of Spark's reports says of sash; a trigger without rows, and a query of others, say nothing."""
     named = report["observedMetrics"]
     for name in named:
-        figures = named[name].asDict() if name.startswith(OBSERVED) else {}
+        figures = _figures(named[name]) if name.startswith(OBSERVED) else {}
         if figures.get("keys") is not None:
             return _progress(report, Measure(MeasureKind(name.split(" ")[1])), figures)
     return None
+
+
+def _figures(observed: Any) -> dict[str, Any]:
+    """What was observed, by name; a session of Spark Connect gives values apart from the schema that names them."""
+    told: dict[str, Any] = observed.asDict()
+    if set(told) == {"values", "schema"}:
+        return {field["name"]: value for field, value in zip(told["schema"]["fields"], told["values"], strict=True)}
+    return told
 
 
 def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progress:
