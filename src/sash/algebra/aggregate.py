@@ -119,10 +119,12 @@ class Aggregate(Template):
         """What it needs of rows of these types.
 
         The same functions give the same parts, for the compiler takes 100 ms to look at them, and keeps what it has
-        seen for ever; and a worker of Spark is sent the same functions with every task.
+        seen for ever.
         """
-        meaning = digest(self.lift, self.combine, self.invert, self.lower, self.state, self.identity)
-        known = self.name, meaning, self.commutative, self.selective, str(self.result), columns
+        functions = self.lift, self.combine, self.invert, self.lower
+        homes = tuple(id(getattr(each, "__globals__", None)) for each in functions)  # as in `own`
+        meaning = digest(*functions, self.state, self.identity)
+        known = self.name, meaning, homes, self.commutative, self.selective, str(self.result), columns
         if known not in _PARTS:
             _PARTS[known] = self._parts(columns)
         return _PARTS[known]
