@@ -332,6 +332,16 @@ def test_history_waits_for_rows(make: Make) -> None:
 
 
 @WORKS
+def test_rows_of_history_that_are_in_no_window_are_counted_with_those_of_the_first_micro_batch(make: Make) -> None:
+    work, (history, rows) = make(), some_rows(2)
+    nowhere = pa.table([[None], ["a"], [1.0], [NOTE]], schema=SCHEMA)
+    answers = before(work, pa.concat_tables([history, nowhere])).test(
+        BUCKET, list(sent(work, pa.concat_tables([rows, nowhere])))
+    )
+    assert [each["late"] for each in answers if each["late"] is not None] == [2]
+
+
+@WORKS
 def test_a_micro_batch_in_two_parts_is_refused(make: Make) -> None:
     """Rows of the second would be judged by the watermark of the first."""
     work, batches = make(), some_rows(2)

@@ -181,7 +181,7 @@ def _joined(one: Gone, other: Gone) -> Gone:
     if not len(one) or not len(other):
         return one if len(one) else other
     rows = pa.concat_tables([one.rows.select(other.rows.schema.names), other.rows])
-    return Gone(rows, pa.chunked_array([one.reasons, other.reasons]).combine_chunks())
+    return Gone(rows, pa.concat_arrays([one.reasons, other.reasons]))
 
 
 @dataclass(frozen=True)
