@@ -204,8 +204,7 @@ def _streamed(
         raise InvalidInput.option(
             "flush",
             flush,
-            "left out after withWatermark, for Spark allows one in a stream; "
-            "or give sash the delay by `watermark=` alone",
+            "left out after withWatermark (Spark takes one in a stream: give the delay by `watermark=` instead)",
         )
     ids, far = bucket_ids(partitions), _far(max_future, measure)
     task = SendTask(on, by, measure, arrow_schema(rows.schema), budget, ids, far)
