@@ -85,6 +85,21 @@ def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
         assert not wrong, f"{way}\n{wrong}"
 
 
+@pytest.mark.parametrize("budget", [Budget(), FEW], ids=["all rows at once", "few rows at once"])
+def test_frames_of_floats_begin_where_those_of_over_do(spark: Any, budget: Budget) -> None:
+    """Tenths are not exact: -8.1 - 0.3 is -8.4, and -8.1 - -8.4 is more than 0.3."""
+    tenths = (F.col("id") * 7919 % 400 - 200) / 10
+    rows = spark.range(600, numPartitions=3).select("id", F.round(tenths, 1).alias("t"), (F.col("id") % 3).alias("k"))
+    for length in (0.3, 0.7, 2.3):
+        over = f"OVER (PARTITION BY k ORDER BY t RANGE BETWEEN {length}D PRECEDING AND CURRENT ROW)"
+        native = rows.selectExpr("id", f"count(*) {over} AS n", f"sum(id) {over} AS s")
+        wanted = {row["id"]: (row["n"], row["s"]) for row in native.collect()}
+        framed = batch.rolling(rows, on="t", by="k", range=length, n=sash.count(), s=sash.sum("id"), budget=budget)
+        assert {row["id"]: (row["n"], row["s"]) for row in framed.collect()} == wanted, length
+    empty = batch.rolling(rows, on="t", by="k", range=0.0, closed="right", n=sash.count(), budget=budget)
+    assert {row["n"] for row in empty.collect()} == {0}
+
+
 def test_rows_exactly_a_gap_apart_are_one_session_in_both(spark: Any) -> None:
     """The contract says that they join; Spark's batch joins them as well."""
     rows = spark.range(0, 1).select(F.explode(F.array(*map(F.lit, (0, 10, 21, 5)))).alias("s"))

@@ -173,3 +173,34 @@ def test_frames_of_a_users_aggregate_are_taken_up_in_another_process() -> None:
     assert work(1).restored(saved).figures()["keys"] == 0
     with pytest.raises(InvalidState, match="frames"):
         work(2).restored(saved)
+
+
+@pytest.mark.parametrize("closed", ["both", "right"])
+@pytest.mark.parametrize("seed", range(2))
+def test_frames_of_floats_in_a_bucket_are_those_of_the_whole_table(closed: str, seed: int) -> None:
+    """Positions in tenths are not exact: what is kept of the rows before must be what frames ask for, to the bit."""
+    dice = random.Random(seed)
+    schema = pa.schema([("t", pa.float64()), ("k", pa.int64()), ("x", pa.int64())])
+    frames = tuple(
+        sash.frame(range=length / 10, closed=closed, **{f"n{length}": sash.count(), f"s{length}": sash.sum("x")})
+        for length in (0, 3, 7, 20)
+    )
+    plan = plan_frames(read_rows(schema.empty_table()), frames, "t", "k")
+    results = pa.schema([*schema, *(pa.field(name, kind) for name, kind in plan.results())])
+    work = FrameWork(plan, 1.5, schema, results, keeps_late=False)
+    at = -10.0
+    rows = []
+    for x in range(200):
+        at += dice.choice([0.0, 0.1, 0.3])
+        rows.append({"t": round(at - dice.choice([0.0, 0.0, 0.4]), 1), "k": dice.randrange(2), "x": x})
+    base, found, newest, end = work.fresh().saved(), [], -math.inf, 0
+    while end < len(rows):
+        begin, end = end, end + dice.randrange(1, 9)
+        newest = max([newest, *(row["t"] for row in rows[begin:end])])
+        live = work.restored(base)
+        step = Step(pa.Table.from_pylist(rows[begin:end], schema), newest, is_end=end >= len(rows))
+        found += live.push(step).to_pylist()
+        assert live.late_rows == 0
+        base = live.saved()
+    wanted = sash.rolling(pa.Table.from_pylist(rows, schema), *frames, on="t", by="k").to_pylist()
+    assert sorted(found, key=lambda row: row["x"]) == wanted

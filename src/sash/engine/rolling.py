@@ -204,15 +204,21 @@ def _key_begins(slots: Array) -> Array:
 
 @kernel
 def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any, ends: Any) -> None:
+    """[start, end) of each row's frame: from the first row of its key at p - width, or after, to its last peer.
+
+    Positions are compared with p - width, as SQL does: of floats, p - q <= width is another question.
+    """
     low, high = 0, 0
     for row in range(len(slots)):
-        while slots[low] != slots[row] or (
-            positions[row] - positions[low] > width or (not is_closed and positions[row] - positions[low] == width)
-        ):
-            low += 1
         high = max(high, row + 1)
         while high < len(slots) and slots[high] == slots[row] and positions[high] == positions[row]:
             high += 1
+        oldest = positions[row] - width
+        # Never past `high`: there an empty frame begins and ends, be it at the end of the arrays.
+        while low < high and (
+            slots[low] != slots[row] or positions[low] < oldest or (not is_closed and positions[low] == oldest)
+        ):
+            low += 1
         starts[row] = low
         ends[row] = high
 
