@@ -194,7 +194,7 @@ def test_what_spark_computes_of_doubles_is_a_float(name: str, algorithm: str) ->
 def test_floats_of_decimals_stand_beside_exact_sums() -> None:
     values = random_decimals(50, 9, 2, 0.2)
     asked = {"s": sash.sum(), "m": sash.mean(), "v": sash.variance(), "sd": sash.stddev(), "q": sash.quantile(q=0.5)}
-    for algorithm in ("two_stacks_lite", "subtract_on_evict"):
+    for algorithm in ("two_stacks_lite", "daba_lite"):
         found = sash.swag.slide(pa.array(values, MONEY), 6, asked, algorithm=algorithm)
         last = windows(values, 6)[-1]
         assert found["s"][-1].as_py() == total(last) and found["m"][-1].as_py() == mean(last, 6)

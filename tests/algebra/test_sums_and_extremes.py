@@ -142,15 +142,14 @@ FAMILY = {"mean": sash.mean(), "sum": sash.sum(), "count": sash.count("x"), "sd"
 
 
 @pytest.mark.parametrize(
-    ("code", "invertible", "fields"),
+    ("code", "fields"),
     [
-        ("f8", False, ["i8", "f8", "f8"]),
-        ("f8", True, ["i8", "f8", "f8", "i8", "i8", "i8", "f8", "f8"]),
-        ("i8", False, ["i8", "i8", "i8", "f8"]),
+        ("f8", ["i8", "f8", "f8"]),
+        ("i8", ["i8", "i8", "i8", "f8"]),
     ],
 )
-def test_mean_sum_count_and_stddev_of_a_column_are_one_partial(code: str, invertible: bool, fields: list[str]) -> None:
-    monoid = bind(FAMILY, (Column(Field(code)),), invertible)
+def test_mean_sum_count_and_stddev_of_a_column_are_one_partial(code: str, fields: list[str]) -> None:
+    monoid = bind(FAMILY, (Column(Field(code)),))
     assert [field.code for field in monoid.fields] == fields
     partial = monoid.initial
     for value in (1, 2, 6):
@@ -268,13 +267,12 @@ def test_unsigned_integers_beyond_the_signed_ones_are_summed_exactly(compiled: b
 
 
 @BOTH
-@pytest.mark.parametrize("invertible", [False, True], ids=["plain", "invertible"])
 @pytest.mark.parametrize("centre", [1e9, -1e9, 1e12])
-def test_variance_survives_a_large_mean(centre: float, invertible: bool, compiled: bool) -> None:
+def test_variance_survives_a_large_mean(centre: float, compiled: bool) -> None:
     noise = np.random.default_rng(0).normal(size=400)
     values = [float(value) for value in centre + noise]
-    monoid = bound(sash.variance(), "f8", False, invertible, compiled)
-    found = answers(monoid, [values], 50, subtracted if invertible else folded)
+    monoid = bound(sash.variance(), "f8", False, compiled=compiled)
+    found = answers(monoid, [values], 50, folded)
     within = 1e-6 if abs(centre) < 1e10 else 2e-3  # the values themselves are rounded to 1e-4 there
     for row in range(50, 400):
         value = found[row][0]

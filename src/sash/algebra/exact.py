@@ -3,9 +3,9 @@
 Integers  x = high · 2³² + low with 0 ≤ low < 2³². Halves are added apart, so no addition can
           overflow for 2³¹ rows, and only a result that does not fit 64 bits is refused.
 Floats    A total is high + low, low being what high lost by rounding (Neumaier, 1974; Knuth's
-          two-sum, Dekker's two-product), so that a row that enters and leaves leaves at most
-          2⁻¹⁰⁴ of itself behind (of its square, in a variance). NaN and the infinities are counted,
-          never added; a total that itself overflows stays infinite.
+          two-sum), so that a row that enters and leaves leaves at most 2⁻¹⁰⁴ of itself behind.
+          NaN and the infinities are counted, never added; a total that itself overflows stays
+          infinite.
 """
 
 import math
@@ -16,23 +16,17 @@ from sash.algebra.fields import Partial
 __all__ = [
     "add",
     "add_exactly",
-    "add_squares",
     "exact_of",
-    "exact_of_halves",
     "exact_total",
-    "exact_variance",
     "fits",
     "halves",
     "halves_as_float",
-    "square_of",
     "subtract",
     "subtract_exactly",
-    "subtract_squares",
     "whole",
 ]
 
 _HALF = 4294967296  # 2³²
-_SPLIT = 134217729.0  # 2²⁷ + 1
 
 
 # --- integers ------------------------------------------------------------------------------------
@@ -91,21 +85,6 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:
 
 
 @jitable
-def _two_product(a: float, b: float) -> tuple[float, float]:
-    """a · b, and what the multiplication rounded away."""
-    product = a * b
-    if math.isinf(product) or abs(a) > 1e150 or abs(b) > 1e150:  # the split would overflow
-        return product, 0.0
-    c = _SPLIT * a
-    a_high = c - (c - a)
-    a_low = a - a_high
-    c = _SPLIT * b
-    b_high = c - (c - b)
-    b_low = b - b_high
-    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-@jitable
 def _renormalised(high: float, low: float, rest: float) -> tuple[float, float]:
     return _two_sum(high, low + rest)
 
@@ -121,13 +100,6 @@ def exact_of(x: float) -> Partial:
     return float(x), 0.0, 0, 0, 0
 
 
-def square_of(x: float) -> Partial:
-    """The square of one number as (high, low); what is not finite is counted elsewhere."""
-    if x != x or math.isinf(x):
-        return 0.0, 0.0
-    return _two_product(float(x), float(x))
-
-
 def add_exactly(a: Partial, b: Partial) -> Partial:
     total, lost = _two_sum(a[0], b[0])
     high, low = _renormalised(total, lost, a[1] + b[1])
@@ -138,23 +110,6 @@ def subtract_exactly(whole: Partial, older: Partial) -> Partial:
     total, lost = _two_sum(whole[0], -older[0])
     high, low = _renormalised(total, lost, whole[1] - older[1])
     return high, low, whole[2] - older[2], whole[3] - older[3], whole[4] - older[4]
-
-
-def add_squares(a: Partial, b: Partial) -> Partial:
-    total, lost = _two_sum(a[0], b[0])
-    return _renormalised(total, lost, a[1] + b[1])
-
-
-def subtract_squares(whole: Partial, older: Partial) -> Partial:
-    total, lost = _two_sum(whole[0], -older[0])
-    return _renormalised(total, lost, whole[1] - older[1])
-
-
-@jitable
-def exact_of_halves(total: Partial) -> Partial:
-    """An integer total as a float total."""
-    high, low = _two_sum(float(_carried(total)) * 4294967296.0, float(total[1] % _HALF))
-    return high, low, 0, 0, 0
 
 
 @jitable
@@ -168,18 +123,3 @@ def exact_total(total: Partial) -> float:
         return -math.inf
     result: float = total[0] + total[1]
     return result
-
-
-@jitable
-def exact_variance(count: int, total: Partial, squares: Partial, freedom: int) -> float:
-    """(Σx² - (Σx)²/n) / (n - freedom), every step carried with its rounding error."""
-    if total[2] > 0 or total[3] > 0 or total[4] > 0:
-        return math.nan
-    square, lost = _two_product(total[0], total[0])
-    square, lost = _renormalised(square, lost, 2.0 * total[0] * total[1])
-    mean_square = square / count
-    back, back_lost = _two_product(mean_square, float(count))
-    mean_square_low = ((square - back) - back_lost + lost) / count
-    high, rest = _two_sum(squares[0], -mean_square)
-    left = high + (rest + (squares[1] - mean_square_low))
-    return (0.0 if left < 0.0 else left) / (count - freedom)

@@ -127,7 +127,11 @@ def _joined_m2(n: int, sum_n: float, m2_n: float, k: int, sum_k: float, m2_k: fl
 
 
 def _spread(name: str, freedom: int, root: bool) -> Callable[[Columns, bool], Parts]:
-    """Variance and stddev; `freedom` is 1 for a sample, 0 for a population."""
+    """Variance and stddev; `freedom` is 1 for a sample, 0 for a population.
+
+    They have no inverse: squares span twice the exponents of a float, so what an outlier of 1e16 rounds away is more
+    than the variance of all other rows.
+    """
 
     def enough(p: Partial) -> int:
         return 1 if p[0] > freedom else 0
@@ -135,28 +139,12 @@ def _spread(name: str, freedom: int, root: bool) -> Callable[[Columns, bool], Pa
     def make(columns: Columns, invertible: bool) -> Parts:
         column = columns[0]
         numeric(name, column)
-        total = _total(column, invertible)
-        if invertible:
-            squares = Component(
-                "exact squares", (F8, F8), (0.0, 0.0), exact.square_of, exact.add_squares, exact.subtract_squares
-            )
-            whole = jitable(exact.exact_of_halves) if not is_float(column) else None
+        join = _join_m2 if is_float(column) else _join_m2_of_integers
+        m2 = Component("m2", (F8,), (0.0,), _m2_of, join, reads=("count", "sum"))
+        components = (counted(columns), _total(column, invertible=False), m2)
 
-            def variance(p: Partial) -> float:
-                return exact.exact_variance(p[0], p[1:6], p[6:], freedom)
-
-            def variance_of_integers(p: Partial) -> float:
-                return exact.exact_variance(p[0], whole(p[1:3]), p[3:], freedom)  # type: ignore[misc]
-
-            lower = variance if whole is None else variance_of_integers
-            components = (counted(columns), total, squares)
-        else:
-            join = _join_m2 if is_float(column) else _join_m2_of_integers
-            m2 = Component("m2", (F8,), (0.0,), _m2_of, join, reads=("count", "sum"))
-            components = (counted(columns), total, m2)
-
-            def lower(p: Partial) -> float:
-                return p[-1] / (p[0] - freedom)  # type: ignore[no-any-return]
+        def lower(p: Partial) -> float:
+            return p[-1] / (p[0] - freedom)  # type: ignore[no-any-return]
 
         of_root = jitable(lower)
         return Parts(components, (lambda p: math.sqrt(of_root(p))) if root else lower, F8, enough)
@@ -312,7 +300,6 @@ def variance(column: str | None = None, *, population: bool = False) -> Template
     return Builtin(
         "variance",
         columns=named(column),
-        invertible=True,
         commutative=True,
         make=_spread("variance", 0 if population else 1, root=False),
         parameters=(("population", population),),
@@ -329,7 +316,6 @@ def stddev(column: str | None = None, *, population: bool = False) -> Template:
     return Builtin(
         "stddev",
         columns=named(column),
-        invertible=True,
         commutative=True,
         make=_spread("stddev", 0 if population else 1, root=True),
         parameters=(("population", population),),
