@@ -1,11 +1,13 @@
 """Job files: what is read, and what is refused in one sentence before Spark starts."""
 
+import os
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import sash
+from sash.algebra.cache import cache_directory
 from sash.cli.job import read_job
 from sash.cli.main import main
 from sash.errors import InvalidJob
@@ -139,6 +141,17 @@ def test_doctor_says_what_is_here() -> None:
     done = CliRunner().invoke(main, ["doctor"])
     assert done.exit_code in (0, 1)
     assert all(name in done.output for name in ("Python", "numba", "pyspark", "Java", "kernel cache"))
+
+
+def test_doctor_says_that_kernels_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"sash-kernels-{os.getuid()}").mkdir(mode=0o755)
+    monkeypatch.setenv("SASH_CACHE_DIR", str(tmp_path))
+    cache_directory.cache_clear()
+    try:
+        done = CliRunner().invoke(main, ["doctor"])
+    finally:
+        cache_directory.cache_clear()
+    assert "yours alone: kernels are compiled in every process" in done.output
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -7,7 +7,8 @@ import pickle
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,40 @@ _MAGIC = b"sash-kernel-1\n"
 
 
 @functools.cache
-def source_digest(kernel_file: str) -> str:
-    """Of the rooms that kernels call into and of the kernel's own room: a changed helper leaves no kernel behind."""
-    root = Path(__file__).resolve().parents[1]
-    own = Path(kernel_file).resolve()
-    rooms = {*root.glob("algebra/*.py"), *root.glob("swag/*.py"), own}
-    if root in own.parents:
-        rooms |= {*own.parent.glob("*.py")}
+def source_digest(kernel_file: str, module: str) -> str | None:
+    """Of the rooms that kernels call into and of the kernel's own room: a changed helper leaves no kernel behind.
+
+    None if there is no source to read: then versions cannot be told apart.
+    """
+    package, _, _ = __name__.rpartition(".")
+    root, _, _ = package.rpartition(".")
+    rooms = {package, f"{root}.swag"}
+    if module.startswith(f"{root}."):
+        rooms.add(module.rpartition(".")[0])
+    try:
+        sources = [
+            (path.name, path.read_bytes()) for room in rooms for path in files(room).iterdir() if _is_source(path)
+        ]
+        sources.append((Path(kernel_file).name, _source(kernel_file, module)))
+    except (OSError, AttributeError):
+        return None
     hasher = hashlib.sha256()
-    for path in sorted(rooms):
-        hasher.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, source in sorted(sources):
+        hasher.update(name.encode() + b"\0" + source + b"\0")
     return hasher.hexdigest()
+
+
+def _is_source(path: Any) -> bool:
+    return str(path.name).endswith(".py")
+
+
+def _source(kernel_file: str, module: str) -> bytes:
+    """The text of a kernel's file, which may be a part of an archive."""
+    if Path(kernel_file).exists():
+        return Path(kernel_file).read_bytes()
+    loader: Any = getattr(sys.modules.get(module), "__loader__", None)
+    content: bytes = loader.get_data(kernel_file)
+    return content
 
 
 def _user() -> int:
@@ -44,36 +68,37 @@ def _is_ours(status: os.stat_result) -> bool:
     return status.st_uid == _user()
 
 
+def _is_private(folder: Path) -> bool:
+    status = folder.stat()
+    is_ours = _is_ours(status) and _is_ours(folder.lstat())  # a link could be turned elsewhere by its owner
+    return is_ours and stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode) & 0o077
+
+
 @functools.cache
 def cache_directory() -> Path | None:
     """Where compiled kernels are kept: a folder that only this user can read or write.
 
-    `SASH_CACHE_DIR` names it, `SASH_CACHE_DIR=off` keeps nothing. A folder that someone else owns
-    or could write to is not used, for what is loaded from it is run.
+    `SASH_CACHE_DIR` names the folder that it is made in, which stays as it is; `SASH_CACHE_DIR=off` keeps nothing.
+    A folder that someone else owns, or that is open to others, is not used, for what is loaded from it is run.
     """
     named = os.environ.get("SASH_CACHE_DIR")
     if named == "off":
         return None
-    candidates = (
-        [Path(named)]
-        if named
-        else [
-            Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sash",
-            Path(tempfile.gettempdir()) / f"sash-{_user()}",
-        ]
-    )
-    for folder in candidates:
+    for folder in [Path(named) / f"sash-kernels-{_user()}"] if named else _unnamed():
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            status = folder.stat()
-            if not _is_ours(status):
-                continue
-            if stat.S_IMODE(status.st_mode) & 0o077:
-                folder.chmod(0o700)
-            return folder
+            if _is_private(folder):
+                return folder
         except OSError:
             continue
     return None
+
+
+def _unnamed() -> Iterator[Path]:
+    own = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  # Path.home() may raise
+    if not own.startswith("~"):  # in a container, a user may have no home
+        yield Path(own) / "sash"
+    yield Path(tempfile.gettempdir()) / f"sash-{_user()}"
 
 
 class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
@@ -104,12 +129,15 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
 
     def _path(self, signature: object, context: Any) -> Path | None:
         folder = cache_directory()
-        if folder is None or not self._enabled or not Path(self._function.__code__.co_filename).exists():
-            return None  # a kernel typed into a prompt has no source to tell its versions apart
+        if folder is None or not self._enabled:
+            return None
+        source = source_digest(self._function.__code__.co_filename, self._function.__module__)
+        if source is None:  # as of a kernel that was typed into a prompt
+            return None
         codegen = context.codegen()
         name = "\0".join(
             (
-                source_digest(self._function.__code__.co_filename),
+                source,
                 f"{self._function.__module__}.{self._function.__qualname__}",
                 f"heap {self._heap}",
                 str(signature),

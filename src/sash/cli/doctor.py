@@ -71,13 +71,18 @@ def _java() -> Finding:
 
 
 def _cache() -> Finding:
-    return _tried("kernel cache", _write_to_cache, "set SASH_CACHE_DIR to a folder that you can write to")
+    fix = (
+        "set SASH_CACHE_DIR to a folder that you can write to; what is in it and called sash-kernels-… must be private"
+    )
+    return _tried("kernel cache", _write_to_cache, fix)
 
 
 def _write_to_cache() -> str:
     folder = cache_directory()
+    if folder is None and os.environ.get("SASH_CACHE_DIR") == "off":
+        return "off: kernels are compiled in every process"
     if folder is None:
-        return "none: kernels are compiled in every process"
+        raise OSError("no folder can be written to that is yours alone: kernels are compiled in every process")
     probe = folder / f"doctor-{os.getpid()}"
     probe.write_bytes(b"")
     probe.unlink()

@@ -1,7 +1,10 @@
 """The package to the executors of a session, where nobody has installed it."""
 
+import functools
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,24 @@ def ship(spark: Any) -> None:
     Executors that have sash installed do not need it. Numba, NumPy and PyArrow hold compiled code that cannot be sent
     along: where executors lack them, install them there, or send a packed environment with `spark.archives`.
     """
-    package = Path(__file__).parent.parent
-    folder = Path(tempfile.mkdtemp(prefix="sash-"))
-    archive = folder / "sash.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for path in sorted(package.rglob("*.py")):
-            target.write(path, Path("sash") / path.relative_to(package))
-    spark.addArtifacts(str(archive), pyfile=True)
+    spark.addArtifacts(str(Path(_folder().name) / "sash.zip"), pyfile=True)
+
+
+@functools.cache
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    """A folder with the archive: executors that start later fetch it too, so it stays until this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="sash-")
+    with zipfile.ZipFile(Path(folder.name) / "sash.zip", "w") as target:
+        for name, source in sorted(_sources(files("sash"), "sash")):
+            # No times of files: Spark refuses a second archive of the same name that differs.
+            target.writestr(zipfile.ZipInfo(name), source, zipfile.ZIP_DEFLATED)
+    return folder
+
+
+def _sources(folder: Any, name: str) -> Iterator[tuple[str, bytes]]:
+    """The modules of a package by their paths; the package may be in an archive itself."""
+    for each in folder.iterdir():
+        if each.is_dir():
+            yield from _sources(each, f"{name}/{each.name}")
+        elif each.name.endswith(".py"):
+            yield f"{name}/{each.name}", each.read_bytes()
