@@ -12,7 +12,7 @@ from sash.algebra.aggregate import Template
 from sash.engine import batch
 from sash.engine import rolling as frames
 from sash.engine.rolling import Frame
-from sash.engine.tables import kind_of, like, read_rows
+from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText, UnknownName
 from sash.plan.query import Query, named_queries
 from sash.text import computing
@@ -98,9 +98,10 @@ def rolling(
 ) -> Any:
     """Aggregates of each row and those before it: the last `rows` rows of its key, or those within `range` before it.
 
-    The table comes back, of its own kind and, but for Spark's, in its own order, with a column for each aggregate. Rows
-    are taken in the order of `on`, equals as they stand. `range` is SQL's RANGE frame, [p - range, p] with all rows
-    at p; `closed="right"` leaves out p - range. Where fewer than `min_samples` values are not null, the result is null.
+    The table comes back, of its own kind and, but for Spark's, in its own order, with a column for each aggregate;
+    pandas' under its own index. Rows are taken in the order of `on`, equals as they stand. `range` is SQL's RANGE
+    frame, [p - range, p] with all rows at p; `closed="right"` leaves out p - range. A frame without rows gives null,
+    and 0 for counts. Where fewer than `min_samples` values are not null, the result is null.
     A row without a position is in no frame and has none. Several frames at once are given as `sash.frame(…)`.
 
     The rows of a stream are sent when the watermark has passed them, so that none can come before them; the options for
@@ -172,7 +173,13 @@ def sql(
         result = aggregate(rows, request.queries, **options, **for_windows)
     else:
         result = _per_row(rows, request, options, for_windows)
-    return result if _is_spark(rows) or rows is given else like(result, kind_of(given))
+    if _is_spark(rows) or rows is given:
+        return result
+    found = like(result, kind_of(given))
+    if request.frames and kind_of(given) is Kind.PANDAS:
+        mask = computing.kept(read_rows(given).table(), request)
+        found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
+    return found
 
 
 def prepared(rows: Any, request: texts.Request) -> Any:
@@ -183,7 +190,7 @@ def prepared(rows: Any, request: texts.Request) -> Any:
 
         return expressions.prepared(rows, request)
     given = read_rows(rows)
-    request.check_columns(given.names)
+    request.check_columns(given.names, given.levels)
     if request.queries and request.where is None and not request.computed:
         return rows
     return computing.prepared(given.table(), request)

@@ -74,6 +74,10 @@ def _shown(value: object) -> str:
     return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"
 
 
+def _of_the_index(name: str) -> str:
+    return f"There is no column {name!r}: {name!r} is a level of the index. Make it one: df.reset_index({name!r})."
+
+
 class UnknownName(SashError, LookupError):
     """A name that is not on the list."""
 
@@ -84,6 +88,10 @@ class UnknownName(SashError, LookupError):
         near = difflib.get_close_matches(str(name).lower(), spelled, n=1)
         hint = f" Did you mean {spelled[near[0]]!r}?" if near else ""
         return cls(f"There is no {kind} {_shown(name)}.{hint} The known ones: {_listed(known)}.")
+
+    @classmethod
+    def index_level(cls, name: str) -> "UnknownName":
+        return cls(_of_the_index(name))
 
 
 class MissingPackage(SashError, ImportError):
@@ -686,6 +694,10 @@ class InvalidText(SashError, ValueError):
     @classmethod
     def empty(cls) -> "InvalidText":
         return cls("The query text is empty: write such as 'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]'.")
+
+    @classmethod
+    def index_level(cls, place: int, name: str) -> "InvalidText":
+        return cls._at(place, _of_the_index(name))
 
     @classmethod
     def too_long(cls, length: str, most: str) -> "InvalidText":

@@ -8,7 +8,7 @@ import numpy as np
 from sash.engine.options import options_of, with_free_names
 from sash.engine.stream import Stream, bound
 from sash.engine.tables import kind_of, like, read_rows
-from sash.errors import InvalidInput, InvalidQuery, UnknownName
+from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.plan import Plan, make_plan
 from sash.plan.query import Query, named_queries
 
@@ -53,7 +53,6 @@ def explain(
         raise InvalidQuery.none()
     options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit))
     for name in (options.on, *options.by):
-        if name not in given.names:
-            raise UnknownName.of("column", name, given.names)
+        given.known(name)
     keys = [given.arrow(name).type for name in options.by]
     return make_plan(wanted, options, bound(wanted, given), given.measure(on), keys)

@@ -15,9 +15,9 @@ from sash.engine.keys import Keys
 from sash.engine.options import options_of
 from sash.engine.results import arrow_of, values_of
 from sash.engine.stream import as_bound, bound
-from sash.engine.tables import Rows, kind_of, like, read_rows
+from sash.engine.tables import Rows, read_rows, with_columns
 from sash.engine.waiting import order_by_key
-from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError, UnknownName
+from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError
 from sash.plan.query import Query, described, query
 from sash.plan.share import ColumnType, grouped, readings_of, view_of
 from sash.slicing.slices import Array
@@ -78,10 +78,7 @@ def rolling(
     given = read_rows(table)
     wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
     plan = plan_frames(given, wanted, on, by)
-    result = given.table()
-    for name, column in framed(plan, given).items():
-        result = result.append_column(name, column)
-    return like(result, kind_of(table))
+    return with_columns(table, framed(plan, given))
 
 
 def frames_of(
@@ -132,8 +129,7 @@ def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Seque
     """Check frames against the columns of a table."""
     options = options_of(on, by, 0, None, False, "final")
     for name in (on, *options.by):
-        if name not in given.names:
-            raise UnknownName.of("column", name, given.names)
+        given.known(name)
     taken = list(given.names)
     for each in frames:
         for name, _ in each.aggregates:

@@ -414,9 +414,7 @@ def _awaited(watermark: Any, before: list[Any]) -> Any:
 
 
 def _known(rows: Rows, name: str) -> str:
-    if name not in rows.names:
-        raise UnknownName.of("column", name, rows.names)
-    return name
+    return rows.known(name)
 
 
 def bound(queries: Sequence[Query], rows: Rows) -> dict[str, ColumnType]:

@@ -19,7 +19,7 @@ from sash.errors import InvalidInput, UnknownName
 from sash.swag.values import Values, read_one
 from sash.windows.measure import Measure, Positions
 
-__all__ = ["Kind", "Rows", "kind_of", "like", "read_positions", "read_rows", "to_arrow"]
+__all__ = ["Kind", "Rows", "kind_of", "like", "read_positions", "read_rows", "to_arrow", "with_columns"]
 
 _FEW = 32  # values that keys look up as they stand, without Arrow
 _PLAIN: dict[type, tuple[Column, Any]] = {
@@ -47,9 +47,9 @@ def kind_of(rows: Any) -> Kind:
     """
     if isinstance(rows, Mapping):
         return Kind.DICT
-    package = type(rows).__module__.partition(".")[0]
-    if package == "pandas" and hasattr(rows, "columns"):
+    if _is_pandas(rows) and hasattr(rows, "columns"):
         return Kind.PANDAS
+    package = type(rows).__module__.partition(".")[0]
     if package == "polars":
         if not hasattr(rows, "__arrow_c_stream__") or not hasattr(rows, "columns"):
             raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "collect() it first, or give a DataFrame")
@@ -79,6 +79,29 @@ def like(table: Any, kind: Kind) -> Any:
         return table.to_pandas()
     if kind is Kind.POLARS:
         return sys.modules["polars"].from_arrow(table)  # imported by whoever made the rows
+    return table
+
+
+def with_columns(rows: Any, columns: Mapping[str, Any]) -> Any:
+    """The rows as they came, with Arrow columns beside them; a DataFrame keeps its index, its types and its order.
+
+    >>> with_columns({"x": [1]}, {"y": pa.array([2])}).to_pylist()
+    [{'x': 1, 'y': 2}]
+    """
+    kind = kind_of(rows)
+    if kind is Kind.PANDAS:
+        pandas = sys.modules["pandas"]  # imported by whoever made the rows
+        added = pa.table(dict(columns)).to_pandas()
+        added.index, added.attrs = rows.index, rows.attrs
+        deeper = [""] * (rows.columns.nlevels - 1)
+        added.columns = pandas.Index([(name, *deeper) if deeper else name for name in columns])
+        added.columns.names = rows.columns.names
+        return pandas.concat([rows, added], axis=1)
+    if kind is Kind.POLARS:
+        return rows.hstack(sys.modules["polars"].from_arrow(pa.table(dict(columns))))
+    table = to_arrow(rows)
+    for name, column in columns.items():
+        table = table.append_column(name, column)
     return table
 
 
@@ -116,7 +139,8 @@ def read_rows(rows: Any) -> "Rows":
     if kind is Kind.DICT:
         return _of_dict(rows)
     if kind is Kind.PANDAS:
-        return _named([(str(name), series) for name, series in rows.items()], len(rows), None)
+        levels = tuple(str(name) for name in rows.index.names if name is not None)
+        return _named([(str(name), series) for name, series in rows.items()], len(rows), None, levels)
     try:
         table = rows if isinstance(rows, pa.Table) else pa.table(rows)
     except (pa.ArrowException, TypeError) as error:
@@ -155,11 +179,11 @@ def _as_column(name: str, column: Any) -> Any:
     raise InvalidInput.in_column(name, f"it is {shape}. Give one list or one-dimensional array per column")
 
 
-def _named(columns: list[tuple[str, Any]], count: int, table: Any) -> "Rows":
+def _named(columns: list[tuple[str, Any]], count: int, table: Any, levels: tuple[str, ...] = ()) -> "Rows":
     given = dict(columns)
     names = tuple(name for name, _ in columns)
     twice = frozenset(name for name in names if names.count(name) > 1) if len(given) < len(names) else frozenset()
-    return Rows(count, names, given, twice, {} if table is None else {None: table})
+    return Rows(count, names, given, levels, twice, {} if table is None else {None: table})
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +193,21 @@ class Rows:
     count: int
     names: tuple[str, ...]
     _given: Mapping[str, Any] = field(repr=False)
+    levels: tuple[str, ...] = field(default=(), repr=False)  # of pandas' index: they are no columns
     _twice: frozenset[str] = field(default=frozenset(), repr=False)
     _arrow: dict[str | None, Any] = field(default_factory=dict, repr=False)  # under None, the whole table
     _values: dict[str, Values] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.count
+
+    def known(self, name: str) -> str:
+        """The name, if there is a column of it; otherwise it is refused."""
+        if name not in self.names:
+            if name in self.levels:
+                raise UnknownName.index_level(name)
+            raise UnknownName.of("column", name, self.names)
+        return name
 
     def column(self, name: str) -> Values:
         """A column as kernels read it."""
@@ -233,14 +266,15 @@ class Rows:
     def _raw(self, name: str) -> Any:
         raw = self._given.get(name)
         if raw is None:
-            raise UnknownName.of("column", name, self.names)
+            self.known(name)
         if name in self._twice:
             raise InvalidInput.twice(name)
         return raw
 
 
 def _is_pandas(values: Any) -> bool:
-    return type(values).__module__.startswith("pandas.")
+    """Whether it is of pandas, or of a class that was made of one of pandas'."""
+    return any(each.__module__.startswith("pandas.") for each in type(values).__mro__)
 
 
 def _values(name: str, raw: Any) -> Values:

@@ -61,7 +61,8 @@ def read_one(values: Any) -> Values:
 
 
 def _is_pandas(values: Any) -> bool:
-    return type(values).__module__.startswith("pandas.")
+    """Whether it is of pandas, or of a class that was made of one of pandas'."""
+    return any(each.__module__.startswith("pandas.") for each in type(values).__mro__)
 
 
 def column_of(dtype: Any) -> Column:

@@ -17,7 +17,7 @@ from sash.errors import InvalidText
 from sash.text.expressions import Expression
 from sash.text.request import Request
 
-__all__ = ["FUNCTIONS", "check_types", "prepared"]
+__all__ = ["FUNCTIONS", "check_types", "kept", "prepared"]
 
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
@@ -25,11 +25,19 @@ _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary
 def prepared(table: Any, request: Request) -> Any:
     """The rows that WHERE keeps, with a column for each expression that an aggregate takes."""
     table = _without_views(table)
-    if request.where is not None:
-        table = table.filter(_condition(table, request.where, request.text))
+    mask = kept(table, request)
+    if mask is not None:
+        table = table.filter(mask)
     for name, expression in request.computed.items():
         table = table.append_column(name, _column(table, expression, request.text))
     return table
+
+
+def kept(table: Any, request: Request) -> Any:
+    """Which rows WHERE keeps, null for not; None: all."""
+    if request.where is None:
+        return None
+    return _condition(_without_views(table), request.where, request.text)
 
 
 def _without_views(table: Any) -> Any:

@@ -66,13 +66,18 @@ class Request:
             replace(each, range=float(EVER // 2)) if each.range == Duration(EVER) else each for each in self.frames
         )
 
-    def check_columns(self, names: Iterable[str]) -> None:
-        """Refuse a column that the table has not, at its place in the text; and one that would be computed over."""
+    def check_columns(self, names: Iterable[str], levels: Sequence[str] = ()) -> None:
+        """Refuse a column that the table has not, at its place in the text; and one that would be computed over.
+
+        `levels` are those of pandas' index, which are no columns.
+        """
         known = list(names)
         for asked in self.asked:
             for column in asked.columns:
                 if column.name not in known:
-                    raise self._unknown(column, known).within(self.text)
+                    is_level = column.name in levels
+                    error = InvalidText.index_level(column.place, column.name) if is_level else None
+                    raise (error or self._unknown(column, known)).within(self.text)
         for name in self.computed:
             if name in known:
                 raise InvalidInput.twice(name)
