@@ -384,6 +384,87 @@ def test_a_quantile_between_infinities_and_extremes() -> None:
     assert sash.swag.slide([-1.7e308, 1.7e308], 2, sash.median())[1] == 0.0
 
 
+NUMBERS: dict[str, Any] = {
+    "a list": [3, 1, 2, 5],
+    "a list with nulls": [3, None, 2, None],
+    "floats": [1.5, math.nan, -0.0, 2.5],
+    "an array": np.array([3, 1, 2, 5]),
+    "an array of floats": np.array([1.5, 2.5, 0.5, 2.5]),
+    "a masked array": np.ma.MaskedArray([3, 1, 2, 5], [False, True, False, False]),
+    "Arrow with nulls": pa.array([3.5, None, 2.5, None]),
+}
+TEXTS: dict[str, Any] = {
+    "strings": ["b", "a", "c", "a"],
+    "strings with nulls": ["b", None, "c", None],
+    "Arrow strings": pa.array(["b", "a", None, "a"]),
+    "objects in NumPy": np.array(["b", "a", "c", "a"], object),
+}
+# Kernels are compiled for each set of aggregates and types; those in the second set are never compiled.
+OF_NUMBERS: list[dict[str, Any]] = [
+    {"n": sash.count(), "count": sash.count("x"), "max": sash.max(), "first": sash.first(), "sum": sash.sum()}
+    | {"stddev": sash.stddev()},
+    {"median": sash.median(), "q": sash.quantile(q=0.3), "distinct": sash.count_distinct()}
+    | {"collect": sash.collect(), "set": sash.collect_distinct()},
+]
+OF_TEXTS: list[dict[str, Any]] = [
+    {"n": sash.count(), "count": sash.count("x"), "max": sash.max(), "first": sash.first(), "last": sash.last()}
+    | {"often": sash.max_count(), "distinct": sash.count_distinct(), "text": sash.string_agg()}
+    | {"collect": sash.collect(), "set": sash.collect_distinct()},
+]
+NOTHING: dict[str, Any] = {"n": 0, "count": 0, "distinct": 0, "collect": [], "set": []}
+
+
+def as_list(result: Any) -> list[Any]:
+    """Results of any kind, null as None; among NumPy's floats, null is NaN."""
+    if isinstance(result, np.ndarray):
+        return [None if isinstance(each, float) and math.isnan(each) else each for each in result.tolist()]
+    return list(result.to_pylist() if isinstance(result, pa.Array) else result)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "foa"])
+@pytest.mark.parametrize(
+    ("values", "sets"),
+    [
+        *(pytest.param(each, OF_NUMBERS, id=name) for name, each in NUMBERS.items()),
+        *(pytest.param(each, OF_TEXTS, id=name) for name, each in TEXTS.items()),
+    ],
+)
+def test_an_empty_range_is_null_and_changes_no_other(values: Any, sets: list[dict[str, Any]], algorithm: str) -> None:
+    """Ranges [0, 2) [1, 3) and [3, 4), with empty ones between them and at both ends."""
+    starts, ends = [0, 0, 1, 3, 3, 4, 4], [0, 2, 3, 3, 4, 4, 4]
+    for aggregates in sets:
+        found = sash.swag.fold(values, starts, ends, aggregates, algorithm=algorithm)
+        others = sash.swag.fold(values, [0, 1, 3], [2, 3, 4], aggregates, algorithm=algorithm)
+        for name in aggregates:
+            first, second, third = as_list(others[name])
+            nothing = NOTHING.get(name)
+            wanted = [nothing, first, second, nothing, third, nothing, nothing]
+            assert str(as_list(found[name])) == str(wanted), name  # NaN is written as NaN
+
+
+def test_only_empty_ranges_give_nothing() -> None:
+    assert sash.swag.fold(["a", None], [0, 1, 2], [0, 1, 2], sash.first()) == [None, None, None]
+    assert sash.swag.fold([1.5], [1], [1], {"n": sash.count(), "m": sash.median()}) == {"n": [0], "m": [None]}
+    assert sash.swag.fold([], [0, 0], [0, 0], sash.max()) == [None, None]
+    days = np.array(["2024-01-02", "2024-01-01"], "M8[D]")
+    assert str(sash.swag.fold(days, [0, 2], [2, 2], sash.max()).tolist()) == "[datetime.date(2024, 1, 2), None]"
+
+
+def test_ranges_with_too_few_samples_are_null_empty_or_not() -> None:
+    found = sash.swag.fold([3, 1, None], [0, 1, 3], [2, 3, 3], {"n": sash.count("x"), "s": sash.sum()}, min_samples=2)
+    assert found == {"n": [2, None, None], "s": [4, None, None]}
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pa.array])
+def test_min_samples_holds_for_lists_and_texts_of_every_kind_of_input(kind: Any) -> None:
+    lists = sash.swag.slide(kind([1, 2, 3]), 2, sash.collect(), min_samples=2)
+    assert as_list(lists) == [None, [1, 2], [2, 3]]
+    texts = sash.swag.slide(kind(["a", "b", "c"]), 2, {"s": sash.string_agg(), "m": sash.max()}, min_samples=2)
+    assert (as_list(texts["s"]), as_list(texts["m"])) == ([None, "a,b", "b,c"], [None, "b", "c"])
+    assert as_list(sash.swag.slide(kind([1, 2]), 1, sash.collect())) == [[1], [2]]
+    assert as_list(sash.swag.slide(kind([1, 2, 2]), 2, sash.count_distinct(), min_samples=2)) == [None, 2, 1]
+
+
 def test_an_empty_range_asks_nothing_of_an_aggregate() -> None:
     average = sash.Aggregate(
         "average",

@@ -1,6 +1,7 @@
 """The public functions of `sash.swag`: check what is given, choose, run, give back the same kind."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from sash.algebra.aggregate import Aggregate, Aggregates, Template, bind
 from sash.algebra.fields import Field, Fields, allocate
-from sash.algebra.monoid import Monoid, Presence, of_partials
+from sash.algebra.monoid import Monoid, Presence, identity, of_partials
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
 from sash.swag import loops, ranked
 from sash.swag import values as border
@@ -66,6 +67,9 @@ def fold(
 ) -> Any:
     """Aggregate the values in each range [start, end); starts and ends must never decrease.
 
+    An empty range gives null; counts are 0, and lists empty. Where fewer than `min_samples` values are not null, the
+    result is null, too.
+
     >>> import sash
     >>> sash.swag.fold([3, 1, 2, 5, 4], [0, 0, 2, 5], [2, 4, 5, 5], sash.max())
     [3, 5, 5, None]
@@ -73,9 +77,8 @@ def fold(
     work = _Work(values, aggregate, algorithm, ())
     starts, ends = _ranges(starts, ends, len(work))
     least = _at_least("min_samples", min_samples, 1)
-    some_are_empty = bool((starts == ends).any())
-    enough = partial(work.has_samples, lambda: (starts, ends), least, some_are_empty=some_are_empty)
-    results = work.written(*work.over(starts, ends), enough)
+    enough = partial(work.has_samples, lambda: (starts, ends), least)
+    results = work.written(*work.over(starts, ends), enough, starts == ends)
     return next(iter(results.values())) if work.is_one else results
 
 
@@ -142,7 +145,7 @@ class _Work:
         presences = tuple(Field("u1") for each in outputs if each.presence)
         # What is written at every row need not be cleared first: a quarter of the time of a slide on two cores.
         results = tuple(each.result.empty(count, compiled, clear=each.presence is not None) for each in outputs)
-        return results, allocate(presences, count, compiled)
+        return results, allocate(presences, count, compiled=True)  # the interpreter writes to arrays as well
 
     def at_every_row(self, sizes: tuple[int, ...], threads: int | None) -> list[Answer]:
         rows = len(self)
@@ -178,7 +181,7 @@ class _Work:
         return answers
 
     def over(self, starts: Any, ends: Any) -> Answer:
-        """Empty ranges are left out: an aggregate need not make sense of no rows."""
+        """Empty ranges are left out: not every algorithm answers for a window of no rows."""
         filled = np.flatnonzero(starts < ends)
         answer, part = self.room(len(starts)), self.room(len(filled))
         if len(filled):
@@ -187,11 +190,17 @@ class _Work:
             _scatter(whole, filled, some)
         return answer
 
+    def of_nothing(self) -> dict[str, tuple[Any, int]]:
+        """What each aggregate makes of no rows, and what that is: the same as of rows that are all null."""
+        nullable = tuple(replace(each.column, nullable=True) for each in self.columns)
+        monoid = bind(self.templates, nullable)
+        return {each.name: each.read(identity(monoid)) for each in monoid.outputs}
+
     def has_samples(
-        self, windows: Callable[[], tuple[Any, Any]], least: int, arity: int, some_are_empty: bool = False
+        self, windows: Callable[[], tuple[Any, Any]], least: int, arity: int
     ) -> np.ndarray[Any, Any] | None:
         """Where a window has at least so many rows without a null; None if that need not be asked."""
-        if least <= 1 and not some_are_empty:
+        if least <= 1:
             return None  # every aggregate says by itself what it makes of nulls
         starts, ends = windows()
         known = [each.valid for each in self.columns[: max(1, arity)] if each.valid is not None]
@@ -201,10 +210,19 @@ class _Work:
         return np.asarray(valid[ends] - valid[starts] >= least)
 
     def written(
-        self, results: Fields, presences: Fields, has_samples: Callable[..., np.ndarray[Any, Any] | None]
+        self,
+        results: Fields,
+        presences: Fields,
+        has_samples: Callable[..., np.ndarray[Any, Any] | None],
+        is_empty: np.ndarray[Any, Any] | None = None,
     ) -> dict[str, Any]:
-        """A column per aggregate, with nulls where there is no result; an exact result that does not fit is refused."""
+        """A column per aggregate, with nulls where there is no result; an exact result that does not fit is refused.
+
+        Results where `is_empty` are not there yet.
+        """
         written, flags = {}, iter(presences)
+        empty = np.zeros(0, np.int64) if is_empty is None else np.flatnonzero(is_empty)
+        nothing = self.of_nothing() if len(empty) else {}
         for output, result in zip(self.monoid.outputs, results, strict=True):
             template = self.templates[output.name]
             valid = enough = has_samples(arity=template.arity)
@@ -217,6 +235,13 @@ class _Work:
                     raise NumberOverflow.at(output.name, int(np.argmax(overflowing)))
                 present = presence == Presence.VALUE
                 valid = present if enough is None else present & enough
+            if len(empty):
+                value, presence = nothing[output.name]
+                is_value = presence == Presence.VALUE
+                valid = np.ones(len(result), np.bool_) if valid is None else valid
+                valid[empty] = is_value and enough is None
+                if is_value:
+                    _scatter(result, empty, [copy(value) for _ in empty])
             source = self.columns[max(template.arity, 1) - 1]
             if isinstance(result, list) and not output.result.is_object:
                 result = _as_array(result, output.result)

@@ -203,7 +203,8 @@ def _to_numpy(result: Any, valid: np.ndarray[Any, Any] | None, logical: Any) -> 
         numbers = kinds and all(issubclass(kind, int | float | np.number | np.ndarray) for kind in kinds)
         if not (numbers and (valid is None or kinds == {float})):
             array = np.empty(len(result), object)
-            array[:] = result
+            for place, item in enumerate(result):  # as a whole, lists of one length would be taken for a matrix
+                array[place] = item if valid is None or valid[place] else None
             return array
         result = np.array([math.nan if item is None else item for item in result])
     if valid is None:
