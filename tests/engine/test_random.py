@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import sash
-from tests.engine.oracle import Oracle, Sent, calls, parse
+from tests.engine.oracle import Oracle, Query, Sent, calls, parse
 from tests.engine.transcripts import Event, Frame, Transcript, difference, key_columns, subjects
 
 # A kernel is compiled for each distinct set, so sets are few; windows cost nothing.
@@ -27,6 +27,7 @@ PROFILE = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 MANY = 1000
+MOST_EVENTS = 12
 TYPES = {"k": pa.string(), "new": pa.bool_(), "x": pa.int64(), "y": pa.float64()}
 
 KEYS: list[list[str | None]] = [["a"], ["a"], ["a", "b"], ["a", "b", None]]
@@ -63,7 +64,7 @@ def query_sets(draw: st.DrawFn, in_floats: bool) -> dict[str, str]:
 
 
 @st.composite
-def transcripts(draw: st.DrawFn) -> Transcript:
+def wandering(draw: st.DrawFn) -> Transcript:
     """A stream that moves on by and by, in which rows stray around where it is."""
     in_floats = draw(st.integers(0, 4)) == 0
     in_order = draw(st.integers(0, 3)) == 0
@@ -103,6 +104,81 @@ def transcripts(draw: st.DrawFn) -> Transcript:
     )
 
 
+@st.composite
+def lengths(draw: st.DrawFn, query: Query, scale: float) -> int:
+    """How far from a row a window of the query may begin or end, in steps of `scale`."""
+    words = [int(value / scale) for _, value in query.window.words if isinstance(value, int)]
+    return draw(st.sampled_from([0, *words]))
+
+
+@st.composite
+def pointed(draw: st.DrawFn) -> Transcript:
+    """A stream of few steps each, with rows and watermarks where windows are decided: at the watermark, at the oldest
+    position that is accepted, at a window's length from a row or from one of these, and one beside each.
+    """
+    in_floats = draw(st.integers(0, 4)) == 0
+    scale = 0.5 if in_floats else 1
+    keys = draw(st.sampled_from(KEYS))
+    kinds = draw(st.sampled_from(["any", "session", "session", "punctuated", "both"]))
+    sets = draw(st.sampled_from([COMMUTATIVE, ORDERED, ORDERED + COMMUTATIVE]))
+    texts = {
+        "any": windows(in_floats),
+        "session": st.integers(1, 8).map(lambda gap: f"session gap {gap}"),
+        "punctuated": st.just("punctuated new"),
+        "both": st.sampled_from(["punctuated new", "session gap 2", "session gap 5", "sliding 6 every 4"]),
+    }[kinds]
+    queries = {
+        f"q{k}": parse(f"{draw(st.sampled_from(sets))} over {draw(texts)}") for k in range(draw(st.integers(1, 3)))
+    }
+    lateness = draw(st.integers(0, 14) | st.just(40))
+    opens = st.sampled_from([True, False] if kinds in ("punctuated", "both") else [True, False, False, None])
+    mark, newest, told = draw(st.integers(-9, 3)), 0, [0]
+    events = []
+    for _ in range(draw(st.integers(2, MOST_EVENTS - 1))):
+        rows: list[Mapping[str, Any]] = []
+        for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2, 3, 5]))):
+            query = queries[draw(st.sampled_from(sorted(queries)))]
+            near = draw(st.sampled_from([mark, mark - lateness, mark - lateness, newest, *told[-4:]]))
+            away = draw(lengths(query, scale)) * draw(st.sampled_from([-1, 1])) + draw(st.sampled_from([-1, 0, 0, 0, 1]))
+            at = max(near + away, mark - lateness - draw(st.sampled_from([0, 0, 0, 1])))
+            told.append(at)
+            newest = max(newest, at)
+            rows.append(
+                {
+                    "t": at * scale,
+                    "k": draw(st.sampled_from(keys)),
+                    "new": draw(opens),
+                    "x": draw(XS),
+                    "y": draw(YS),
+                }
+            )
+        moves = draw(st.sampled_from(["not", "one", "some", "row", "length"]))
+        ahead = {
+            "not": 0,
+            "one": 1,
+            "some": draw(st.integers(0, 6)),
+            "row": max(0, newest - mark),
+            "length": max(0, told[-1] + draw(lengths(queries["q0"], scale)) + draw(st.integers(0, 1)) - mark),
+        }[moves]
+        mark += ahead
+        events.append(_event(tuple(rows), mark * scale))
+    events.append(_event((), math.inf))
+    return Transcript(
+        name="random",
+        columns=("t", "k", "new", "x", "y"),
+        queries=queries,
+        events=tuple(events),
+        by=("k",) if len(keys) > 1 else (),
+        lateness=lateness * scale if in_floats else lateness,
+        emit=draw(st.sampled_from(["final", "final", "updates"])),
+        types={"t": pa.float64() if in_floats else pa.int64(), **TYPES},
+    )
+
+
+def transcripts() -> st.SearchStrategy[Transcript]:
+    return wandering() | pointed()
+
+
 def _event(rows: tuple[Mapping[str, Any], ...], watermark: Any) -> Event:
     return Event(rows=rows, watermark=watermark, expect=(), late=0, add={}, remove=None)
 
@@ -114,7 +190,7 @@ def check(transcript: Transcript, saves: list[bool]) -> None:
     """The stream sends what the oracle does after every push, and a table has what holds in the end."""
     told = list(written_down(transcript))
     oracle, stream = transcript.oracle(), transcript.stream(late="keep")
-    for at, (event, save) in enumerate(zip(transcript.events, saves, strict=False)):
+    for at, (event, save) in enumerate(zip(transcript.events, saves[: len(transcript.events)], strict=True)):
         wanted = oracle.push(event.rows, event.watermark)
         told.append(line(transcript, event, wanted, save))
         if save:
@@ -176,7 +252,7 @@ def spelled(value: Any) -> str:
     return "~" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-SAVES = st.lists(st.booleans(), min_size=7, max_size=7)
+SAVES = st.lists(st.sampled_from([False, False, False, True]), min_size=MOST_EVENTS, max_size=MOST_EVENTS)
 
 
 @PROFILE

@@ -14,7 +14,13 @@ from sash.plan.plan import Plan, Planned
 from sash.slicing import window_manager as manager
 from sash.slicing.slicer import edge_after
 from sash.slicing.slices import NO_CUT, Array
-from sash.slicing.sweeper import needed_by_last_rows, needed_by_punctuations, needed_by_ranks, needed_by_sessions
+from sash.slicing.sweeper import (
+    are_in_open_sessions,
+    needed_by_last_rows,
+    needed_by_punctuations,
+    needed_by_ranks,
+    needed_by_sessions,
+)
 from sash.slicing.window_manager import Ended, Grids
 
 __all__ = [
@@ -92,6 +98,8 @@ def moments(plan: Plan, state: State, query: Planned, push: Push) -> list[Moment
         slots = np.setdiff1d(push.slots if push.is_moved else push.touched, push.late)
         found.append(Moment(slots, push.before, push.after, push.is_end))
         if len(push.late):
+            # One at the oldest position that is still accepted closes a window that ends there.
+            since = max(_before(push.final_before, plan), state.added.get(query.name, plan.measure.lowest))
             found.append(Moment(push.late, since, push.after, push.is_end, again=True))
     else:
         if push.is_moved:
@@ -101,6 +109,13 @@ def moments(plan: Plan, state: State, query: Planned, push: Push) -> list[Moment
     if updates and len(push.touched) and not push.is_end and kind in _SHOWN:
         found.append(Moment(push.touched, push.after, open_until(plan, state, query, push.touched), again=True))
     return found
+
+
+def _before(position: Any, plan: Plan) -> Any:
+    """The last position before another one."""
+    if position == plan.measure.lowest:
+        return position
+    return position - 1 if plan.measure.dtype.kind == "i" else np.nextafter(position, -np.inf).item()
 
 
 def open_until(plan: Plan, state: State, query: Planned, slots: Array) -> Any:
@@ -209,9 +224,7 @@ def _user_free(plan: Plan, state: State, window: Any, name: str, moment: Moment)
     if moment.is_end:
         newest = state.newest.item() if isinstance(state.newest, np.generic) else state.newest
         until = _last_end(window, newest)
-    after = (
-        max(moment.after, oldest - 1) if dtype.kind == "i" else max(moment.after, np.nextafter(oldest, -np.inf).item())
-    )
+    after = max(moment.after, _before(oldest, plan))
     if after >= until:
         return Ended.none(dtype)
     given = asked(window, f"ended({after}, {until})", lambda: window.ended(after, until))
@@ -338,11 +351,18 @@ def _needed_by_contexts(state: State, query: Planned, first: Array) -> None:
             first[slot] = min(first[slot], int(np.searchsorted(own, min(starts))))
 
 
-def is_final(plan: Plan, state: State, query: Planned, final: Any) -> Callable[[Any], Array]:
-    """Which of the windows that were sent cannot change any more."""
-    if query.window.kind == "rows":
-        window: Any = query.window
-        return lambda sent: sent.starts < (state.fired[query.name] * window.every)[sent.slots]
-    if query.window.kind == "session":
-        return lambda sent: sent.ends < final
-    return lambda sent: sent.ends <= final
+def is_final(state: State, query: Planned, final: Any, sent: Any) -> Array:
+    """Which of the windows that were sent cannot change any more, nor become part of another."""
+    window: Any = query.window
+    gone: Array = sent.ends <= final
+    if window.kind == "rows":
+        gone = sent.starts < (state.fired[query.name] * window.every)[sent.slots]
+    elif window.kind == "punctuated":  # a punctuation may still come for the position of its end
+        gone = sent.ends < final
+    elif window.kind == "session":
+        # No row can join it. If rows have joined it before, it waits for the session that it became part of; rows that
+        # wait are not before `final`, so the slices tell whether that one can still grow.
+        gone = sent.ends < final
+        old = np.flatnonzero(gone)
+        gone[old] = ~are_in_open_sessions(state.slices, sent.slots[old], sent.starts[old], window.gap, final)
+    return gone

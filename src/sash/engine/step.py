@@ -387,7 +387,7 @@ class Engine:
                     window: Any = query.window
                     whole = np.flatnonzero(sent.ends <= state.slices.seen[sent.slots])
                     np.maximum.at(state.fired[query.name], sent.slots[whole], sent.starts[whole] // window.every + 1)
-                gone = firing.is_final(self.plan, state, query, final)(sent)
+                gone = firing.is_final(state, query, final, sent)
                 if gone.any():
                     state.sent[query.name] = sent.taken(np.flatnonzero(~gone))
 

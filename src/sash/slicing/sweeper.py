@@ -12,7 +12,14 @@ from sash.algebra.compiler import kernel
 from sash.slicing.slice_manager import Cuts, arrays_of, is_cut
 from sash.slicing.slices import USED, Array, Slices
 
-__all__ = ["drop", "needed_by_last_rows", "needed_by_punctuations", "needed_by_ranks", "needed_by_sessions"]
+__all__ = [
+    "are_in_open_sessions",
+    "drop",
+    "needed_by_last_rows",
+    "needed_by_punctuations",
+    "needed_by_ranks",
+    "needed_by_sessions",
+]
 
 
 @kernel
@@ -116,6 +123,30 @@ def _by_sessions(arrays: Any, gap: Any, final: Any, first: Any) -> None:
 
 
 @kernel
+def _in_open_sessions(arrays: Any, slots: Any, positions: Any, gap: Any, final: Any, found: Any) -> None:
+    begins, counts, firsts, lasts, order = arrays
+    for k in range(len(slots)):
+        begin, count = begins[slots[k]], counts[slots[k]]
+        low, high = 0, count  # the slice of the row: the last that does not begin after it
+        while low < high:
+            middle = (low + high) // 2
+            if firsts[order[begin + middle]] <= positions[k]:
+                low = middle + 1
+            else:
+                high = middle
+        found[k] = False
+        if low == 0:  # it was dropped
+            continue
+        place = low - 1
+        found[k] = lasts[order[begin + place]] + gap >= final
+        while not found[k] and place + 1 < count:
+            place += 1
+            if firsts[order[begin + place]] - lasts[order[begin + place - 1]] > gap:
+                break
+            found[k] = lasts[order[begin + place]] + gap >= final
+
+
+@kernel
 def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) -> None:
     begins, counts, firsts, _lasts, order = arrays
     for slot in range(len(begins)):
@@ -123,7 +154,7 @@ def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) 
         low = 0
         for place in range(1, count):
             if opens[order[begin + place]] & bit != 0:
-                if firsts[order[begin + place]] > final:
+                if firsts[order[begin + place]] >= final:  # one more may come for this very position
                     break
                 low = place
         while low > 0 and firsts[order[begin + low - 1]] == firsts[order[begin + low]]:
@@ -161,8 +192,16 @@ def needed_by_sessions(slices: Slices, gap: Any, final: Any, first: Array) -> No
     _by_sessions(_view(slices), dtype(gap), dtype(final), first)
 
 
+def are_in_open_sessions(slices: Slices, slots: Array, positions: Array, gap: Any, final: Any) -> Array:
+    """Of each of these rows, given by key and position, whether its session may still grow."""
+    dtype = slices.ends.dtype.type
+    found = np.zeros(len(slots), np.bool_)
+    _in_open_sessions(_view(slices), slots, positions, dtype(gap), dtype(final), found)
+    return found
+
+
 def needed_by_punctuations(slices: Slices, bit: int, final: Any, first: Array) -> None:
-    """… to the window that the last final punctuation opened."""
+    """… to the window that the last punctuation opened before what is not final."""
     _by_punctuations(_view(slices), slices.opens, bit, slices.ends.dtype.type(final), first)
 
 
