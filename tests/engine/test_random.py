@@ -139,7 +139,9 @@ def pointed(draw: st.DrawFn) -> Transcript:
         for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2, 3, 5]))):
             query = queries[draw(st.sampled_from(sorted(queries)))]
             near = draw(st.sampled_from([mark, mark - lateness, mark - lateness, newest, *told[-4:]]))
-            away = draw(lengths(query, scale)) * draw(st.sampled_from([-1, 1])) + draw(st.sampled_from([-1, 0, 0, 0, 1]))
+            away = draw(lengths(query, scale)) * draw(st.sampled_from([-1, 1])) + draw(
+                st.sampled_from([-1, 0, 0, 0, 1])
+            )
             at = max(near + away, mark - lateness - draw(st.sampled_from([0, 0, 0, 1])))
             told.append(at)
             newest = max(newest, at)

@@ -171,6 +171,107 @@ def test_a_late_row_within_lateness_corrects_a_users_window(windows: list[Any]) 
     assert {key: last.get(key) for key in right} == right
 
 
+class Visits(sash.ContextAwareWindow):
+    """Sessions of gap 4, as a user would write them; one longer than built in, so that they fire at the same time."""
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position in positions:
+            first, last = context.memory.get("visit", (position, position))
+            if position - last > 4:
+                first = last = position
+            if (first, last + 5) in context.windows:
+                context.remove(first, last + 5)
+            context.memory["visit"] = first, position
+            context.add(first, position + 5)
+
+
+class Trips(sash.ContextAwareWindow):
+    """Punctuated by odd values of x, as a user would write it."""
+
+    reads = ("x",)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position, x in zip(positions, columns["x"], strict=True):
+            start = context.memory.setdefault("start", position)
+            if x % 2 and start < position:
+                context.add(start, position)
+                context.memory["start"] = position
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("written", "built_in"), [(Visits(), sash.session(gap=4)), (Trips(), sash.punctuated("odd"))])
+def test_a_users_window_is_revised_as_the_one_that_is_built_in(seed: int, written: Any, built_in: Any) -> None:
+    dice = random.Random(seed)
+    lateness, longer = dice.randrange(1, 15), isinstance(written, Visits)
+    asked = [sash.query("mine", written, **VALUES), sash.query("theirs", built_in, **VALUES)]
+    stream = sash.Stream(asked, on="t", by="k", allowed_lateness=lateness)
+    mark = 0
+    for at in range(15):
+        rows = [
+            (mark + dice.randrange(-lateness, 10), dice.choice("ab"), dice.randrange(6))
+            for _ in range(dice.choice([1, 1, 2]))
+        ]
+        mark += dice.choice([0, 1, 2, 7])
+        pushed = {**table(rows), "odd": [x % 2 == 1 for _, _, x in rows]}
+        found = stream.push(pushed, watermark=mark).to_pylist()
+        mine, theirs = (
+            [
+                [row["k"], row["window_start"], row["window_end"], row["s"], row["revision"]]
+                for row in found
+                if is_it(row)
+            ]
+            for is_it in (lambda row: row["query"] == "mine", lambda row: row["query"] == "theirs")
+        )
+        assert sorted([k, start, end - longer, *more] for k, start, end, *more in mine) == sorted(theirs), f"push {at}"
+        if dice.random() < 0.2:
+            stream = sash.Stream.restore(stream.save(), asked)
+
+
+class Hops(sash.ContextAwareWindow):
+    """The twenty before each multiple of ten that has a row: windows that overlap."""
+
+    reach = 20
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position in positions:
+            if position % 10 == 0:
+                context.add(position - 20, position)
+
+
+def test_users_windows_that_overlap_are_not_taken_for_each_other() -> None:
+    stream = sash.Stream(sash.query("q", Hops(), n=sash.count()), on="t", allowed_lateness=25)
+    sent = []
+    for mark, positions in [(20, [2, 10, 20]), (30, [15, 30]), (40, [40]), (40, [17]), (60, [50, 60])]:
+        found = stream.push({"t": positions}, watermark=mark).to_pylist()
+        sent.append(sorted((row["window_start"], row["n"], row["revision"]) for row in found))
+    assert sent == [
+        [(-10, 1, 0), (0, 2, 0)],
+        [(0, 3, 1), (10, 3, 0)],
+        [(20, 2, 0)],
+        [(0, 4, 2), (10, 4, 1)],
+        [(30, 2, 0), (40, 2, 0)],
+    ]
+
+
+class Hindsight(sash.ContextAwareWindow):
+    """A multiple of ten that has a row tells of a window that ended long before it."""
+
+    reach = 20
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position in positions:
+            if position % 10 == 0:
+                context.add(position - 20, position - 12)
+
+
+def test_a_window_that_a_waiting_row_tells_of_is_sent_once() -> None:
+    stream = sash.Stream(sash.query("q", Hindsight(), n=sash.count()), on="t", allowed_lateness=5)
+    found = [stream.push({"t": [at, at + 1]}, watermark=at).to_pylist() for at in range(0, 60, 2)]
+    sent = [(row["window_start"], row["revision"]) for results in found for row in results]
+    assert sent == [(0, 0), (10, 0), (20, 0), (30, 0)]
+    assert stream.state is not None and len(stream.state.sent["q"]) <= 2
+
+
 def test_contexts_are_saved_and_restored_in_the_middle_of_a_window() -> None:
     stream = sash.Stream(queries(Rises()), on="t", by="k")
     stream.push(table([(1, "a", 9), (2, "b", 1)]), watermark=3)

@@ -365,4 +365,20 @@ def is_final(state: State, query: Planned, final: Any, sent: Any) -> Array:
         gone = sent.ends < final
         old = np.flatnonzero(gone)
         gone[old] = ~are_in_open_sessions(state.slices, sent.slots[old], sent.starts[old], window.gap, final)
+    elif window.kind == "user_aware":
+        gone = sent.ends < final
+        for k in np.flatnonzero(gone).tolist():
+            context = state.contexts[query.name].get(int(sent.slots[k]))
+            told = [] if context is None else context.windows
+            gone[k] = _is_settled(told, window.reach, final, sent.starts[k], sent.ends[k])
     return gone
+
+
+def _is_settled(told: list[Any], reach: Any, final: Any, start: Any, end: Any) -> bool:
+    """Whether a user's window that was sent is told of by rows that are final, or can neither be told of again nor
+    have others in its place.
+    """
+    if any(start == each[0] and end == each[1] for each in told):
+        return True
+    overlaps = any(start < each[1] and each[0] < end for each in told)
+    return reach is not None and end <= final - reach and not overlaps

@@ -56,7 +56,30 @@ def _concatenated(one: Any, other: Any) -> Any:
 
 
 @kernel
-def _match(
+def _find_twins(
+    slots: Any, starts: Any, ends: Any, old_slots: Any, old_starts: Any, old_ends: Any, twins: Any, owners: Any
+) -> None:
+    """For each window the sent one with its extent, or -1, and the other way round. Sorted by slot, end and start."""
+    at = 0
+    for k in range(len(slots)):
+        while at < len(old_slots) and (
+            old_slots[at] < slots[k]
+            or (old_slots[at] == slots[k] and old_ends[at] < ends[k])
+            or (old_slots[at] == slots[k] and old_ends[at] == ends[k] and old_starts[at] < starts[k])
+        ):
+            at += 1
+        if (
+            at < len(old_slots)
+            and old_slots[at] == slots[k]
+            and old_ends[at] == ends[k]
+            and old_starts[at] == starts[k]
+        ):
+            twins[k] = at
+            owners[at] = k
+
+
+@kernel
+def _replace(
     slots: Any,
     starts: Any,
     ends: Any,
@@ -64,14 +87,16 @@ def _match(
     old_starts: Any,
     old_ends: Any,
     old_revisions: Any,
+    owners: Any,
+    changed: Any,
     by: int,
-    twins: Any,
     revisions: Any,
-    replaced: Any,
+    gone: Any,
 ) -> None:
-    """For each window the sent one with its extent, if any, and the last revision of all that it would replace.
+    """For each window that changed the last revision of all that it replaces, and which these are.
 
-    by 0: the same start and end; by 1: the same end; by 2: any that it overlaps. Both are sorted by slot, then end.
+    by 0: the same start and end; by 1: the same end; by 2: any that it overlaps. A sent window that is there as it was
+    is replaced by none but itself. Both are sorted by slot, then end.
     """
     begin = 0
     for k in range(len(slots)):
@@ -79,16 +104,14 @@ def _match(
             old_slots[begin] < slots[k] or (by < 2 and old_slots[begin] == slots[k] and old_ends[begin] < ends[k])
         ):
             begin += 1
-        twins[k] = -1
-        revisions[k] = -1
         at = begin
-        while at < len(old_slots) and old_slots[at] == slots[k] and (by == 2 or old_ends[at] == ends[k]):
-            is_twin = old_starts[at] == starts[k] and old_ends[at] == ends[k]
-            if is_twin or by == 1 or (by == 2 and old_starts[at] < ends[k] and starts[k] < old_ends[at]):
+        while changed[k] and at < len(old_slots) and old_slots[at] == slots[k] and (by == 2 or old_ends[at] == ends[k]):
+            is_replaced = owners[at] == k
+            if owners[at] < 0:
+                is_replaced = by == 1 or (by == 2 and old_starts[at] < ends[k] and starts[k] < old_ends[at])
+            if is_replaced:
                 revisions[k] = max(revisions[k], old_revisions[at])
-                replaced[at] = max(replaced[at], k + 1)
-            if is_twin:
-                twins[k] = at
+                gone[at] = True
             at += 1
 
 
@@ -99,21 +122,8 @@ def revised(sent: Sent, now: Sent, by: int) -> tuple[Sent, Sent]:
     """
     now = now.taken(np.lexsort((now.starts, now.ends, now.slots)))
     old = sent.taken(np.lexsort((sent.starts, sent.ends, sent.slots)))
-    twins, revisions = np.empty(len(now), np.int64), np.empty(len(now), np.int64)
-    replaced = np.zeros(len(old), np.int64)
-    _match(
-        now.slots,
-        now.starts,
-        now.ends,
-        old.slots,
-        old.starts,
-        old.ends,
-        old.revisions,
-        by,
-        twins,
-        revisions,
-        replaced,
-    )
+    twins, owners = np.full(len(now), -1), np.full(len(old), -1)
+    _find_twins(now.slots, now.starts, now.ends, old.slots, old.starts, old.ends, twins, owners)
     known = np.flatnonzero(twins >= 0)
     before, after = old.taken(twins[known]), now.taken(known)
     same = np.ones(len(known), np.bool_)
@@ -121,11 +131,23 @@ def revised(sent: Sent, now: Sent, by: int) -> tuple[Sent, Sent]:
         same &= (valid == old_valid) & (_equal(values, old_values) | ~valid)
     changed = np.ones(len(now), np.bool_)
     changed[known[same]] = False
+    revisions, gone = np.full(len(now), -1), np.zeros(len(old), np.bool_)
+    _replace(
+        now.slots,
+        now.starts,
+        now.ends,
+        old.slots,
+        old.starts,
+        old.ends,
+        old.revisions,
+        owners,
+        changed,
+        by,
+        revisions,
+        gone,
+    )
     fresh = now.taken(np.flatnonzero(changed))
     fresh = Sent(fresh.slots, fresh.starts, fresh.ends, revisions[changed] + 1, fresh.columns)
-    # What a changed window replaces is gone, unless it is itself still there as it was.
-    gone = (replaced > 0) & changed[np.maximum(replaced - 1, 0)]
-    gone[twins[known[same]]] = False
     return fresh, old.taken(np.flatnonzero(~gone)).joined(fresh)
 
 

@@ -359,14 +359,17 @@ class Engine:
 
     def _forget(self, state: State, watermark: Any) -> None:
         plan, slices = self.plan, state.slices
+        final = self.final(watermark)
+        if self._has_revisions:
+            self._settle(state, final)
         for query in self._aware:
             for context in state.contexts[query.name].values():
-                context.windows = [each for each in context.windows if each[1] > self.final(watermark)]
-        if self._has_revisions:
-            self._settle(state, self.final(watermark))
+                # Where it could be sent again, a row at the very end of a window may still change it.
+                context.windows = [
+                    each for each in context.windows if each[1] > final or (self._has_revisions and each[1] == final)
+                ]
         if slices.used <= 2 * state.swept + _FEW:
             return
-        final = self.final(watermark)
         keep_from, fine_from = firing.kept_from(plan, self._all_grids, final)
         first = firing.needed(plan, state, final)
         dropped, merged = sweeper.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
