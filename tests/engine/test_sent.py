@@ -15,7 +15,7 @@ def test_what_was_sent_is_forgotten_once_the_session_in_its_place_is_final() -> 
             revisions += [row["revision"] for row in found]
             assert stream.state is not None
             most = max(most, len(stream.state.sent["q"]))
-        assert len(stream.state.sent["q"]) == 0
+        assert stream.state is not None and len(stream.state.sent["q"]) == 0
     assert revisions == [0, 1] * 100
     assert most == 1
 
