@@ -205,13 +205,7 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
         place = request.asked[0].place
         what = "A frame that reaches back to the first row would keep every row of a stream"
         raise InvalidText.meaning(place, what, "give it a length").within(request.text)
-    if _is_spark(rows):
-        from sash.spark.expressions import type_of
-
-        kind = type_of(rows, request.on)
-    else:
-        kind = rows.schema.field(request.on).type if request.on in rows.column_names else None
-    result = rolling(rows, *request.frames_on(kind), **options)
+    result = rolling(rows, *request.frames, **options)
     names = result.columns if _is_spark(rows) else result.column_names
     wanted = [name for name in names if name not in request.computed]
     if request.selected is not None:

@@ -181,10 +181,10 @@ def test_frames_of_floats_in_a_bucket_are_those_of_the_whole_table(closed: str, 
     """Positions in tenths are not exact: what is kept of the rows before must be what frames ask for, to the bit."""
     dice = random.Random(seed)
     schema = pa.schema([("t", pa.float64()), ("k", pa.int64()), ("x", pa.int64())])
-    frames = tuple(
-        sash.frame(range=length / 10, closed=closed, **{f"n{length}": sash.count(), f"s{length}": sash.sum("x")})
-        for length in (0, 3, 7, 20)
-    )
+    wanted: dict[int, Any] = {
+        length: {f"n{length}": sash.count(), f"s{length}": sash.sum("x")} for length in (0, 3, 7, 20)
+    }
+    frames = tuple(sash.frame(range=length / 10, closed=closed, **each) for length, each in wanted.items())
     plan = plan_frames(read_rows(schema.empty_table()), frames, "t", "k")
     results = pa.schema([*schema, *(pa.field(name, kind) for name, kind in plan.results())])
     work = FrameWork(plan, 1.5, schema, results, keeps_late=False)
@@ -202,5 +202,5 @@ def test_frames_of_floats_in_a_bucket_are_those_of_the_whole_table(closed: str, 
         found += live.push(step).to_pylist()
         assert live.late_rows == 0
         base = live.saved()
-    wanted = sash.rolling(pa.Table.from_pylist(rows, schema), *frames, on="t", by="k").to_pylist()
-    assert sorted(found, key=lambda row: row["x"]) == wanted
+    whole = sash.rolling(pa.Table.from_pylist(rows, schema), *frames, on="t", by="k").to_pylist()
+    assert sorted(found, key=lambda row: row["x"]) == whole

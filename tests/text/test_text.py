@@ -338,3 +338,11 @@ def test_names_may_be_keywords_or_anything_in_quotes() -> None:
 def test_a_checkpoint_knows_a_computed_column_by_its_expression() -> None:
     [asked] = text.parse("SELECT MAX((load + 1) / 1000) AS peak FROM t [RANGE 1 HOUR SLIDE 1 HOUR]")
     assert asked.aggregates[0][1].columns == ("(load + 1) / 1000",)
+
+
+@pytest.mark.parametrize("positions", [[-1e300, 0.0, 1e300], [-(2**61), 0, 2**61], [-3.5e18, 1e18, 5e18]])
+@pytest.mark.parametrize("frame", ["", "RANGE UNBOUNDED PRECEDING", "ROWS UNBOUNDED PRECEDING"])
+def test_an_unbounded_frame_holds_every_row_before_however_far(positions: list[float], frame: str) -> None:
+    rows = {"t": positions, "x": [1, 2, 4]}
+    found = sash.sql(f"SELECT SUM(x) OVER (ORDER BY t {frame}) AS s FROM rows", rows=rows)
+    assert found["s"].to_pylist() == [1, 3, 7]

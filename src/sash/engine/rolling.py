@@ -23,10 +23,14 @@ from sash.plan.share import ColumnType, grouped, readings_of, view_of
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
+from sash.windows.duration import Duration
 from sash.windows.kinds import length_on, tumbling
 from sash.windows.measure import Measure
 
-__all__ = ["Frame", "Framing", "frame", "framed", "frames_of", "plan_frames", "rolling"]
+__all__ = ["EVER", "Frame", "Framing", "frame", "framed", "frames_of", "plan_frames", "rolling"]
+
+# Of rows, and of microseconds: a frame that reaches back to the first row of its key.
+EVER = 2**61 - 1
 
 
 @dataclass(frozen=True)
@@ -137,11 +141,19 @@ def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Seque
                 raise InvalidQuery.reserved("rolling", name, taken)
             taken.append(name)
     measure = given.measure(on)
-    widths = tuple(None if each.range is None else length_on(measure, "range", each.range) for each in frames)
+    widths = tuple(_width(measure, each.range) for each in frames)
     types = bound([_as_query(each) for each in frames], given)
     for each in frames:
         grouped([_as_query(each)], types)
     return Framing(frames, on, options.by, measure, widths, types)
+
+
+def _width(measure: Measure, range: Any) -> Any:
+    if range is None:
+        return None
+    if range == Duration(EVER):
+        return measure.highest  # twice as far as any position is from zero
+    return length_on(measure, "range", range)
 
 
 def _as_query(frame: Frame) -> Query:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -14,7 +13,7 @@ from sash.spark.schema import arrow_schema, check_columns, column
 from sash.text.computing import check_types
 from sash.text.request import Request
 
-__all__ = ["prepared", "type_of"]
+__all__ = ["prepared"]
 
 
 def prepared(rows: DataFrame, request: Request) -> DataFrame:
@@ -31,13 +30,6 @@ def prepared(rows: DataFrame, request: Request) -> DataFrame:
     if not request.computed:
         return rows
     return rows.select("*", *(each.read(reader).alias(name) for name, each in request.computed.items()))
-
-
-def type_of(rows: DataFrame, name: str) -> Any:
-    """The Arrow type of a column."""
-    check_columns(rows, [name])
-    kind: pa.DataType = arrow_schema(StructType([rows.schema[name]])).field(0).type
-    return kind
 
 
 class _OnSpark:

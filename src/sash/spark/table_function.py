@@ -102,7 +102,7 @@ class _Job:
         if request.queries:
             found = batch.aggregate(rows, request.queries, on=on, by=by)
         else:
-            found = rolling(rows, *request.frames_on(rows.schema.field(on).type), on=on, by=by)
+            found = rolling(rows, *request.frames, on=on, by=by)
         return written(found, self.results)
 
 
@@ -221,8 +221,7 @@ def _planned(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
     if request.queries:
         plan = Recipe(request.queries, with_free_names(options), rows.schema).plan()
         return schema_of(plan), all(each.window.kind != "last_rows" for each in plan.queries)
-    frames = request.frames_on(rows.schema.field(request.on).type)
-    added = plan_frames(read_rows(rows), frames, request.on, options.by).results()
+    added = plan_frames(read_rows(rows), request.frames, request.on, options.by).results()
     own = [each for each in sent if request.selected is None or each.name in request.selected]
     found = {each.name: each for each in [*own, *(pa.field(name, kind or pa.null()) for name, kind in added)]}
     return pa.schema([found[name] for name in request.selected or found]), True

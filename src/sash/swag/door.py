@@ -236,8 +236,8 @@ class _Work:
                 present = presence == Presence.VALUE
                 valid = present if enough is None else present & enough
             if len(empty):
-                value, presence = nothing[output.name]
-                is_value = presence == Presence.VALUE
+                value, what = nothing[output.name]
+                is_value = what == Presence.VALUE
                 valid = np.ones(len(result), np.bool_) if valid is None else valid
                 valid[empty] = is_value and enough is None
                 if is_value:

@@ -1,17 +1,14 @@
 """One call from several statements: they read one table, by one key and one order, and so share slices."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
-from sash.engine.rolling import Frame
+from sash.engine.rolling import EVER, Frame
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
 from sash.text.asked import Asked
 from sash.text.expressions import Column, Expression
-from sash.text.windows import EVER
 from sash.windows.duration import Duration
 
 __all__ = ["Request", "request_of"]
@@ -57,14 +54,6 @@ class Request:
     def is_unbounded(self) -> bool:
         """Whether a frame reaches back to the first row."""
         return any(each.rows == EVER or each.range == Duration(EVER) for each in self.frames)
-
-    def frames_on(self, kind: Any) -> tuple[Frame, ...]:
-        """The frames, on a column of this type: of floats, what reaches back for ever is a number."""
-        if kind is None or not pa.types.is_floating(kind):
-            return self.frames
-        return tuple(
-            replace(each, range=float(EVER // 2)) if each.range == Duration(EVER) else each for each in self.frames
-        )
 
     def check_columns(self, names: Iterable[str], levels: Sequence[str] = ()) -> None:
         """Refuse a column that the table has not, at its place in the text; and one that would be computed over.

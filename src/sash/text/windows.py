@@ -5,17 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from sash.algebra.aggregate import Template
-from sash.engine.rolling import Frame, frame
+from sash.engine.rolling import EVER, Frame, frame
 from sash.errors import InvalidText, SashError
 from sash.text.expressions import Column
 from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Length
 from sash.windows.duration import Duration
 from sash.windows.kinds import Window, cumulative, punctuated, session, sliding, tumbling
 
-__all__ = ["EVER", "frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
-
-# Longer than anything that positions and ranks can reach: a frame that never lets go of a row.
-EVER = 2**61 - 1
+__all__ = ["frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
 
 # Arguments of window table functions, in their order; those that must be given first.
 _FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
