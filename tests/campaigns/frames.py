@@ -16,7 +16,7 @@ import time
 from tests.oracles.drawn import draw
 from tests.oracles.in_duckdb import check
 
-ROWS = (8_000, 8_000, 2_000, 40)  # at most, of one table
+ROWS = (16_000, 8_000, 2_000, 40)  # at most, of one table
 
 
 def rows_of(seed: int) -> int:

@@ -13,6 +13,7 @@ __all__ = ["NUMBERS", "OBJECTS", "Drawn", "Extent", "Value", "draw"]
 
 US = np.datetime64(0, "us")
 DAY = 86_400_000_000
+MOST_OBJECTS = 2_000  # rows of a table that is asked for OBJECTS: these are computed in Python
 WORDS = ["", "a", "b", "ab", "straße", "Ω", "zz", "z"]
 
 
@@ -154,12 +155,13 @@ def _keys(dice: Any, count: int) -> Any:
 
 
 def _extents(kind: str, dice: Any, t: Any) -> tuple[Extent, ...]:
+    objects = OBJECTS if len(t) <= MOST_OBJECTS else NUMBERS
     return (
         Extent(NUMBERS, rows=int(dice.choice([1, 2, 3, 17, 300])), min_samples=int(dice.choice([0, 1, 4]))),
-        Extent(OBJECTS, rows=int(dice.choice([1, 2, 5, 25]))),
+        Extent(objects, rows=int(dice.choice([1, 2, 5, 25]))),
         Extent(NUMBERS, min_samples=int(dice.choice([1, 1, 3])), **_length(kind, dice, t, [0, 0.5, 2, 20, 200])),
         Extent(
-            (NUMBERS, OBJECTS)[dice.integers(2)],
+            (NUMBERS, objects)[dice.integers(2)],
             closed="right",
             **_length(kind, dice, t, [0, 0.5, 2, 20]),
         ),
