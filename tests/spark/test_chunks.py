@@ -1,7 +1,10 @@
 """A key that most rows have is cut by time into chunks for several tasks, and nothing shows that it was."""
 
+import pickle
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame
@@ -24,6 +27,14 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "_LARGE", 100)
     monkeypatch.setattr(chunks, "_LEAST_ROWS", 40)
     monkeypatch.setattr(batch, "_SMALL_BYTES", 0)
+
+
+@pytest.fixture
+def with_times(spark: Any) -> Iterator[None]:
+    """Spark 4.3 takes a time of the day, without a date, where it is told to."""
+    spark.conf.set("spark.sql.timeType.enabled", "true")
+    yield
+    spark.conf.unset("spark.sql.timeType.enabled")
 
 
 def table(spark: Any) -> DataFrame:
@@ -62,3 +73,73 @@ def test_windows_and_frames_are_the_same_across_chunks(spark: Any, by: list[str]
         framed = sash.rolling(rows, *(each.of_sash(VALUES, micros) for each in frames), on="t", by=given)
         assert not (wrong := difference(answers(framed, ["id"]), wanted)), wrong
     rows.unpersist()
+
+
+# A key of every type that keys have, in the words of Spark's SQL: sentinels, and what Python has no literal for.
+HOT: dict[str, str] = {
+    "date of the year 1": "date'0001-01-01'",
+    "date before the year 1": "date_from_unix_date(-1000000)",
+    "date after the year 9999": "date_from_unix_date(4000000)",
+    "timestamp of the year 1": "timestamp'0001-01-01'",
+    "timestamp after the year 9999": "timestamp_micros(300000000000000000)",
+    "timestamp without a zone": "timestamp_ntz'0001-01-01 00:00:00.000001'",
+    "time of the day": "time'23:59:59.999999'",
+    "interval": "interval '106751991' day",
+    "decimal": "cast('-12345678901234567890.12345678' AS decimal(38, 8))",
+    "small decimal": "cast('1.50' AS decimal(5, 2))",
+    "bytes": "X'00FF27'",
+    "text with odd letters": "concat('a\\'`%', char(0), '🙂', decode(X'C3A9', 'UTF-8'))",
+    "empty text": "''",
+    "NaN": "double('NaN')",
+    "zeros of both signs": "if(id % 2 = 0, -0.0D, 0.0D)",
+    "infinity": "float('-Infinity')",
+    "float": "float('0.1')",
+    "least integer": "-9223372036854775808L",
+    "tinyint": "-128Y",
+    "truth": "true",
+    "null among dates": "cast(NULL AS date)",
+}
+
+
+def keyed(spark: Any) -> DataFrame:
+    """Four rows in five have these keys; the others have none or, if that is it, a date."""
+    others = {kind: "date'2024-01-01'" if "NULL" in hot else "NULL" for kind, hot in HOT.items()}
+    keys = (f"if(id % 5 = 0, {others[kind]}, {hot}) AS `{kind}`" for kind, hot in HOT.items())
+    return spark.range(400, numPartitions=4).selectExpr("timestamp_seconds(id * 7919 % 700) AS t", *keys)
+
+
+def check_chunks(rows: DataFrame, by: list[str]) -> None:
+    """There are chunks, and a map task sends them their rows."""
+    measure = Measure.of(pa.timestamp("us", "UTC"))
+    found = chunks.find_hot(rows, by, "t", measure, chunks.Reach(SECOND, 0), 2, 128)
+    assert [len(each.chunks) > 1 for each in found] == [True]
+    table = rows.toArrow()
+    places, buckets = chunks.bucketed(
+        table, by, table["t"].cast(pa.int64()).to_numpy(), np.zeros(400, np.int64), pickle.loads(pickle.dumps(found))
+    )
+    assert len(np.unique(places[buckets >= 128])) == 320
+
+
+@pytest.mark.usefixtures("eager", "with_times")
+@pytest.mark.parametrize("kind", HOT)
+def test_a_hot_key_of_any_type_is_cut_into_chunks(spark: Any, kind: str) -> None:
+    check_chunks(keyed(spark).select("t", kind), [kind])
+
+
+@pytest.mark.usefixtures("eager", "with_times")
+def test_a_hot_key_of_all_types_together_has_the_same_windows_across_chunks(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, by = keyed(spark), list(HOT)
+    check_chunks(rows, by)
+    query = sash.query("q", sash.sliding("60 seconds", every="7 seconds"), n=sash.count())
+    shown = *(F.xxhash64(kind).alias(kind) for kind in HOT), "window_start", "n"
+
+    def windows() -> list[Any]:
+        found = batch.aggregate(rows, query, on="t", by=by, path="packed").select(*shown).toArrow()
+        return sorted(map(tuple, zip(*found.to_pydict().values(), strict=True)))
+
+    across = windows()
+    monkeypatch.setattr(batch, "_SMALL_BYTES", 1 << 60)
+    assert across == windows()
+    assert sum(row[-1] for row in across) > 3000

@@ -60,6 +60,18 @@ def test_every_expression_has_the_value_that_it_has_on_arrow(spark: SparkSession
     assert set(SCALARS) <= set(expressions._FUNCTIONS)
 
 
+def test_days_and_times_long_ago_are_literals_too(spark: SparkSession) -> None:
+    days = "date'0001-01-01', date'0999-12-31', date'2024-01-01'"
+    rows = spark.sql(f"SELECT explode(array({days})) AS d").selectExpr("d", "cast(d AS timestamp_ntz) AS ts")
+    for where in (
+        "d <= DATE '0999-12-31'",
+        "ts <= TIMESTAMP '0999-12-31'",
+        "d IN (DATE '0001-01-01', DATE '0999-12-31')",
+    ):
+        asked = f"SELECT COUNT(*) AS n FROM t [RANGE 10000 DAYS SLIDE 10000 DAYS] WHERE {where}"
+        assert sum(row["n"] for row in sash.sql(asked, t=rows, on="ts").select("n").collect()) == 2
+
+
 def test_a_wrong_text_is_refused_before_spark_runs(spark: SparkSession) -> None:
     given = spark.createDataFrame(EVENTS)
     for wrong, says in (

@@ -34,6 +34,7 @@ _CANDIDATES = 4
 _QUANTILES = 512
 _LEAST_ROWS = 250_000  # of a chunk
 _MOST_REPEATED = 0.5  # of all rows, in halos
+_NO_KEY = 0  # the hash where there are no key columns
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Chunk:
 class Hot:
     """A key that most rows have, and its chunks; without key columns, all rows."""
 
-    key: tuple[Any, ...]  # Arrow scalars
+    key: tuple[Any, ...]  # Arrow arrays of one value: scalars travel as Python's values, which end at the year 9999
     chunks: tuple[Chunk, ...]
 
 
@@ -80,26 +81,27 @@ def find_hot(
     rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: Reach, tasks: int, first_bucket: int
 ) -> tuple[Hot, ...]:
     """The keys whose rows would keep one task busy while others wait, with their chunks."""
-    candidates = _candidates(rows, by, tasks) if by else [()]
+    candidates = _candidates(rows, by, tasks) if by else [(_NO_KEY, ())]
     if not candidates or tasks < 2:
         return ()
-    known = [_matches(by, key) for key in candidates]
     shares = [k / _QUANTILES for k in range(1, _QUANTILES)]
     position = column(on) if measure.dtype.kind == "i" else F.when(F.abs(column(on)) < math.inf, column(on))
+    narrow = rows.select(position.alias("position"), _hash(by).alias("hash"))
     wanted = [F.count(F.lit(1)).alias("total")]
-    for k, match in enumerate(known):
-        own = F.when(match, position)
+    for k, (number, _) in enumerate(candidates):
+        own = F.when(F.col("hash") == number, F.col("position"))
         wanted += [F.count(own).alias(f"n{k}"), F.percentile_approx(own, shares, 4 * _QUANTILES).alias(f"q{k}")]
-    found = rows.agg(*wanted).toArrow().combine_chunks()
+    found = narrow.agg(*wanted).toArrow().combine_chunks()
     total = found["total"][0].as_py()
     hot: list[Hot] = []
-    for k, key in enumerate(candidates):
+    for k, (number, key) in enumerate(candidates):
         count = found[f"n{k}"][0].as_py()
         if count < _LARGE or count * 2 * tasks < total:
             continue
         marks, _ = measure.positions(found[f"q{k}"].combine_chunks().flatten(), on)
         marks = np.unique(marks)
-        counts = _counted(rows.where(known[k]), on, measure, marks) if reach.rows else _about(count, len(marks))
+        own_rows = narrow.where(F.col("hash") == number)
+        counts = _counted(own_rows, on, measure, marks) if reach.rows else _about(count, len(marks))
         chunks = tuple(_chunks(marks, counts, reach, measure, 4 * tasks, first_bucket))
         first_bucket += len(chunks)
         if len(chunks) > 1:
@@ -107,26 +109,30 @@ def find_hot(
     return tuple(hot)
 
 
-def _candidates(rows: DataFrame, by: Sequence[str], tasks: int) -> list[tuple[Any, ...]]:
-    """Keys that are often among the first rows."""
-    first = rows.select(*map(column, by)).limit(_PROBED).toArrow().combine_chunks()
+def _candidates(rows: DataFrame, by: Sequence[str], tasks: int) -> list[tuple[int, tuple[Any, ...]]]:
+    """Keys that are often among the first rows, each with its hash."""
+    first = rows.limit(_PROBED).select(_hash(by), *map(column, by)).toArrow().combine_chunks()
     if first.num_rows < _PROBED:
         return []  # not many rows at all
-    for place, field in enumerate(first.schema):  # -0.0 becomes 0.0: to Spark they are one key
-        if pa.types.is_floating(field.type):
-            first = first.set_column(place, field.name, pc.add(first.column(place), pa.scalar(0.0, field.type)))
-    counts = first.group_by(list(by)).aggregate([([], "count_all")]).sort_by([("count_all", "descending")])
-    often = counts.slice(0, _CANDIDATES).filter(
-        pc.greater(counts["count_all"].slice(0, _CANDIDATES), _PROBED / (2 * tasks))
+    counts = first.column(0).value_counts()
+    largest = pc.select_k_unstable(counts.field("counts"), min(_CANDIDATES, len(counts)), [("", "descending")])
+    often = counts.take(largest).filter(pc.greater(counts.field("counts").take(largest), _PROBED / (2 * tasks)))
+    numbers = often.field("values").to_pylist()
+    places = [pc.index(first.column(0), number).as_py() for number in numbers]
+    return [
+        (number, tuple(each.slice(place, 1).combine_chunks() for each in first.columns[1:]))
+        for number, place in zip(numbers, places, strict=True)
+    ]
+
+
+def _hash(by: Sequence[str]) -> Column:
+    """A number for each key, the same for what Spark takes for equal. Keys are compared by it, for not every value has
+    a literal: Python's times end at the year 9999, and PySpark takes no date before the year 1000.
+    """
+    # A null leaves the hash of the columns before it as it is.
+    return (
+        F.xxhash64(*(part for name in by for part in (column(name), column(name).isNull()))) if by else F.lit(_NO_KEY)
     )
-    return [tuple(often[name][k] for name in by) for k in range(often.num_rows)]
-
-
-def _matches(by: Sequence[str], key: tuple[Any, ...]) -> Column:
-    match = F.lit(True)
-    for name, value in zip(by, key, strict=True):
-        match = match & column(name).eqNullSafe(F.lit(value.as_py()))
-    return match
 
 
 def _about(count: int, marks: int) -> Any:
@@ -144,12 +150,7 @@ def _counted(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
             counts += np.bincount(places, minlength=len(counts))
         yield pa.record_batch([pa.array([counts.tolist()], pa.list_(pa.int64()))], names=["counts"])
 
-    parts = (
-        rows.select(column(on).alias("position"))
-        .mapInArrow(count, "counts array<bigint>")
-        .toArrow()["counts"]
-        .to_pylist()
-    )
+    parts = rows.select("position").mapInArrow(count, "counts array<bigint>").toArrow()["counts"].to_pylist()
     return np.sum(np.array(parts, np.int64), axis=0)
 
 
@@ -204,7 +205,14 @@ def bucketed(table: pa.Table, by: Sequence[str], positions: Any, buckets: Any, h
 def _rows_of(table: pa.Table, by: Sequence[str], key: tuple[Any, ...]) -> Any:
     match = np.ones(table.num_rows, np.bool_)
     for name, value in zip(by, key, strict=True):
-        values = table.column(name)
-        same = pc.equal(values, value.cast(values.type)) if value.is_valid else pc.is_null(values)
-        match &= pc.fill_null(same, False).to_numpy()
+        match &= pc.fill_null(_is_same(table.column(name), value), False).to_numpy()
     return np.flatnonzero(match)
+
+
+def _is_same(values: Any, key: Any) -> Any:
+    """Where a column has the value of a key."""
+    if key.null_count:
+        return pc.is_null(values)
+    if pa.types.is_floating(key.type) and pc.is_nan(key)[0].as_py():
+        return pc.is_nan(values)
+    return pc.equal(values, key.cast(values.type)[0])

@@ -42,6 +42,8 @@ class _OnSpark:
         if isinstance(value, dt.datetime):
             # Text, for a datetime without a zone would be read in that of this machine.
             return F.lit(value.isoformat(" ")).cast("timestamp_ntz" if value.tzinfo is None else "timestamp")
+        if isinstance(value, dt.date):
+            return F.lit(value.isoformat()).cast("date")  # text, for PySpark takes no date before the year 1000
         return F.lit(value)
 
     def apply(self, function: str, arguments: Sequence[Column], place: int) -> Column:
