@@ -279,6 +279,28 @@ def test_variance_survives_a_large_mean(centre: float, compiled: bool) -> None:
         assert value == pytest.approx(float(np.var(np.array(values[row - 49 : row + 1]) - centre, ddof=1)), rel=within)
 
 
+# Values near the largest float, and the variance of all of them together, for a sample.
+EXTREME: dict[str, tuple[list[float], float]] = {
+    "far apart": ([1e308, -1e308], math.inf),
+    "near each other": ([1e308, 1e307, 2e307], math.inf),
+    "equal": ([2.0**1015] * 200, 0.0),
+    "equal, with a sum beyond a float": ([1e308] * 4, math.inf),
+    "many on both sides": ([1e305, -1e305] * 200, math.inf),
+    "whose squares fit": ([1e153, -1e153], 2e306),
+    "one of them infinite": ([1e308, -1e308, -math.inf], math.nan),
+    "one of them NaN": ([1e308, -1e308, math.nan], math.nan),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("kind", EXTREME)
+def test_variance_of_finite_values_is_never_nan(kind: str, compiled: bool) -> None:
+    values, variance = EXTREME[kind]
+    for template, wanted in ((sash.variance(), variance), (sash.stddev(), math.sqrt(variance))):
+        found, _ = answers(bound(template, "f8", False, compiled=compiled), [values], len(values))[-1]
+        assert found == pytest.approx(wanted, nan_ok=True)
+
+
 @BOTH
 def test_an_outlier_that_leaves_takes_its_rounding_along(compiled: bool) -> None:
     values = [0.1, 1e17, 0.2, 0.3, -1e17, 0.4, 0.5, 0.6]

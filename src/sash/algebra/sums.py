@@ -123,14 +123,21 @@ def _joined_m2(n: int, sum_n: float, m2_n: float, k: int, sum_k: float, m2_k: fl
         return m2_n
     # The means' difference times n·k: one division instead of three, and no square that could overflow early.
     apart = sum_k * n - sum_n * k
-    return m2_n + m2_k + apart * (apart / (float(n) * float(k) * float(n + k)))
+    joined = m2_n + m2_k + apart * (apart / (float(n) * float(k) * float(n + k)))
+    if joined < math.inf:
+        return joined
+    if not abs(sum_n) < math.inf or not abs(sum_k) < math.inf:
+        return m2_n + m2_k + math.inf  # NaN if a value is not finite
+    apart = sum_k / k - sum_n / n
+    return m2_n + m2_k + apart * (apart * (float(n) * float(k) / float(n + k)))
 
 
 def _spread(name: str, freedom: int, root: bool) -> Callable[[Columns, bool], Parts]:
     """Variance and stddev; `freedom` is 1 for a sample, 0 for a population.
 
     They have no inverse: squares span twice the exponents of a float, so what an outlier of 1e16 rounds away is more
-    than the variance of all other rows.
+    than the variance of all other rows. Of finite values it is never NaN: it is infinite where it, or the sum of the
+    values, is beyond a float.
     """
 
     def enough(p: Partial) -> int:
@@ -143,9 +150,15 @@ def _spread(name: str, freedom: int, root: bool) -> Callable[[Columns, bool], Pa
         m2 = Component("m2", (F8,), (0.0,), _m2_of, join, reads=("count", "sum"))
         components = (counted(columns), _total(column, invertible=False), m2)
 
-        def lower(p: Partial) -> float:
+        def lower_integers(p: Partial) -> float:
             return p[-1] / (p[0] - freedom)  # type: ignore[no-any-return]
 
+        def lower_floats(p: Partial) -> float:
+            if math.isinf(p[1]) and p[2] == p[2]:
+                return math.inf
+            return p[2] / (p[0] - freedom)  # type: ignore[no-any-return]
+
+        lower = lower_floats if is_float(column) else lower_integers
         of_root = jitable(lower)
         return Parts(components, (lambda p: math.sqrt(of_root(p))) if root else lower, F8, enough)
 
@@ -292,6 +305,8 @@ def mean(column: str | None = None) -> Template:
 
 def variance(column: str | None = None, *, population: bool = False) -> Template:
     """The variance of a sample, or of a whole population; null where there are too few values.
+
+    It is infinite where it, or the sum of the values, is beyond a float, and NaN where a value is NaN or infinite.
 
     >>> import sash
     >>> sash.swag.slide([1, 3, 5], 3, sash.variance())

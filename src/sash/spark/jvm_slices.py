@@ -5,6 +5,7 @@ partial is an aggregate that Spark has, a slice is a group. So `groupBy(by, slic
 generates, and combines before it shuffles.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -205,7 +206,12 @@ def _sum(inputs: _Inputs) -> Fields:
 
 def _m2(inputs: _Inputs) -> Fields:
     x = inputs.x.cast("double")
-    return [F.coalesce(F.var_pop(x) * F.count(x), F.lit(0.0))]
+    squares = F.var_pop(x) * F.count(x)
+    return [F.coalesce(F.when(F.isnan(squares) & _all_finite(x), F.lit(math.inf)).otherwise(squares), F.lit(0.0))]
+
+
+def _all_finite(x: Column) -> Column:
+    return F.max(F.abs(x)) < math.inf  # NaN is the largest
 
 
 def _logs(inputs: _Inputs) -> Fields:
@@ -252,7 +258,11 @@ def _of(function: Callable[[Column], Column]) -> Result:
 
 def _spread(sample: Callable[[Column], Column], population: Callable[[Column], Column]) -> Result:
     def spread(template: Any, columns: list[Column]) -> Column:
-        return (population if dict(template.parameters)["population"] else sample)(columns[0])
+        x = columns[0].cast("double")
+        found = (population if dict(template.parameters)["population"] else sample)(x)
+        # Spark's own is NaN or infinite, as its partitions have it, where differences of values are beyond a double.
+        is_beyond = F.isnan(found) | (F.abs(F.sum(x)) == math.inf)
+        return F.when(found.isNotNull() & is_beyond & _all_finite(x), F.lit(math.inf)).otherwise(found)
 
     return spread
 
