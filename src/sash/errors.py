@@ -341,6 +341,13 @@ class InvalidInput(SashError, ValueError):
         return cls(f"Column {name!r} cannot be read: {why.rstrip('.')}.")
 
     @classmethod
+    def not_in_arrow(cls, name: str, kind: str) -> "InvalidInput":
+        return cls(
+            f"Column {name!r} of type {kind} cannot be read in Python, for Arrow has no such type: cast it, such as "
+            "to a string, or drop it."
+        )
+
+    @classmethod
     def twice(cls, name: str) -> "InvalidInput":
         return cls(f"There are several columns {name!r}: rename all but one.")
 
@@ -647,6 +654,13 @@ class InvalidQuery(SashError, ValueError):
     @classmethod
     def twice(cls, name: str) -> "InvalidQuery":
         return cls(f"Two queries are named {name!r}: give each a name of its own.")
+
+    @classmethod
+    def alike(cls, one: str, other: str) -> "InvalidQuery":
+        return cls(
+            f"The columns {one!r} and {other!r} of the results differ in case alone, and Spark takes them for one: "
+            "give the result another name, or set spark.sql.caseSensitive to true."
+        )
 
     @classmethod
     def none(cls) -> "InvalidQuery":

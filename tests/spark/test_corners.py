@@ -1,14 +1,17 @@
 """Where paths could part: extreme positions, names that are ours, keys that are equal but not the same, borders."""
 
+import math
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
 import sash
-from sash.errors import InvalidInput, NumberOverflow
+from sash.errors import InvalidInput, InvalidQuery, NumberOverflow
 from sash.spark import batch, chunks, tasks
 from sash.spark.packing import Budget
+from tests.algebra.test_sums_and_extremes import EXTREME
 
 PATHS = ("spark", "jvm", "packed")
 
@@ -60,10 +63,103 @@ def test_a_sum_that_fits_in_the_end_is_exact_and_one_that_does_not_is_refused(sp
 def test_any_name_is_a_name_for_a_key_and_a_value(spark: Any, name: str) -> None:
     rows = spark.range(30).select(F.col("id").alias("t"), (F.col("id") % 3).alias(name), F.col("id").alias("x"))
     sliding = sash.query("q", sash.sliding(10, every=5), n=sash.count(), a=sash.first("x"), b=sash.last(name))
-    tumbling = sash.query("q", sash.tumbling(10), value0=sash.max("x"), VALUE0=sash.min("x"))
+    tumbling = sash.query("q", sash.tumbling(10), value0=sash.max("x"), value1=sash.min("x"))
     for query, paths in ((sliding, ("jvm", "packed")), (tumbling, PATHS)):
         answers = [found(batch.aggregate(rows, query, on="t", by=name, path=path)) for path in paths]
         assert len(answers[0]) > 8 and all(each == answers[0] for each in answers)
+
+
+def test_variance_near_the_largest_float_is_the_same_on_every_path(spark: Any) -> None:
+    """Spark's own is NaN or infinite, as its partitions have it; of values that are equal it is nothing."""
+    table = pa.Table.from_pylist(
+        [{"k": kind, "t": t, "x": x} for kind, (values, _) in EXTREME.items() for t, x in enumerate(values)]
+    )
+    wanted = {kind: (variance, math.sqrt(variance)) for kind, (_, variance) in EXTREME.items()}
+    asked = {"v": sash.variance("x"), "s": sash.stddev("x")}
+    query = sash.query("q", sash.tumbling(1000), **asked)
+    rows = spark.createDataFrame(table)
+    spread = [rows.repartitionById(parts, (F.col("t") % parts).cast("int")) for parts in (1, 2)]
+    tables = [batch.aggregate(each, query, on="t", by="k", path=path) for each in spread for path in PATHS]
+    tables.append(sash.rolling(rows, on="t", by="k", rows=1000, **asked).orderBy("t"))
+    for answer in [*(each.toArrow() for each in tables), sash.aggregate(table, query, on="t", by="k")]:
+        last = {row["k"]: (row["v"], row["s"]) for row in answer.to_pylist()}
+        assert {kind: pytest.approx(both, nan_ok=True) for kind, both in wanted.items()} == last
+
+
+def test_results_that_differ_in_case_alone_are_refused_unless_spark_tells_them_apart(spark: Any) -> None:
+    rows = spark.range(30).selectExpr("id AS t", "id % 3 AS k", "id AS x")
+    twins = sash.query("q", sash.tumbling(10), n=sash.count(), N=sash.max("x"))
+    key = sash.query("q", sash.tumbling(10), K=sash.count())
+    edge = sash.query("q", sash.tumbling(10), Window_Start=sash.count())
+    two = [sash.query(name, sash.tumbling(10), **{name: sash.count()}) for name in ("a", "A")]
+    stream = spark.readStream.format("rate").load().selectExpr("value AS t", "value % 3 AS k", "value AS x")
+    late = sash.query("q", sash.tumbling(10), LATE_ROW=sash.count())
+    uses: dict[str, Any] = {
+        "'n' and 'N'": lambda: sash.aggregate(rows, twins, on="t"),
+        "'k' and 'K'": lambda: sash.aggregate(rows, key, on="t", by="k"),
+        "'window_start' and 'Window_Start'": lambda: sash.aggregate(rows, edge, on="t"),
+        "'a' and 'A'": lambda: sash.aggregate(stream, two, on="t", watermark=1),
+        "'LATE_ROW' and 'late_row'": lambda: sash.aggregate(stream, late, on="t", watermark=1, late="keep"),
+        "'x' and 'X'": lambda: sash.rolling(rows, on="t", rows=3, X=sash.count()),
+        "'t' and 'T'": lambda: sash.rolling(stream, on="t", rows=3, T=sash.count(), watermark=1),
+    }
+    for said, use in uses.items():
+        with pytest.raises(InvalidQuery, match=said):
+            use()
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        for use in uses.values():
+            use()
+        windows = sash.aggregate(rows, twins, on="t", by="k").where("N > 26").select("n", "N")
+        assert found(windows) == [(3, 27), (3, 28), (4, 29)]
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+
+INTERVALS = {
+    "months": "interval '-1-2' year to month",
+    "years": "interval '7' year",
+    "parts": "make_interval(-1, 2, 3, -4, 5, -6, 7.000001)",
+    "a.dot": "interval '3' day",
+    "list": "array(make_interval(0, 0, 0, 1), null)",
+    "inside": "named_struct('a', interval '5' month, 'b', map('k', make_interval(1)))",
+    "nothing": "cast(null AS interval)",
+}
+
+
+def test_an_interval_that_is_not_asked_for_comes_back_from_frames(spark: Any) -> None:
+    rows = spark.range(3).selectExpr("id AS t", *(f"{each} AS `{name}`" for name, each in INTERVALS.items()))
+    framed = sash.rolling(rows, on="t", rows=2, n=sash.count())
+    assert [each.dataType.simpleString() for each in framed.schema[:-1]] == [
+        each.dataType.simpleString() for each in rows.schema
+    ]
+    texts = [
+        f"to_json(struct(`{name}`))" if name in ("list", "inside") else f"cast(`{name}` AS string)"
+        for name in INTERVALS
+    ]
+    assert found(framed.selectExpr("t", *texts)) == found(rows.selectExpr("t", *texts))
+
+
+def test_an_interval_that_is_asked_for_and_a_key_without_a_type_are_refused(spark: Any) -> None:
+    rows = spark.range(3).selectExpr(
+        "id AS t", "null AS v", *(f"{each} AS `{name}`" for name, each in INTERVALS.items())
+    )
+    ten = sash.query("q", sash.tumbling(10), n=sash.count())
+    for name in ("months", "parts", "list", "inside"):
+        for use in (
+            lambda name=name: sash.aggregate(rows, ten, on="t", by=name),
+            lambda name=name: sash.aggregate(rows, sash.query("q", sash.tumbling(10), n=sash.count(name)), on="t"),
+            lambda name=name: sash.rolling(rows, on="t", by=name, rows=3, n=sash.count()),
+            lambda name=name: sash.rolling(rows, on="t", rows=3, n=sash.count(name)),
+        ):
+            with pytest.raises(InvalidInput, match=f"Column {name!r} of type .* cannot be read in Python"):
+                use()
+    for use in (
+        lambda: sash.aggregate(rows, ten, on="t", by="v"),
+        lambda: sash.rolling(rows, on="t", by="v", rows=3, n=sash.count()),
+    ):
+        with pytest.raises(InvalidInput, match="Column 'v' of type void cannot be in `by`"):
+            use()
 
 
 def test_columns_that_spark_cannot_tell_apart_and_other_collations_are_refused(spark: Any) -> None:
@@ -91,8 +187,6 @@ def test_zeros_of_both_signs_are_one_hot_key_and_a_landmark_may_be_without_end(
 
 
 def test_windows_that_are_many_times_the_rows_come_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pyarrow as pa
-
     from sash.plan.plan import Options
 
     table = pa.table({"t": pa.array([3, None, 50], pa.int64())})

@@ -11,9 +11,10 @@ from sash.engine.keys import Keys
 from sash.engine.options import with_free_names
 from sash.engine.rolling import Frame, Framing, plan_frames
 from sash.engine.tables import read_rows
-from sash.errors import InvalidQuery
+from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.plan import Options
 from sash.plan.query import named_queries
+from sash.spark.intervals import travelling_schema
 from sash.spark.schema import arrow_schema, as_spark, check_columns, check_no_twins
 from sash.spark.tasks import Recipe
 
@@ -38,9 +39,11 @@ def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
 def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[Framing, pa.Schema, pa.Schema]:
     """The plan of frames over a DataFrame, its columns, and those that are added."""
     columns = [name for each in frames for _, template in each.aggregates for name in template.columns]
-    check_columns(table, [options.on, *options.by, *columns])
+    used = list(dict.fromkeys([options.on, *options.by, *columns]))
+    check_columns(table, used)
     check_no_twins(table)
-    own = arrow_schema(table.schema)
+    arrow_schema(StructType([table.schema[name] for name in used]))  # of those, none travels as text
+    own = arrow_schema(travelling_schema(table.schema))
     _check_keys(own, options.by)
     plan = plan_frames(read_rows(own.empty_table()), frames, options.on, list(options.by))
     return plan, own, pa.schema([pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results()])
@@ -53,3 +56,6 @@ def as_results(schema: pa.Schema) -> pa.Schema:
 
 def _check_keys(schema: pa.Schema, by: Sequence[str]) -> None:
     Keys([schema.field(name).type for name in by], by)  # says which types it takes
+    for name in by:
+        if pa.types.is_null(schema.field(name).type):  # a column of results must have a type
+            raise InvalidInput.key_type(name, "void")

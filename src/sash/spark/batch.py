@@ -19,9 +19,10 @@ from sash.plan.plan import Plan, as_html, as_text
 from sash.plan.query import Query
 from sash.spark.asked import as_results, framing_of, recipe_of
 from sash.spark.chunks import Hot, Reach, find_hot
+from sash.spark.intervals import arrived, travelling
 from sash.spark.jvm_slices import can_finish, can_slice, finished, sliced
 from sash.spark.packing import BUDGET, Budget, piece_schema
-from sash.spark.schema import arrow_schema, column, spark_schema
+from sash.spark.schema import arrow_schema, check_results, column, spark_schema
 from sash.spark.tasks import FrameTask, PackTask, Task, WindowTask, as_function
 from sash.windows.measure import Measure
 
@@ -49,6 +50,7 @@ def aggregate(
     recipe = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final", partial))
     plan = recipe.plan()
     schema = spark_schema(schema_of(plan), "sash.aggregate")
+    check_results(rows, schema.names)
     results = as_results(schema_of(plan))
     taken = way(rows, plan, path).choice
     if taken == "spark":
@@ -82,13 +84,16 @@ def rolling(
     options = options_of(on, by, 0, None, False, "final")
     _check_bounded(table, "sash.rolling")
     plan, own, added = framing_of(table, wanted, options)
-    schema = StructType([*table.schema.fields, *spark_schema(added, "sash.rolling").fields])
+    check_results(table, added.names, own.names)
+    new = spark_schema(added, "sash.rolling").fields
+    given, table = table, travelling(table)
     results = pa.schema([*own, *as_results(added)])
     lengths = [width for width in plan.widths if width is not None]
     reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
     hot = _hot(table, options.by, on, plan.measure, reach)
     pieces = _packed(table, options.by, on, plan.measure, budget, hot)
-    return _mapped(pieces, FrameTask(plan, own, results, budget, hot), schema)
+    framed = _mapped(pieces, FrameTask(plan, own, results, budget, hot), StructType([*table.schema.fields, *new]))
+    return arrived(framed, StructType([*given.schema.fields, *new]))
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,25 @@
 """Types at the border: what Spark's columns are to the planner, and what results are to Spark."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
-from sash.errors import InvalidInput, UnknownName, UnsupportedAggregate
+from sash.errors import InvalidInput, InvalidQuery, UnknownName, UnsupportedAggregate
 
 __all__ = [
     "arrow_schema",
     "as_spark",
     "check_columns",
     "check_no_twins",
+    "check_results",
     "column",
     "quoted",
     "spark_schema",
@@ -32,14 +34,16 @@ def arrow_schema(schema: spark.StructType) -> pa.Schema:
     """A DataFrame's columns as Arrow has them, whatever the session's time zone."""
     fields = []
     for each in schema.fields:
-        kind = pa.null() if isinstance(each.dataType, spark.NullType) else to_arrow_type(each.dataType, timezone=_ZONE)
-        fields.append(pa.field(each.name, kind))
+        try:
+            fields.append(pa.field(each.name, to_arrow_type(each.dataType, timezone=_ZONE)))
+        except PySparkTypeError:
+            raise InvalidInput.not_in_arrow(each.name, each.dataType.simpleString()) from None
     return pa.schema(fields)
 
 
 def check_columns(rows: DataFrame, names: Iterable[str]) -> None:
     """Refuse a column that is not there, that Spark cannot tell from another, or whose equality is not ours."""
-    is_exact = rows.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    is_exact = _is_exact(rows)
     for name in names:
         if name not in rows.schema.names:
             raise UnknownName.of("column", name, rows.schema.names)
@@ -56,6 +60,22 @@ def check_no_twins(rows: DataFrame) -> None:
     for name in rows.schema.names:
         if rows.schema.names.count(name) > 1:
             raise InvalidInput.twice(name)
+
+
+def check_results(rows: DataFrame, names: Sequence[str], own: Sequence[str] = ()) -> None:
+    """Refuse results whose names Spark cannot tell from each other, or from those of the columns beside them."""
+    if _is_exact(rows):
+        return
+    known = {name.lower(): name for name in own}
+    for name in names:
+        other = known.setdefault(name.lower(), name)
+        if other != name:
+            raise InvalidQuery.alike(other, name)
+
+
+def _is_exact(rows: DataFrame) -> bool:
+    """Whether names that differ in case alone are two names to Spark."""
+    return str(rows.sparkSession.conf.get("spark.sql.caseSensitive")).lower() == "true"
 
 
 def quoted(name: str) -> str:

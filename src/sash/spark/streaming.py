@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType, TimestampType
+from pyspark.sql.types import StructField, StructType, TimestampType
 
 from sash.algebra.aggregate import Template
 from sash.engine.options import length_of, options_of
@@ -22,10 +22,11 @@ from sash.plan.decide import Decision
 from sash.plan.query import Query
 from sash.spark.asked import as_results, framing_of, recipe_of
 from sash.spark.batch import Explained
+from sash.spark.intervals import arrived, travelling
 from sash.spark.journal import JOURNAL
 from sash.spark.live import FrameWork, WindowWork, Work
 from sash.spark.packing import BUDGET, Budget
-from sash.spark.schema import arrow_schema, check_columns, check_no_twins, column, spark_schema
+from sash.spark.schema import arrow_schema, check_columns, check_no_twins, check_results, column, spark_schema
 from sash.spark.sending import SendTask, bucket_ids, sent_schema
 from sash.spark.stateful import FIGURES, BucketProcessor, OpenTask, answer_schema
 from sash.spark.tasks import as_function
@@ -39,6 +40,7 @@ __all__ = ["aggregate", "explain", "rolling"]
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _DELAY = "spark.watermarkDelayMs"  # where withWatermark leaves its mark
+_LATE_ROW = "late_row"
 OBSERVED = "sash"
 
 
@@ -65,15 +67,19 @@ def aggregate(
     recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
     wanted = schema_of(plan)
+    given = rows.schema
     if late == "keep":
         check_no_twins(rows)
-        own = arrow_schema(rows.schema)
-        wanted = _with_late(wanted, [pa.field("late_row", pa.struct(list(own)))])
+        rows = travelling(rows)
+        wanted = _with_late(wanted, [pa.field(_LATE_ROW, pa.struct(list(arrow_schema(rows.schema))))])
     else:
         rows = rows.select(*map(column, recipe.schema.names))
+    check_results(rows, wanted.names)
     schema = spark_schema(wanted, "sash.aggregate")
     work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), late == "keep")
-    return _streamed(rows, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
+    results = _streamed(rows, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
+    fields = [StructField(each.name, given if each.name == _LATE_ROW else each.dataType) for each in schema]
+    return arrived(results, StructType(fields))
 
 
 def rolling(
@@ -101,11 +107,15 @@ def rolling(
     plan, own, added = framing_of(table, wanted, options)
     if late == "keep":
         added = _with_late(added, [], own.names)
-    schema = StructType([*table.schema.fields, *spark_schema(added, "sash.rolling").fields])
+    check_results(table, added.names, own.names)
+    new = spark_schema(added, "sash.rolling").fields
+    given, table = table.schema, travelling(table)
+    schema = StructType([*table.schema.fields, *new])
     results = pa.schema([*own, *as_results(added)])
     delay = length_on(plan.measure, "watermark", options.delay)
     work = FrameWork(plan, delay, own, results, late == "keep")
-    return _streamed(table, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
+    framed = _streamed(table, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
+    return arrived(framed, StructType([*given.fields, *new]))
 
 
 def explain(
@@ -172,7 +182,7 @@ def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
     if initial.isStreaming:
         raise InvalidInput.option("initial", "a stream", "a bounded DataFrame")
     check_columns(initial, rows.schema.names)
-    chosen = initial.select(*map(column, rows.schema.names))
+    chosen = travelling(initial.select(*map(column, rows.schema.names)))
     for ours, theirs in zip(rows.schema.fields, chosen.schema.fields, strict=True):
         if ours.dataType != theirs.dataType:
             kinds = ours.dataType.simpleString(), theirs.dataType.simpleString()
