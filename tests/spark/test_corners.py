@@ -1,6 +1,7 @@
 """Where paths could part: extreme positions, names that are ours, keys that are equal but not the same, borders."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -75,7 +76,7 @@ def test_variance_near_the_largest_float_is_the_same_on_every_path(spark: Any) -
         [{"k": kind, "t": t, "x": x} for kind, (values, _) in EXTREME.items() for t, x in enumerate(values)]
     )
     wanted = {kind: (variance, math.sqrt(variance)) for kind, (_, variance) in EXTREME.items()}
-    asked = {"v": sash.variance("x"), "s": sash.stddev("x")}
+    asked: Any = {"v": sash.variance("x"), "s": sash.stddev("x")}
     query = sash.query("q", sash.tumbling(1000), **asked)
     rows = spark.createDataFrame(table)
     spread = [rows.repartitionById(parts, (F.col("t") % parts).cast("int")) for parts in (1, 2)]
@@ -145,19 +146,21 @@ def test_an_interval_that_is_asked_for_and_a_key_without_a_type_are_refused(spar
         "id AS t", "null AS v", *(f"{each} AS `{name}`" for name, each in INTERVALS.items())
     )
     ten = sash.query("q", sash.tumbling(10), n=sash.count())
+
+    def uses(name: str) -> list[Callable[[], Any]]:
+        counted = sash.query("q", sash.tumbling(10), n=sash.count(name))
+        return [
+            lambda: sash.aggregate(rows, ten, on="t", by=name),
+            lambda: sash.rolling(rows, on="t", by=name, rows=3, n=sash.count()),
+            lambda: sash.aggregate(rows, counted, on="t"),
+            lambda: sash.rolling(rows, on="t", rows=3, n=sash.count(name)),
+        ]
+
     for name in ("months", "parts", "list", "inside"):
-        for use in (
-            lambda name=name: sash.aggregate(rows, ten, on="t", by=name),
-            lambda name=name: sash.aggregate(rows, sash.query("q", sash.tumbling(10), n=sash.count(name)), on="t"),
-            lambda name=name: sash.rolling(rows, on="t", by=name, rows=3, n=sash.count()),
-            lambda name=name: sash.rolling(rows, on="t", rows=3, n=sash.count(name)),
-        ):
+        for use in uses(name):
             with pytest.raises(InvalidInput, match=f"Column {name!r} of type .* cannot be read in Python"):
                 use()
-    for use in (
-        lambda: sash.aggregate(rows, ten, on="t", by="v"),
-        lambda: sash.rolling(rows, on="t", by="v", rows=3, n=sash.count()),
-    ):
+    for use in uses("v")[:2]:
         with pytest.raises(InvalidInput, match="Column 'v' of type void cannot be in `by`"):
             use()
 

@@ -45,7 +45,7 @@ def _column(name: str, given: spark.StructField, wanted: spark.StructField) -> C
 
 
 def _has_interval(kind: spark.DataType) -> bool:
-    return kind != _as_sent(kind)
+    return bool(kind != _as_sent(kind))
 
 
 def _as_sent(kind: spark.DataType) -> spark.DataType:
