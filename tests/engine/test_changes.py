@@ -128,6 +128,26 @@ def test_a_query_does_not_notice_others_that_come_and_go(seed: int, low_limits: 
             among._state.slices.check()
 
 
+def test_a_session_added_after_another_does_not_join_rows_from_before_both() -> None:
+    """Rows at 0 and 10 are one slice: none of the sessions was there to cut it."""
+    stream = sash.Stream(sash.query("q", sash.tumbling(20), n=sash.count()), on="t")
+    stream.push({"t": [0, 10]})
+    for gap in (2, 6):
+        stream.add(sash.query(f"gap{gap}", sash.session(gap=gap), n=sash.count()))
+    found = stream.push({"t": [12, 30, 34]}, watermark=math.inf).to_pylist()
+    sessions = [(row["query"], row["window_start"], row["n"]) for row in found if row["query"] != "q"]
+    assert sessions == [("gap2", 30, 1), ("gap2", 34, 1), ("gap6", 30, 2)]
+
+
+def test_a_session_sees_what_another_one_with_a_smaller_gap_has_cut() -> None:
+    stream = sash.Stream(sash.query("gap2", sash.session(gap=2), n=sash.count()), on="t")
+    stream.push({"t": [0, 10]})
+    stream.add(sash.query("gap6", sash.session(gap=6), n=sash.count()))
+    found = stream.push({"t": [12]}, watermark=math.inf).to_pylist()
+    sessions = [(row["query"], row["window_start"], row["n"]) for row in found if row["query"] == "gap6"]
+    assert sessions == [("gap6", 0, 1), ("gap6", 10, 2)]
+
+
 @pytest.mark.skipif(not JIT_DISABLED, reason="compiled, tests/engine/test_random.py does the same at usual limits")
 def test_random_streams_agree_with_the_oracle_when_every_limit_is_low(low_limits: None) -> None:
     test_random.test_random_streams_agree_with_the_oracle()

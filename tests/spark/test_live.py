@@ -134,6 +134,41 @@ def test_other_options_and_other_queries_are_refused_with_the_difference() -> No
         work("other", "5 seconds").restored(saved)
 
 
+@pytest.mark.parametrize(
+    "dropped",
+    [
+        sash.query("dropped", sash.tumbling(10), all=sash.collect("x")),
+        sash.query("dropped", sash.sliding(rows=5, every=2), n=sash.count()),
+        sash.query("dropped", sash.session(gap=3), first=sash.first("x")),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("new", [(), (sash.query("added", sash.tumbling(5), n=sash.count()),)], ids=["fewer", "other"])
+@pytest.mark.parametrize("steps", range(4))
+def test_bucket_that_restarts_with_fewer_or_other_queries_loses_no_row(dropped: Any, steps: int, new: Any) -> None:
+    """The base has the rows of some micro-batches, the steps since those of the others; one has all of them."""
+    schema = pa.schema([("t", pa.int64()), ("x", pa.int64())])
+    total = sash.query("total", sash.tumbling(10), s=sash.sum("x"), n=sash.count())
+
+    def work(*queries: Any) -> WindowWork:
+        recipe = Recipe(queries, options_of("t", None, 0, 20, False, "final"), schema)
+        return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
+
+    given = [Step(pa.table({"t": [t], "x": [x]}, schema), t) for t, x in [(3, 8), (0, 1), (5, 2), (31, 0)]]
+    live = work(total, dropped).fresh()
+    for step in given[: 3 - steps]:
+        live.push(step)
+    base = live.saved()
+    again = work(total, *new)
+    live = again.restored(base)
+    for step in given[3 - steps : 3]:
+        live.push(Step.unpacked(step.packed()))
+    assert again.caught_up(live)
+    results = live.push(given[3]).to_pylist()
+    assert [(row["s"], row["n"]) for row in results if row["query"] == "total"] == [(11, 3)]
+    assert live.late_rows == 0
+
+
 def test_windows_of_users_own_are_remembered() -> None:
     rows = [{"t": t, "x": x} for t, x in [(1, 9), (4, 7), (6, 2), (9, 8), (13, 1), (30, 0)]]
     queries = [sash.query(each.__name__, each(), n=sash.count(), s=sash.sum("x")) for each in (Squares, Lapped, Rises)]

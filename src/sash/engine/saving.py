@@ -121,17 +121,12 @@ def same_queries(saved: Saved, given: Sequence[Query]) -> tuple[Query, ...]:
     return tuple(by_name[name] for name, _ in saved.queries if name in by_name)
 
 
-def state_of(plan: Plan, saved: Saved, missing: Sequence[str]) -> State:
-    """The state under a plan; of queries that are gone, nothing is kept."""
-    frozen = dict(saved.state or {})
-    if missing:
-        frozen = _without(plan, saved, frozen)
+def state_of(plan: Plan, saved: Saved) -> State:
+    """The state under a plan of the saved queries, or of some of them: then `adapt` must follow."""
     try:
-        state = State.thawed(plan, frozen)
+        return State.thawed(plan, saved.state or {})
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InvalidState.damaged(f"its arrays do not fit together ({error})") from error
-    state.fit(plan)
-    return state
 
 
 def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State]:
@@ -145,24 +140,7 @@ def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State
         queries.append(Query(name, window, ()))
     assert saved.measure is not None
     plan = make_plan(queries, saved.options, saved.types, saved.measure, saved.key_types)
-    return plan, state_of(plan, saved, ["all partials"])
-
-
-def _without(plan: Plan, saved: Saved, frozen: dict[str, Any]) -> dict[str, Any]:
-    """Partials are found by what they mean: the layout of the saved plan is part of the bytes."""
-    layout = frozen["layout"]
-    arrays = {
-        tuple(key): field
-        for group, fields in zip(layout, frozen["partials"], strict=True)
-        for key, field in zip(group, fields, strict=True)
-    }
-    wanted = [State.layout(group, names) for group, names in zip(plan.groups, plan.group_columns, strict=True)]
-    try:
-        partials = [tuple(arrays[key] for key in group) for group in wanted]
-    except KeyError as error:
-        raise InvalidState.damaged(f"the partials of {error} are not there") from error
-    columns = {name: pair for name, pair in frozen["waiting"]["columns"].items() if name in plan.columns}
-    return {**frozen, "partials": partials, "waiting": {**frozen["waiting"], "columns": columns}}
+    return plan, state_of(plan, saved)
 
 
 _WINDOWS = {each.__name__: each for each in (Cumulative, Landmark, LastRows, Punctuated, Rows, Session, Sliding)}

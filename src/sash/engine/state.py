@@ -10,7 +10,7 @@ from sash.algebra.monoid import Monoid, identity
 from sash.engine.keys import Keys
 from sash.engine.sent import Sent
 from sash.engine.waiting import Batch
-from sash.plan.plan import Plan
+from sash.plan.plan import Cutting, Plan
 from sash.plan.share import keeps_runs
 from sash.slicing.partials import Partials
 from sash.slicing.runs import Runs
@@ -35,6 +35,7 @@ class State:
     newest: Any  # the largest position seen
     rows_since: Any  # after it, each row is a slice of its own, where that is asked for
     unordered_until: Any  # up to here rows were cut as they came, by queries that do not need their order
+    cutting: Cutting  # of the plan that it was made under
     late: int = 0  # rows that came too late, or had no position
     rows: int = 0  # rows that were accepted
     swept: int = 0  # slices that were left when they were last swept
@@ -59,6 +60,7 @@ class State:
             plan.group_columns,
             no_rows(plan),
             *(plan.measure.lowest,) * 5,
+            plan.cutting,
         )
         state.fit(plan)
         return state
@@ -110,6 +112,7 @@ class State:
             self.newest,
             self.rows_since,
             self.unordered_until,
+            self.cutting,
             self.late,
             self.rows,
             self.swept,
@@ -149,7 +152,7 @@ class State:
         if keeps_runs(group):
             return [("runs", names, group.columns[0].field.code, k) for k in range(3)]
         return [
-            (component.name, tuple(names[i] for i in component.inputs), component.fields[k].code, k)
+            (group.name, component.name, tuple(names[i] for i in component.inputs), component.fields[k].code, k)
             for component in group.components
             for k in range(len(component.fields))
         ]
@@ -172,6 +175,7 @@ class State:
             "newest": self.newest,
             "rows_since": self.rows_since,
             "unordered_until": self.unordered_until,
+            "cutting": vars(self.cutting),
             "punctuations": list(self.punctuations),
             "late": self.late,
             "rows": self.rows,
@@ -199,13 +203,21 @@ class State:
 
     @classmethod
     def thawed(cls, plan: Plan, frozen: dict[str, Any]) -> "State":
-        """What `frozen` gave, under the plan that it was made by."""
+        """What `frozen` gave, under a plan of some of the queries that it was made for; `adapt` makes it that plan's.
+
+        Partials are found by what they mean: the layout of the plan that it was made under is part of it.
+        """
         slices = Slices.thawed(frozen["slices"])
         slices.dirty[:] = 0
+        found = {
+            tuple(key): field
+            for keys, fields in zip(frozen["layout"], frozen["partials"], strict=True)
+            for key, field in zip(keys, fields, strict=True)
+        }
         partials = []
-        for group, fields in zip(plan.groups, frozen["partials"], strict=True):
+        for group, names in zip(plan.groups, plan.group_columns, strict=True):
             each = kept(group, plan)
-            each.thaw(tuple(fields))
+            each.thaw(tuple(found[key] for key in cls.layout(group, names)))
             each.ensure(slices.capacity)
             partials.append(each)
         waiting = frozen["waiting"]
@@ -225,6 +237,7 @@ class State:
             frozen["newest"],
             frozen["rows_since"],
             frozen["unordered_until"],
+            Cutting(**frozen["cutting"]),
             frozen["late"],
             frozen["rows"],
             frozen["swept"],
@@ -241,11 +254,11 @@ class State:
             tuple(frozen["punctuations"]),
         )
 
-    def moved(self, old: Plan, new: Plan) -> None:
+    def moved(self, new: Plan) -> None:
         """Go on under another plan: partials that both keep stay, others start with no rows."""
         found_runs: dict[tuple[str, ...], Any] = {}
         known: dict[tuple[Any, ...], Any] = {}
-        for group, names, each in zip(old.groups, old.group_columns, self.partials, strict=True):
+        for group, names, each in zip(self.groups, self.names, self.partials, strict=True):
             if isinstance(each, Runs):
                 found_runs[names] = each
             else:
@@ -260,9 +273,8 @@ class State:
             fields = list(each.fields)
             blank = tuple(identity(group))
             for place, key in enumerate(self.layout(group, names)):
-                found = known.get(key)
-                if found is not None and isinstance(found, np.ndarray) == isinstance(fields[place], np.ndarray):
-                    fields[place] = found
+                if key in known:
+                    fields[place] = known[key]
                 elif isinstance(fields[place], np.ndarray):
                     fields[place][:] = group.initial[place]
                 else:
@@ -270,6 +282,7 @@ class State:
             each.fields = tuple(fields)
             partials.append(each)
         self.partials, self.groups, self.names = partials, new.groups, new.group_columns
+        self.cutting = new.cutting
         self.slices.dirty[:] = 0
         columns = {}
         for name, (data, valid) in no_rows(new).columns.items():

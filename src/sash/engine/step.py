@@ -427,18 +427,22 @@ def is_ascending(positions: Array, least: Any) -> bool:
     return bool(_ascends(positions, positions.dtype.type(least)))
 
 
-def adapt(old: Engine, new: Engine, state: State) -> None:
-    """Go on with other queries: what is kept is adapted, what only a removed query needed is freed."""
-    plan, slices = new.plan, state.slices
-    if plan.waits and not old.plan.is_ordered:
+def adapt(new: Engine, state: State) -> None:
+    """Go on with other queries: what is kept is adapted, what only a removed query needed is freed.
+
+    All that it asks of the plan before is in the state, so that a stream changes its queries in one way, whether it is
+    running or restored: those who restore it need not have the queries that are gone.
+    """
+    plan, slices, old = new.plan, state.slices, state.cutting
+    if plan.waits and not old.is_ordered:
         state.unordered_until = state.rows_since = max(state.unordered_until, state.newest)
         slices.seen[:] = 0
         slices.ranks[:] = -1
-    elif plan.cuts.is_each_row and not old.plan.cuts.is_each_row:
+    elif plan.cuts.is_each_row and not old.is_each_row:
         # Rows that are cut from now on are slices of their own: all after the last that was cut.
-        placed = new.final(state.watermark) if plan.waits else state.newest
+        placed = min(new.final(state.watermark), state.newest) if plan.waits else state.newest
         state.rows_since = max(state.rows_since, placed)
-    state.moved(old.plan, plan)
+    state.moved(plan)
     live, _ = slices.live()
     if len(live):
         lasts = np.sort(slices.lasts[live])
@@ -449,14 +453,17 @@ def adapt(old: Engine, new: Engine, state: State) -> None:
         at_cut = bool(((seen - plan.cuts.phase) % plan.cuts.every == 0).any()) if len(plan.cuts.every) else False
         slices.cut[key] = seen if at_cut else slice_manager.next_cut(plan.cuts.every, plan.cuts.phase, seen)
     for query in plan.queries:
-        if query.name in {each.name for each in old.plan.queries}:
+        if query.name in old.queries:
             continue
         state.added[query.name] = state.watermark
-        finer = 0 <= old.plan.cuts.gap <= getattr(query.window, "gap", -1)
-        if query.window.kind == "punctuated" or (query.window.kind == "session" and not finer):
+        window: Any = query.window
+        if window.kind == "punctuated":
             state.unseen[query.name] = state.newest
-        if query.window.kind == "rows":
-            window: Any = query.window
+        elif window.kind == "session":
+            # A session of a smaller gap has cut all rows that this one needs cut, as far as it has seen them itself.
+            cut_since = [state.unseen.get(name, new.lowest) for name, gap in old.sessions if gap <= window.gap]
+            state.unseen[query.name] = min(cut_since, default=state.newest)
+        elif window.kind == "rows":
             state.ensure_keys(slices.keys)
             state.fired[query.name] = np.maximum((slices.seen - window.size) // window.every + 1, 0)
     if not plan.waits and len(state.waiting):

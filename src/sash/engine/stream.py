@@ -271,11 +271,13 @@ class Stream:
         if self._engine is None or self._state is None:
             self.queries = queries
             return
-        old = self._engine
-        plan = make_plan(queries, self.options, self._types, old.plan.measure, old.plan.key_types)
+        old = self._engine.plan
+        plan = make_plan(queries, self.options, self._types, old.measure, old.key_types)
         engine = Engine(plan)
-        adapt(old, engine, self._state)
-        self.queries, self._engine = queries, engine
+        # Users' functions may fail: then nothing has changed.
+        state = self._state.copy() if plan.calls_users else self._state
+        adapt(engine, state)
+        self.queries, self._engine, self._state = queries, engine, state
 
     # --- to bytes and back ---------------------------------------------------------------------------
 
@@ -334,7 +336,9 @@ class Stream:
         if not missing and plan.fingerprint != saved.fingerprint:
             raise InvalidState.other("a plan whose aggregates are", saved.fingerprint[:12], plan.fingerprint[:12])
         engine = Engine(plan)
-        state = saving.state_of(plan, saved, missing)
+        state = saving.state_of(plan, saved)
+        if missing:
+            adapt(engine, state)
         self._engine, self._state = engine, state
         if plan_queries != given:
             self.queries = plan_queries

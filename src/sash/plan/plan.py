@@ -23,7 +23,7 @@ from sash.slicing.slicer import Edges, Progression, pairs
 from sash.windows.kinds import Context, Window, length_on
 from sash.windows.measure import Measure
 
-__all__ = ["Options", "Plan", "Planned", "as_html", "as_text", "make_plan", "of_slices"]
+__all__ = ["Cutting", "Options", "Plan", "Planned", "as_html", "as_text", "make_plan", "of_slices"]
 
 MOST_WINDOWS = 10_000_000  # that hold one row: more is a mistake in a unit
 
@@ -53,6 +53,16 @@ class Planned:
     traits: Traits
     removal: Decision
     slices_per_window: float
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """What a change of queries must know of the plan before it: whose rows were cut, and how."""
+
+    queries: tuple[str, ...]  # names
+    is_ordered: bool
+    is_each_row: bool
+    sessions: tuple[tuple[str, Any], ...]  # names and gaps
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,13 @@ class Plan:
     def is_ordered(self) -> bool:
         """Whether slices are only ever appended to."""
         return self.waits or self.options.in_order
+
+    @property
+    def cutting(self) -> Cutting:
+        """How rows are cut under this plan: a state keeps it, for the next change of queries."""
+        windows: list[tuple[str, Any]] = [(each.name, each.window) for each in self.queries]
+        sessions = tuple((name, window.gap) for name, window in windows if window.kind == "session")
+        return Cutting(tuple(name for name, _ in windows), self.is_ordered, self.cuts.is_each_row, sessions)
 
     @property
     def has_revisions(self) -> bool:

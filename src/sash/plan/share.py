@@ -82,14 +82,15 @@ def grouped(
             united[k][meaning] = parts_of(template, schema, places)
         parts = united[k][meaning]
         found[name].append((result, template, parts, k, _arrow_type(template, parts.result, types)))
-    # Kernels are kept by what they compute, not by what users call it.
+    # Kernels are kept by what they compute, not by what users call it. The same part may be kept in two groups, as an
+    # array and as a list: the names of the groups tell them apart.
     groups = tuple(
         replace(
             unite(dict(zip(map(str, range(len(parts))), parts.values(), strict=True)), tuple(schema[c] for c in names)),
-            name="slices",
+            name="objects" if group is _OBJECTS else "slices",
             outputs=(),
         )
-        for parts, names in zip(united, columns, strict=True)
+        for group, parts, names in zip(used, united, columns, strict=True)
     )
     return groups, columns, found
 
