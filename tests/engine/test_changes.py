@@ -33,14 +33,14 @@ class Weeks(sash.ContextFreeWindow):
 
 
 class Elevens(sash.ContextAwareWindow):
-    """From one multiple of eleven that has a row to the next."""
+    """From one multiple of eleven that has a row to the next, unless that is out of reach."""
 
     reach = 50
 
     def notify(self, context: Any, positions: Any, columns: Any) -> None:
         for position in positions:
             if position % 11 == 0 and context.memory.get("since") != position:
-                if "since" in context.memory:
+                if position - context.memory.get("since", position) in range(1, self.reach):
                     context.add(context.memory["since"], position)
                 context.memory["since"] = position
 
@@ -126,6 +126,28 @@ def test_a_query_does_not_notice_others_that_come_and_go(seed: int, low_limits: 
         assert seen(among.push(rows, watermark=mark)) == seen(alone.push(rows, watermark=mark)), f"push {at} of {query}"
         if among._state is not None:
             among._state.slices.check()
+
+
+def test_rows_before_a_slice_across_a_new_edge_keep_its_place() -> None:
+    """Rows at 23 and 27 are one slice when the edge at 24 comes; one at 22 is then a slice of its own."""
+    stream = sash.Stream(sash.query("q", sash.tumbling(28), n=sash.count()), on="t", by="k")
+    stream.push({"t": [23, 27], "k": [0, 0]})
+    stream.add(sash.query("edge", sash.tumbling(24), n=sash.count()))
+    stream.push({"t": [22, 22, 23, 21], "k": [0, 1, 0, 0]})
+    assert stream.state is not None
+    stream.state.slices.check()
+    found = stream.push({}, watermark=28).to_pylist()
+    assert [row["n"] for row in found if row["query"] == "q"] == [5, 1]
+
+
+def test_rows_before_two_slices_that_an_edge_parted_keep_their_place() -> None:
+    stream = sash.Stream([sash.query(f"q{size}", sash.tumbling(size), n=sash.count()) for size in (70, 63)], on="t")
+    stream.push({"t": [62, 66]})
+    stream.remove("q63")
+    stream.push({"t": [67, 61, 64]})
+    assert stream.state is not None
+    stream.state.slices.check()
+    assert stream.push({}, watermark=70).column("n").to_pylist() == [5]
 
 
 def test_a_session_added_after_another_does_not_join_rows_from_before_both() -> None:

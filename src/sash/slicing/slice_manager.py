@@ -309,8 +309,15 @@ def _in_any_order(
             ranks[number] = -1  # rows that come in any order have no rank
         ids[row] = number
         held, held_key = number, key
-        if gap < 0:
+        if ends[number] != end:  # it lies across an edge, and grows no further
+            low, high = firsts[number], lasts[number]
+        elif gap < 0:  # where an edge is gone, the cell may have other slices: S3
             low, high = edges[cell], end
+            at = begin[key] + (place if joins_older else place + 1)
+            if at > begin[key]:
+                low = max(low, lasts[order[at - 1]])
+            if at + 1 < begin[key] + count[key]:
+                high = min(high, firsts[order[at + 1]])
         else:  # a row before it, or between it and a newer one, may join two
             low, high = firsts[number], (end if number == order[begin[key] + count[key] - 1] else lasts[number])
         row += 1
