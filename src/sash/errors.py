@@ -11,6 +11,7 @@ from collections.abc import Iterable
 __all__ = [
     "BrokenStream",
     "BrokenWindow",
+    "CallWithinCall",
     "EmptyWindow",
     "InvalidAggregate",
     "InvalidInput",
@@ -132,6 +133,17 @@ class BrokenStream(SashError, RuntimeError):
     def since(cls, cause: BaseException) -> "BrokenStream":
         return cls(
             f"The stream is no longer usable, for windows could not be sent: {cause} Restore it from its last save()."
+        )
+
+
+class CallWithinCall(SashError, RuntimeError):
+    """A stream or a window is used by a function that it has called itself."""
+
+    @classmethod
+    def of(cls, what: str, inner: str, outer: str) -> "CallWithinCall":
+        return cls(
+            f"{inner}() was called while {outer}() of the same {what} runs, by one of your functions that it calls. "
+            f"Keep what you want to do with the {what}, and do it after {outer}() has returned."
         )
 
 

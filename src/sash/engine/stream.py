@@ -25,6 +25,7 @@ from sash.errors import (
 from sash.plan.plan import Plan, make_plan
 from sash.plan.query import Query, named_queries
 from sash.plan.share import ColumnType
+from sash.swag.guard import Guard, guarded
 from sash.swag.values import Values
 from sash.windows.kinds import is_number
 
@@ -39,6 +40,9 @@ class Stream:
     `in_order=True`, each row's own position. Rows that come after their window may still count for `allowed_lateness`:
     then exactly the windows that change are sent again, under the next revision. Later ones are counted, and with
     `late="keep"` kept.
+
+    Threads may share a stream: each call waits until the one before it is done, so rows are taken in the order of the
+    calls. Your own aggregates and windows, which `push` calls, cannot call the stream.
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
@@ -74,6 +78,7 @@ class Stream:
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
         self._broken: BaseException | None = None
+        self._guard = Guard()
 
     @classmethod
     def of(
@@ -90,10 +95,12 @@ class Stream:
         stream._keeps_late, stream._late_rows = late == "keep", []
         stream._pending, stream._types, stream._broken = [], dict(plan.columns if types is None else types), None
         stream._engine, stream._state = Engine(plan), State.empty(plan) if state is None else state
+        stream._guard = Guard()
         return stream
 
     # --- rows in, results out ----------------------------------------------------------------------
 
+    @guarded
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Take rows, then move the watermark, then send the windows that are due; bad input changes nothing."""
         if self._broken is not None:
@@ -221,6 +228,7 @@ class Stream:
         """How many rows came too late, or had no position: they are part of no window."""
         return 0 if self._state is None else self._state.late
 
+    @guarded
     def late(self) -> pa.Table:
         """The late rows since this was last asked, as they came; kept with late="keep".
 
@@ -237,6 +245,7 @@ class Stream:
 
     # --- queries that come and go --------------------------------------------------------------------
 
+    @guarded
     def add(self, query: Query) -> None:
         """One more query: it sees the slices that are still kept, and reports windows that end after the watermark.
 
@@ -249,6 +258,7 @@ class Stream:
         (added,) = named_queries(query)
         self._change((*self.queries, added))
 
+    @guarded
     def remove(self, name: str) -> None:
         """One query less; what only it needed is freed.
 
@@ -262,6 +272,7 @@ class Stream:
             raise UnknownName.of("query", name, [each.name for each in self.queries])
         self._change(tuple(each for each in self.queries if each.name != name))
 
+    @guarded
     def learn(self, types: Mapping[str, ColumnType]) -> None:
         """Know of columns that no query has asked for yet."""
         self._types = {**self._types, **types}
@@ -281,6 +292,7 @@ class Stream:
 
     # --- to bytes and back ---------------------------------------------------------------------------
 
+    @guarded
     def save(self) -> bytes:
         """Everything that the stream remembers, as bytes; nothing in them can run.
 
@@ -316,6 +328,7 @@ class Stream:
         stream._keeps_late, stream._late_rows = saved.keeps_late, saved.late_rows
         stream._pending, stream._types, stream._broken = saved.pending, saved.types, None
         stream._engine = stream._state = None
+        stream._guard = Guard()
         old = dict(saved.queries)
         for each in given:
             if old.get(each.name, str(each)) != str(each):
@@ -374,7 +387,8 @@ class Stream:
     @property
     def state_bytes(self) -> int:
         """How much memory the state takes."""
-        return 0 if self._state is None else self._state.nbytes
+        with self._guard.lock:
+            return 0 if self._state is None else self._state.nbytes
 
     def __repr__(self) -> str:
         names = ", ".join(each.name for each in self.queries)

@@ -35,6 +35,7 @@ from sash.swag.contract import (
     query_last,
     query_range,
 )
+from sash.swag.guard import Guard, guarded
 
 __all__ = ["Window", "open"]
 
@@ -107,6 +108,8 @@ def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
 class Window:
     """A sliding window over one aggregate; `open` makes one.
 
+    Threads may share it: each call waits until the one before it is done.
+
     >>> import sash
     >>> window = sash.swag.open("daba_lite", sash.max())
     >>> window.insert_many([3, 1, 2]); window.evict(); window.query()
@@ -125,6 +128,7 @@ class Window:
         self._monoid: Monoid | None = None
         self._state: Any = None
         self._broken: BaseException | None = None
+        self._guard = Guard()
         if dtype is not None:
             self._bind(_columns_of(dtype, max(1, aggregate.arity)))
 
@@ -142,10 +146,12 @@ class Window:
 
     # --- moving it -------------------------------------------------------------------------------
 
+    @guarded
     def insert(self, *values: Any) -> None:
         """Insert one value at the newest end; for an aggregate of several columns, one value each."""
         self._insert(self._row(values))
 
+    @guarded
     def insert_many(self, values: Any) -> None:
         """Insert a column of values in order, all or none of them.
 
@@ -161,6 +167,7 @@ class Window:
             self._bind(tuple(replace(each.column, nullable=True) for each in columns))
         self._insert(self._checked(columns))
 
+    @guarded
     def evict(self, count: int = 1) -> None:
         """Evict the oldest value, or the `count` oldest."""
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
@@ -180,6 +187,7 @@ class Window:
                 break  # it grows and shrinks by itself
             self._state = smaller
 
+    @guarded
     def query(self, last: int | None = None) -> Any:
         """The aggregate of the window, or of its `last` newest values if the algorithm answers many ranges."""
         if not len(self):
@@ -198,6 +206,7 @@ class Window:
 
     # --- rows in any order, by position ----------------------------------------------------------
 
+    @guarded
     def insert_at(self, positions: Any, values: Any) -> None:
         """Insert values at whole-number positions, in any order; values at one position are combined.
 
@@ -226,6 +235,7 @@ class Window:
         ascending: Any = places[order].astype(np.int64)
         self._change(_insert_sorted, self._algorithm, self._usable(), self._state, ascending, ordered, len(order))
 
+    @guarded
     def evict_at(self, position: int) -> bool:
         """Evict what is at a position, and say whether there was something."""
         self._needs_positions()
@@ -234,6 +244,7 @@ class Window:
             return False
         return bool(self._change(_evict_at, self._algorithm, self._usable(), self._state, place))
 
+    @guarded
     def evict_until(self, position: int) -> None:
         """Evict everything up to and at a position, at a cost that hardly grows with how much that is."""
         self._needs_positions()
@@ -242,6 +253,7 @@ class Window:
             self._change(_evict_until, self._algorithm, self._usable(), self._state, place)
             self._release()
 
+    @guarded
     def query_range(self, start: int, end: int) -> Any:
         """The aggregate of the positions in [start, end)."""
         self._needs_positions()
@@ -257,6 +269,7 @@ class Window:
 
     # --- keeping it ------------------------------------------------------------------------------
 
+    @guarded
     def save(self) -> bytes:
         """The window as bytes; `restore` on a window opened alike continues from there."""
         if self._monoid is None:
@@ -273,6 +286,7 @@ class Window:
             }
         )
 
+    @guarded
     def restore(self, blob: bytes) -> "Window":
         """Continue from what `save` gave; a blob of something else changes nothing.
 
