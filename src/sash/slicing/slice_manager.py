@@ -212,6 +212,7 @@ def _in_order(
                     merged[status[_MERGED], 1] = newest
                     status[_MERGED] += 1
                     _remove(slices, key, count[key] - 1)
+                    dirty[key] = min(dirty[key], count[key] - 1)
             if seen[key] >= cut[key] or newest < 0:
                 cut[key] = next_cut(every, phase, seen[key])
             cell = _cell(edges, cell, position)

@@ -1,0 +1,41 @@
+"""Where rows are placed, and what trees over slices are told of it."""
+
+import numpy as np
+
+import sash
+from sash.slicing import slice_manager
+from sash.slicing.partials import settle_trees
+from sash.slicing.slice_manager import Cuts
+from sash.slicing.slices import Slices
+
+
+def test_a_tail_that_joins_the_slice_before_it_marks_that_slice_as_changed() -> None:
+    slices = Slices.empty(np.int64)
+    slices.ensure_keys(1)
+    cuts = Cuts(np.zeros(0, np.int64), np.zeros(0, np.int64), -1, has_tails=True)
+    edges = np.array([-100, 100])
+
+    def put(position: int) -> int:
+        one = np.array([position])
+        return len(
+            slice_manager.place(slices, np.zeros(1, np.int64), one, np.zeros(1, np.int64), edges, cuts, True).merged
+        )
+
+    # slices: [1] [2], then [1 2] [3], then [1 2 3] [4]
+    assert [put(1), put(2), put(3)] == [0, 0, 1]
+    settle_trees(slices)
+    assert put(4) == 1
+    assert slices.firsts[slices.of_key(0)].tolist() == [1, 4]
+    assert slices.dirty[0] == 0
+
+
+def test_rows_are_counted_by_a_tree_whose_slices_were_joined_meanwhile() -> None:
+    queries = [
+        sash.query("grid", sash.sliding(40, every=2), n=sash.count()),
+        sash.query("all", sash.punctuated("new"), n=sash.count()),
+    ]
+    stream = sash.Stream(queries, on="t", allowed_lateness=4)
+    for at in range(100):
+        stream.push({"t": [at], "new": [False]}, watermark=at)
+    found = {row["query"]: row["n"] for row in stream.finish().to_pylist()}
+    assert found["all"] == 100
