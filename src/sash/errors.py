@@ -182,6 +182,17 @@ class InvalidAggregate(SashError, TypeError):
         )
 
     @classmethod
+    def unknown(cls, name: str, what: str, path: str, value: object) -> "InvalidAggregate":
+        kind = type(value)
+        home = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+        reads = f"reads {path}" if path else "is or holds an object"
+        return cls(
+            f"Aggregate {name!r}: {what} {reads} (of type {home}{kind.__qualname__}), and nothing tells whether "
+            "that is the same in another process or after a restart. Let it read what can be pickled, such as numbers, "
+            "strings, functions and plain objects, or open files, locks and connections inside the function."
+        )
+
+    @classmethod
     def truncates(cls, name: str, what: str, given: str, kept: str) -> "InvalidAggregate":
         return cls(
             f"Aggregate {name!r}: {what} gives {given} where {kept} is declared, which would cut it off. Declare f8."
@@ -480,6 +491,20 @@ class InvalidState(SashError, ValueError):
         return cls(
             f"Query {name!r} is not the one that was saved. Saved: {saved}. Given: {given}. "
             "Restore it as it was, or give the new one another name."
+        )
+
+    @classmethod
+    def changed_aggregate(
+        cls, where: str, aggregate: str, changed: Iterable[str], saved_by: str, python: str
+    ) -> "InvalidState":
+        known = (
+            f" Python {saved_by} saved it, and Python {python} compiles functions to other code: use the same version."
+            if saved_by != python
+            else ""
+        )
+        return cls(
+            f"{where}: the aggregate {aggregate!r} is not the one that was saved. What changed: {_listed(changed)}."
+            f"{known} Restore it as it was, or give the new one another name and start it anew."
         )
 
     @classmethod

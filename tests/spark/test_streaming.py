@@ -1,10 +1,14 @@
 """Streams on real Spark: transcripts event by event, native windows row for row, and what a checkpoint is good for."""
 
 import math
+import operator
 import random
+import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,9 +19,10 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F
 
 import sash
-from sash.errors import InvalidInput, SashError, sentence_of
+from sash.errors import InvalidAggregate, InvalidInput, SashError, sentence_of
 from sash.spark import Listener, Progress
 from sash.spark.sending import _hashed, bucket_ids
+from tests.algebra.readings import made, settings
 from tests.engine.oracle import number
 from tests.engine.transcripts import TRANSCRIPTS, Transcript, difference, subjects, type_of, written
 from tests.spark.native import Grid, Session, Value, answers, native_windows, of_sash
@@ -376,6 +381,61 @@ def test_queries_come_and_go_across_restarts_and_anything_else_is_refused(spark:
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
     assert ("a", "ten", 20.0, 30.0, 1) in windows(ran(feed, asked(ten, twenty)), "n")
+
+
+LIFT = """
+def f(x):
+    if x not in SEEN:
+        SEEN[x] = STEP * (1 if PATTERN.match(str(x)) else 2) * Settings.FACTOR
+    return SEEN[x]
+"""
+
+
+def own_total(factor: int) -> sash.Aggregate:
+    """A user's function that reads objects, and remembers its answers in one of them."""
+    read = {"SEEN": {}, "PATTERN": re.compile("1+"), "STEP": Decimal(1), "Settings": settings(factor)}
+    lift = made(LIFT, **read)
+    return sash.Aggregate(
+        "own", state="O", identity=0, lift=lift, combine=operator.add, lower=float, result=pa.float64()
+    )
+
+
+def test_users_functions_go_on_after_a_restart_and_changed_ones_are_refused_by_name(feed: Feed) -> None:
+    def asked(factor: int) -> Any:
+        query = sash.query("ten", sash.tumbling("10 seconds"), s=own_total(factor)("x"))
+        return sash.aggregate(feed.stream(), query, on="ts", by="k", watermark="5 seconds")
+
+    feed.add(seconds((1, "a", 1.0), (7, "b", 2.0)))
+    ran(feed, asked(1))
+    feed.add(seconds((2, "a", 2.0)), seconds((30, "a", 2.0)))
+    assert windows(ran(feed, asked(1)), "s") == [("a", "ten", 0.0, 10.0, 3.0), ("b", "ten", 0.0, 10.0, 2.0)]
+    feed.add(seconds((50, "a", 1.0)))
+    said = "Query 'ten', s: the aggregate 'own' is not the one that was saved. What changed: Settings (read by lift)."
+    assert said in failure(feed, asked(2))
+    assert windows(ran(feed, asked(1)), "s") == [("a", "ten", 30.0, 40.0, 2.0)]
+
+
+def test_users_functions_of_frames_go_on_after_a_restart_and_changed_ones_are_refused(feed: Feed) -> None:
+    def asked(factor: int) -> Any:
+        return sash.rolling(feed.stream(), on="ts", by="k", rows=2, watermark="0s", s=own_total(factor)("x"))
+
+    feed.add(seconds((1, "a", 1.0), (2, "a", 2.0)))
+    ran(feed, asked(1))
+    feed.add(seconds((3, "a", 1.0), (4, "a", 1.0)))
+    assert [row["s"] for row in ran(feed, asked(1)).all()] == [3.0, 3.0]
+    feed.add(seconds((5, "a", 1.0)))
+    assert "sash.rolling, s: the aggregate 'own' is not the one that was saved" in failure(feed, asked(2))
+
+
+def test_a_function_that_reads_a_lock_is_refused_before_spark_runs(feed: Feed) -> None:
+    feed.add(seconds((1, "a", 1.0)))
+    lift = made("f = lambda x: (LOCK, x)[1]", LOCK=threading.Lock())
+    own = sash.Aggregate("own", state="O", identity=0, lift=lift, combine=max, result=pa.float64())("x")
+    query = sash.query("ten", sash.tumbling("10 seconds"), m=own)
+    with pytest.raises(InvalidAggregate, match="'own': lift reads LOCK"):
+        sash.aggregate(feed.stream(), query, on="ts", by="k", watermark="5 seconds")
+    with pytest.raises(InvalidAggregate, match="'own': lift reads LOCK"):
+        sash.rolling(feed.stream(), on="ts", by="k", rows=2, watermark="5 seconds", m=own)
 
 
 def test_checkpoint_of_windows_is_not_one_of_frames(feed: Feed) -> None:

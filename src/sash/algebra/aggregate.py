@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.compiler import JIT_DISABLED, jitable, own, returned_fields, unrolled
-from sash.algebra.digest import digest
+from sash.algebra.digest import Undigestable, digest, digests
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional, unite
 from sash.algebra.pieces import after_count, before_last, first_field, last_is_set, some
@@ -20,6 +20,7 @@ from sash.errors import InvalidAggregate, InvalidInput, UnknownName, Unsupported
 __all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted", "parts_of"]
 
 T = TypeVar("T", bound="Template")
+D = TypeVar("D")
 
 
 class Kind(Enum):
@@ -46,6 +47,15 @@ class Template(ABC):
     @abstractmethod
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
         """Components and result for these input types; `invertible` asks for a form that can subtract."""
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """Digests of the functions that make its partials and of what they read, by name; of sash's own, none."""
+        return {}
+
+    def sealed(self: T) -> T:
+        """The same aggregate, to be sent away: its partials mean there what they mean here."""
+        return self
 
     def __call__(self: T, *columns: str) -> T:
         """The same aggregate of these columns."""
@@ -115,6 +125,31 @@ class Aggregate(Template):
     def _fields(self) -> tuple[Field, ...]:
         return (Field(self.state),) if isinstance(self.state, str) else tuple(Field(code) for code in self.state)
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        sealed: dict[str, str] | None = self.__dict__.get("_sealed")
+        return self._meanings_here() if sealed is None else sealed
+
+    def _meanings_here(self) -> dict[str, str]:
+        found = {what: self._digest_of(what, digest) for what in ("state", "identity")}
+        for what in ("lift", "combine", "invert"):
+            for name, meaning in self._digest_of(what, digests).items():
+                found[f"{name} (read by {what})" if name else f"the code of {what}"] = meaning
+        return found
+
+    def sealed(self) -> "Aggregate":
+        # A function may change what it reads, as one that keeps a table of its answers does. A worker that looked
+        # again would take its own state for that of another function.
+        copy = replace(self)
+        object.__setattr__(copy, "_sealed", self.meanings)
+        return copy
+
+    def _digest_of(self, what: str, by: Callable[[Any], D]) -> D:
+        try:
+            return by(getattr(self, what))
+        except Undigestable as error:
+            raise InvalidAggregate.unknown(self.name, what, error.path, error.value) from error
+
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
         """What it needs of rows of these types.
 
@@ -123,13 +158,15 @@ class Aggregate(Template):
         """
         functions = self.lift, self.combine, self.invert, self.lower
         homes = tuple(id(getattr(each, "__globals__", None)) for each in functions)  # as in `own`
-        meaning = digest(*functions, self.state, self.identity)
-        known = self.name, meaning, homes, self.commutative, self.selective, str(self.result), columns
+        here = self._meanings_here()
+        meaning = digest(self.__dict__.get("_sealed", here))
+        known_here = tuple(here.items()), self._digest_of("lower", digest)
+        known = self.name, meaning, known_here, homes, self.commutative, self.selective, str(self.result), columns
         if known not in _PARTS:
-            _PARTS[known] = self._parts(columns)
+            _PARTS[known] = self._parts(columns, meaning)
         return _PARTS[known]
 
-    def _parts(self, columns: tuple[Column, ...]) -> Parts:
+    def _parts(self, columns: tuple[Column, ...], meaning: str) -> Parts:
         fields = self._fields
         for column in columns:
             if column.is_time:
@@ -137,7 +174,7 @@ class Aggregate(Template):
         interpreted = JIT_DISABLED or any(each.is_object for each in (*fields, *(column.field for column in columns)))
         wrap = _Wrap(self.name, len(fields), self.arity, self._is_scalar, interpreted)
         component = Component(
-            f"{self.name}@{digest(self.lift, self.combine, self.invert, self.state, self.identity)}",
+            f"{self.name}@{meaning}",
             fields,
             (self.identity,) if self._is_scalar else self.identity,
             wrap.lift(self.lift),

@@ -1,107 +1,118 @@
-"""A name for what functions mean: equal digests, the same machine code.
+"""A name for what functions mean: equal digests, the same machine code, and states that fit.
 
-A digest covers a function's code and constants, its defaults, and whatever it reads from closures and
-globals, functions of other modules included. What nothing is known of equals nothing, so that it is
-compiled anew rather than mistaken.
+Idea      Values are nodes of a graph, and point at the values that their meaning depends on (`meaning`). A node is
+          named by a hash of its kind and of the names of what it points at. Where nodes point at each other in a
+          circle, as functions that call each other do, names are refined in rounds until no round tells more nodes
+          apart: then two nodes have one name exactly if nothing that they lead to differs.
+Promises  The same in every process, whatever the seed of hashes, the order of sets and dicts, and the way a function
+          came there. A digest never names what cannot be known: that raises `Undigestable`.
 """
 
 import hashlib
-import os
-import sys
-import types as python_types
-from collections.abc import Iterator
-from enum import Enum
+import types
+from collections import deque
 from typing import Any
 
-import numpy as np
+from sash.algebra.bytecode import atom, constant
+from sash.algebra.meaning import Part, Reader, Undigestable, meaning_of, parts_of_function
 
-__all__ = ["digest"]
+__all__ = ["Undigestable", "digest", "digests"]
 
 
 def digest(*parts: Any) -> str:
     """A name for what functions and values mean, down to the globals and closures that they read."""
-    hasher = hashlib.sha256()
-    for part in parts:
-        hasher.update(_meaning(part, frozenset()).encode() + b"\0")
-    return hasher.hexdigest()[:32]
+    return _digest([Part("", each, Reader()) for each in parts])
 
 
-_RELEASED = {*sys.stdlib_module_names, "numba", "numpy"}  # code that changes with its version only
+def digests(function: Any) -> dict[str, str]:
+    """The digest of a function's code, under no name, and of everything that it reads, by its name there."""
+    function = getattr(function, "py_func", function)
+    if not isinstance(function, types.FunctionType):
+        return {"": digest(function)}
+    code, parts = parts_of_function(function)
+    return {"": _hash(code)} | {name: _digest([p for p in parts if p.name == name]) for name, _, _ in parts}
 
 
-def _is_released(value: Any) -> bool:
-    home = value.__name__ if isinstance(value, python_types.ModuleType) else getattr(value, "__module__", None)
-    return str(home).partition(".")[0] in _RELEASED
+class _Graph:
+    """Values and what they depend on, by number; a plain constant is its hash at once."""
 
+    def __init__(self, parts: list[Part]) -> None:
+        self.kinds, self.is_ordered = ["parts"], [True]
+        self.targets: list[list[int | str]] = [[]]
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._alive: list[Any] = []  # so that no other object gets the number of one that is gone
+        self._waiting: deque[tuple[int, str, Part]] = deque()
+        self.targets[0] = [self._target(part, "") for part in parts]
+        while self._waiting:
+            self._describe(*self._waiting.popleft())
 
-def _meaning(value: Any, seen: frozenset[int]) -> str:
-    name = getattr(value, "__qualname__", getattr(value, "__name__", None))
-    if name is not None and _is_released(value) and not isinstance(value, Enum):
-        return f"name {getattr(value, '__module__', '')}.{name}"
-    function = getattr(value, "py_func", value)
-    if isinstance(function, python_types.FunctionType):
-        return "recursive" if id(function) in seen else _function_meaning(function, seen | {id(function)})
-    if isinstance(value, np.ndarray):
-        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return f"array {value.dtype.str} {value.shape} {content if value.dtype != object else os.urandom(8).hex()}"
-    if isinstance(value, Enum):
-        return f"member {type(value).__qualname__}.{value.name} {_meaning(value.value, seen)}"
-    if isinstance(value, tuple | list):
-        return f"{type(value).__name__} [{', '.join(_meaning(each, seen) for each in value)}]"
-    if isinstance(value, frozenset | set):
-        return f"set [{', '.join(sorted(_meaning(each, seen) for each in value))}]"
-    if isinstance(value, dict):
-        return f"dict [{', '.join(f'{_meaning(k, seen)}: {_meaning(v, seen)}' for k, v in value.items())}]"
-    if (
-        value is None
-        or value is ...
-        or isinstance(value, bool | int | float | complex | str | bytes | np.generic | np.dtype)
-    ):
-        return f"{type(value).__name__} {value!r}"
-    if isinstance(value, type):
-        members = [_meaning(each, seen) for each in value] if issubclass(value, Enum) else []
-        return f"class {value.__module__}.{value.__qualname__} {members}"
-    if isinstance(value, python_types.BuiltinFunctionType | np.ufunc):
-        return f"name {getattr(value, '__module__', '')}.{name}"
-    # Nothing is known of it, so it equals nothing, not even itself in another process.
-    return f"unknown {os.getpid()} {id(value)} {os.urandom(8).hex()}"
+    def _target(self, part: Part, path: str) -> int | str:
+        text = atom(part.value) if part.reader.is_package else constant(part.value)
+        if text is not None:
+            return _hash(text)
+        key = id(part.value), None if isinstance(part.value, types.FunctionType) else part.reader
+        if key not in self._numbers:
+            self._numbers[key] = len(self.kinds)
+            self._alive.append(part.value)
+            self.kinds.append("")
+            self.is_ordered.append(True)
+            self.targets.append([])
+            self._waiting.append(
+                (self._numbers[key], f"{path} → {part.name}" if path and part.name else path + part.name, part)
+            )
+        return self._numbers[key]
 
-
-def _codes(code: python_types.CodeType) -> Iterator[python_types.CodeType]:
-    """A function's code and that of the functions and comprehensions inside it."""
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, python_types.CodeType):
-            yield from _codes(each)
-
-
-def _function_meaning(function: python_types.FunctionType, seen: frozenset[int]) -> str:
-    codes = list(_codes(function.__code__))
-    names = sorted({name for code in codes for name in code.co_names})
-    read = [(name, function.__globals__[name]) for name in names if name in function.__globals__]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    def _describe(self, number: int, path: str, part: Part) -> None:
         try:
-            read.append((name, cell.cell_contents))
-        except ValueError:  # not set yet: a function that refers to itself while it is made
-            read.append((name, "empty"))
-    return "|".join(
-        [
-            *(
-                f"{code.co_code.hex()} {code.co_names} {code.co_varnames} "
-                + _meaning([each for each in code.co_consts if not isinstance(each, python_types.CodeType)], seen)
-                for code in codes
-            ),
-            _meaning(function.__defaults__, seen),
-            _meaning(function.__kwdefaults__, seen),
-            *(f"{name}={_read_meaning(value, names, seen)}" for name, value in read),
-        ]
-    )
+            kind, parts, self.is_ordered[number] = meaning_of(part.value, part.reader)
+        except Undigestable as error:
+            raise Undigestable(error.value, path) from error
+        self.kinds[number] = kind
+        self.targets[number] = [self._target(each, path) for each in parts]
 
 
-def _read_meaning(value: Any, names: list[str], seen: frozenset[int]) -> str:
-    """What a name stands for; of a module that is not a release, what the function may take from it."""
-    if not isinstance(value, python_types.ModuleType) or _is_released(value) or id(value) in seen:
-        return f"module {value.__name__}" if isinstance(value, python_types.ModuleType) else _meaning(value, seen)
-    seen = seen | {id(value)}
-    taken = [f"{name}={_read_meaning(getattr(value, name), names, seen)}" for name in names if hasattr(value, name)]
-    return f"module {value.__name__} [{', '.join(taken)}]"
+def _digest(parts: list[Part]) -> str:
+    graph = _Graph(parts)
+    names: list[str | None] = [None] * len(graph.kinds)
+    _name_acyclic(graph, names)
+    circular = [number for number, name in enumerate(names) if name is None]
+    if circular:
+        _refine(graph, names, circular)
+    return _hash(str(names[0]), *sorted({str(names[number]) for number in circular}))
+
+
+def _name_acyclic(graph: _Graph, names: list[str | None]) -> None:
+    """Name the nodes that lead to no circle, from the ends on."""
+    sources: list[list[int]] = [[] for _ in names]
+    missing = [0] * len(names)
+    for number, targets in enumerate(graph.targets):
+        for target in {each for each in targets if isinstance(each, int)}:
+            sources[target].append(number)
+            missing[number] += 1
+    ready = [number for number, count in enumerate(missing) if not count]
+    while ready:
+        number = ready.pop()
+        names[number] = _name(graph, names, number)
+        for source in sources[number]:
+            missing[source] -= 1
+            if not missing[source]:
+                ready.append(source)
+
+
+def _refine(graph: _Graph, names: list[str | None], circular: list[int]) -> None:
+    for number in circular:
+        names[number] = _hash(graph.kinds[number])
+    before, apart = 0, len({names[number] for number in circular})
+    while apart > before:
+        for number, name in [(number, _name(graph, names, number)) for number in circular]:
+            names[number] = name
+        before, apart = apart, len({names[number] for number in circular})
+
+
+def _name(graph: _Graph, names: list[str | None], number: int) -> str:
+    targets = [each if isinstance(each, str) else str(names[each]) for each in graph.targets[number]]
+    return _hash(graph.kinds[number], *(targets if graph.is_ordered[number] else sorted(targets)))
+
+
+def _hash(text: str, *names: str) -> str:
+    return hashlib.sha256(f"{len(text)} {text} {' '.join(names)}".encode(errors="surrogatepass")).hexdigest()[:32]

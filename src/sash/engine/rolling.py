@@ -43,6 +43,10 @@ class Frame:
     min_samples: int
     aggregates: tuple[tuple[str, Template], ...]
 
+    def sealed(self) -> "Frame":
+        """The same frame, to be sent away: its aggregates mean there what they mean here."""
+        return replace(self, aggregates=tuple((name, each.sealed()) for name, each in self.aggregates))
+
 
 def frame(
     *, rows: int | None = None, range: Any = None, closed: str = "both", min_samples: int = 1, **aggregates: Template

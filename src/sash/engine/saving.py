@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from sash.algebra.fields import Field
+from sash.algebra.kept import PYTHON, Meanings, check_meanings, meanings_of
 from sash.algebra.monoid import Column
 from sash.engine.state import State
 from sash.engine.step import Engine
@@ -19,7 +20,17 @@ from sash.windows.duration import Duration
 from sash.windows.kinds import Cumulative, Landmark, LastRows, Punctuated, Rows, Session, Sliding, Window
 from sash.windows.measure import Measure, MeasureKind
 
-__all__ = ["Saved", "load", "same_queries", "save", "state_of", "table_bytes", "table_of_bytes", "windows_only"]
+__all__ = [
+    "Saved",
+    "check_functions",
+    "load",
+    "same_queries",
+    "save",
+    "state_of",
+    "table_bytes",
+    "table_of_bytes",
+    "windows_only",
+]
 
 MAGIC = b"SASHSTR\0"
 
@@ -39,6 +50,8 @@ class Saved:
     late_rows: list[pa.Table]
     pending: Any
     state: dict[str, Any] | None
+    meanings: dict[str, Meanings]  # of the users' aggregates, by query and result
+    python: str
 
 
 def save(
@@ -76,6 +89,8 @@ def save(
         "late_rows": [table_bytes(each) for each in late_rows],
         "pending": pending,
         "state": None if state is None else state.frozen(),
+        "meanings": {each.name: meanings_of(each.aggregates) for each in queries},
+        "python": PYTHON,
     }
     return bytes_of.pack(content, MAGIC)
 
@@ -106,6 +121,8 @@ def load(blob: Any) -> Saved:
             [table_of_bytes(each) for each in content["late_rows"]],
             content["pending"],
             content["state"],
+            content.get("meanings", {}),
+            content.get("python", PYTHON),
         )
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise InvalidState.damaged(f"its parts do not fit together ({error})") from error
@@ -113,6 +130,11 @@ def load(blob: Any) -> Saved:
 
 def _column(code: str, is_time: bool, decimal: tuple[int, int] | None = None) -> Column:
     return Column(Field(code, decimal), nullable=True, is_time=is_time)
+
+
+def check_functions(saved: Saved, given: Query) -> None:
+    """Refuse a query whose functions would make other partials than those that were saved."""
+    check_meanings(f"Query {given.name!r}", saved.meanings.get(given.name, {}), given.aggregates, saved.python)
 
 
 def same_queries(saved: Saved, given: Sequence[Query]) -> tuple[Query, ...]:

@@ -333,6 +333,7 @@ class Stream:
         for each in given:
             if old.get(each.name, str(each)) != str(each):
                 raise InvalidState.changed_query(each.name, old[each.name], str(each))
+            saving.check_functions(saved, each)
         both = [each for each in given if each.name in old]
         missing = [name for name in old if name not in {each.name for each in given}]
         stream.queries = given

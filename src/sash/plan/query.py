@@ -1,7 +1,7 @@
 """A query as the user writes it: a name, a window, and aggregates by the names of their results."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Never
 
@@ -31,6 +31,10 @@ class Query:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.window}: {', '.join(f'{name}={described(each)}' for name, each in self.aggregates)}"
+
+    def sealed(self) -> "Query":
+        """The same query, to be sent away: states of its aggregates mean there what they mean here."""
+        return replace(self, aggregates=tuple((name, each.sealed()) for name, each in self.aggregates))
 
     def _repr_html_(self) -> str:
         """As a table in a notebook.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.kept import PYTHON, Meanings, check_meanings, meanings_of
 from sash.engine.looking import next_end, open_count
 from sash.engine.results import arrow_of
 from sash.engine.rolling import Framing, framed
@@ -357,6 +358,8 @@ class _Frames(Live):
     def saved(self) -> bytes:
         content = {
             "frames": self._work.text,
+            "meanings": self._work.meanings,
+            "python": PYTHON,
             "schema": str(self._work.schema),
             "newest": self.newest,
             "watermark": self._watermark,
@@ -409,6 +412,11 @@ class FrameWork(Work):
         """What is asked, to tell whether it is what was asked before."""
         return "; ".join([f"watermark {self.delay}", *self.plan.lines()])
 
+    @property
+    def meanings(self) -> list[Meanings]:
+        """What the functions of users mean, frame by frame."""
+        return [meanings_of(each.aggregates) for each in self.plan.frames]
+
     def fresh(self) -> Live:
         lowest, empty = self.measure.lowest, self.schema.empty_table()
         return _Frames(self, empty, empty, lowest, lowest)
@@ -417,6 +425,8 @@ class FrameWork(Work):
         content = unpack(base, _MAGIC, "bucket")
         if "frames" not in content:
             raise InvalidState.other("windows", "sash.aggregate", "sash.rolling")
+        for place, frame in enumerate(self.plan.frames[: len(content.get("meanings", ()))]):
+            check_meanings("sash.rolling", content["meanings"][place], frame.aggregates, content["python"])
         if content["frames"] != self.text:
             raise InvalidState.other("frames", content["frames"], self.text)
         if content["schema"] != str(self.schema):

@@ -1,0 +1,82 @@
+"""What a function's code says without being run: its text, the names that it looks up, the globals that it reads."""
+
+import dis
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+__all__ = ["Reading", "atom", "constant", "reading_of"]
+
+
+def atom(value: Any) -> str | None:
+    """The text of a plain constant; None for anything else."""
+    kind = type(value)
+    if value is None or value is ... or value is NotImplemented or kind in (bool, float, complex, str, bytes):
+        return f"{kind.__name__} {value!r}"
+    return f"int {value:x}" if kind is int else None  # in tens, Python refuses long ones
+
+
+def constant(value: Any, depth: int = 20) -> str | None:
+    """The text of a plain constant, or of a container of nothing else: a large table is looked at once."""
+    kind = type(value)
+    if kind not in (tuple, list, set, frozenset, dict):
+        return atom(value)
+    if not depth:  # it may be inside itself
+        return None
+    found = []
+    for each in value.items() if kind is dict else value:
+        text = constant(each, depth - 1)
+        if text is None:
+            return None
+        found.append(text)
+    if kind is tuple or kind is list:
+        return f"{kind.__name__} [{', '.join(found)}]"
+    return f"{'dict' if kind is dict else 'set'} [{', '.join(sorted(found))}]"
+
+
+class Reading(NamedTuple):
+    """What code does, and what it looks up."""
+
+    text: str  # where it was written, and how it is called, does not count
+    names: frozenset[str]  # of globals and attributes; those in strings included, for getattr
+    globals: tuple[str, ...]
+    imports: tuple[tuple[str, int], ...]  # with their levels
+
+
+@functools.lru_cache(4096)
+def reading_of(code: types.CodeType) -> Reading:
+    """What a function reads.
+
+    Of the globals of its module only those that it loads: a function that is sent to a worker takes no others along.
+    """
+    names, read, imported = set(), set(), set()
+    for each in _codes(code):
+        names |= {*each.co_names}
+        names |= {text for text in each.co_consts if isinstance(text, str) and text.isidentifier()}
+        steps = list(dis.get_instructions(each))
+        for place, step in enumerate(steps):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
+                read.add(str(step.argval))
+            elif step.opname == "IMPORT_NAME":
+                imported.add((str(step.argval), int(steps[place - 2].argval or 0)))
+    return Reading(_text(code), frozenset(names), tuple(sorted(read)), tuple(sorted(imported)))
+
+
+def _text(code: types.CodeType) -> str:
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    constants = ", ".join(_constant(each) for each in code.co_consts)
+    return f"code {counts} {names} {code.co_code.hex()} {code.co_exceptiontable.hex()} [{constants}]"
+
+
+def _constant(value: Any) -> str:
+    return _text(value) if isinstance(value, types.CodeType) else constant(value) or f"{type(value)} {value!r}"
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A function's code and that of the functions and comprehensions inside it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _codes(each)

@@ -1,0 +1,27 @@
+"""What a saved state keeps of users' functions, to refuse others: digests of the functions and of what they read."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from sash.algebra.aggregate import Template
+from sash.errors import InvalidState
+
+__all__ = ["PYTHON", "Meanings", "check_meanings", "meanings_of"]
+
+PYTHON = "{}.{}".format(*sys.version_info)  # functions are compared by their byte code
+Meanings: TypeAlias = Mapping[str, Mapping[str, str]]  # by result, and by function and name
+
+
+def meanings_of(aggregates: Iterable[tuple[str, Template]]) -> dict[str, dict[str, str]]:
+    """What the functions of users mean, by the names of their results."""
+    return {name: meanings for name, each in aggregates if (meanings := each.meanings)}
+
+
+def check_meanings(where: str, saved: Meanings, given: Iterable[tuple[str, Template]], python: str) -> None:
+    """Refuse functions that are not those that were saved, and say what changed."""
+    for name, template in given:
+        before, now = saved.get(name), template.meanings
+        if before is not None and before != now:
+            changed = [each for each in {**before, **now} if before.get(each) != now.get(each)]
+            raise InvalidState.changed_aggregate(f"{where}, {name}", template.name, changed, python, PYTHON)
