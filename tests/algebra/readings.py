@@ -356,9 +356,9 @@ VALUES: dict[str, tuple[Any, ...]] = {
         np.array(["2024-01-01"], "M8[ns]"),
     ),
     "masked array": (
-        np.ma.array([1, 2], mask=[0, 1]),
-        np.ma.array([1, 2], mask=[0, 1]),
-        np.ma.array([1, 2], mask=[1, 0]),
+        np.ma.array([1, 2], mask=[False, True]),
+        np.ma.array([1, 2], mask=[False, True]),
+        np.ma.array([1, 2], mask=[True, False]),
     ),
     "scalar": (np.float32(1), np.float32(1), np.float64(1)),
     "scalar or number": (np.float64(1), np.float64(1), 1.0),

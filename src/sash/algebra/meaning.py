@@ -387,5 +387,5 @@ def _reduced(value: Any, reader: Reader) -> Meaning:
     except Exception as error:  # whatever it is that cannot be taken along
         raise Undigestable(value) from error
     parts = [Part("", make, reader)] if make is not copyreg.__newobj__ else []  # type: ignore[attr-defined]
-    named = (("", arguments), ("", state), ("", items), ("", pairs))
-    return Meaning(f"object of {type(value).__name__}", (*parts, *(Part(*each, reader) for each in named)))
+    parts += [Part("", each, reader) for each in (arguments, state, items, pairs)]
+    return Meaning(f"object of {type(value).__name__}", tuple(parts))
