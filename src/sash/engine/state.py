@@ -32,7 +32,7 @@ class State:
     waiting: Batch
     watermark: Any  # a position; the lowest: none was given yet
     lowest: Any  # before every position
-    newest: Any  # the largest position seen
+    newest: Any  # the largest position of a row that was accepted
     rows_since: Any  # after it, each row is a slice of its own, where that is asked for
     unordered_until: Any  # up to here rows were cut as they came, by queries that do not need their order
     cutting: Cutting  # of the plan that it was made under

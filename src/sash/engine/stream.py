@@ -145,15 +145,9 @@ class Stream:
         if judged.late:
             self._set_aside(given, judged.accepted)
             state.late += judged.late
-        if len(positions):
-            newest = (
-                positions[-1]
-                if plan.options.in_order and judged.accepted is None
-                else positions.max()
-                if valid is None
-                else (positions[valid].max() if valid.any() else state.newest)
-            )
-            state.newest = max(state.newest, newest.item() if isinstance(newest, np.generic) else newest)
+        if len(batch):
+            newest = batch.positions[-1] if plan.options.in_order else batch.positions.max()
+            state.newest = max(state.newest, newest.item())
         if plan.options.in_order:
             mark = max(mark, state.newest)
         elif plan.delay is not None and state.newest > plan.measure.lowest:
