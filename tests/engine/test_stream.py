@@ -259,6 +259,13 @@ def told(table: pa.Table) -> list[tuple[Any, ...]]:
     return [(row["query"], row["window_start"], row["window_end"], row["n"], row["s"]) for row in table.to_pylist()]
 
 
+def test_a_row_that_is_too_far_out_does_not_move_the_watermark() -> None:
+    stream = sash.Stream(sash.query("q", sash.tumbling(0.5), n=sash.count()), on="t", watermark=1.0)
+    assert stream.push({"t": [1.0, 1e300]}).num_rows == 0
+    assert (stream.watermark, stream.late_count) == (0.0, 1)
+    assert stream.push({"t": [1.25, 3.0]}).column("n").to_pylist() == [2]
+
+
 def test_an_added_query_sees_what_is_kept_and_reports_what_ends_later() -> None:
     stream = sash.Stream(TEN, on="t")
     stream.push({"t": [1, 11, 12], "x": [1, 2, 3]}, watermark=10)
