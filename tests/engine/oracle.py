@@ -14,6 +14,8 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 __all__ = ["Call", "Oracle", "Query", "Row", "Sent", "Window", "alike", "number", "parse", "rolling"]
@@ -52,7 +54,7 @@ class Window:
     @property
     def by_overlap(self) -> bool:
         """Late rows move its edges, so that only overlap tells which windows are the same."""
-        return self.kind in ("session", "punctuated")
+        return self.kind in ("session", "punctuated", "elevens")
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def by_size(value: Any) -> Any:
 
 
 def _total(values: list[Any]) -> Any:
-    return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+    return sum(values) if all(isinstance(value, int | Decimal) for value in values) else math.fsum(values)
 
 
 def _finite(values: list[Any]) -> bool:
@@ -145,6 +147,12 @@ def _finite(values: list[Any]) -> bool:
 
 def _sum(values: list[Any]) -> Any:
     return _total(values) if _finite(values) else sum(values)
+
+
+def _mean(values: list[Any]) -> Any:
+    if isinstance(values[0], Decimal):  # four digits more, as Spark has it
+        return (_sum(values) / len(values)).quantize(Decimal("1e-6"), ROUND_HALF_UP)
+    return _sum(values) / len(values)
 
 
 def _variance(values: list[Any]) -> Any:
@@ -185,9 +193,17 @@ def turns(values: Iterable[int]) -> int:
     return a * 100 + b
 
 
+def residues(values: Iterable[int]) -> list[int]:
+    """How many values leave 0, 1 and 2 when divided by three."""
+    counts = [0, 0, 0]
+    for value in values:
+        counts[value % 3] += 1
+    return counts
+
+
 OF_VALUES: dict[str, Callable[..., Any]] = {
     "sum": _sum,
-    "mean": lambda values: _sum(values) / len(values),
+    "mean": _mean,
     "min": lambda values: min(values, key=by_size),
     "max": lambda values: max(values, key=by_size),
     "range": lambda values: max(values, key=by_size) - min(values, key=by_size),
@@ -203,6 +219,11 @@ OF_VALUES: dict[str, Callable[..., Any]] = {
     "min_count": lambda values: [by_size(value) for value in values].count(min(by_size(value) for value in values)),
     "geometric_mean": _geometric_mean,
     "turns": turns,
+    "path": lambda values: ">".join(map(str, values)),
+    "bag": lambda values: " ".join(map(str, sorted(values))),
+    "residues": residues,
+    # So few distinct values do not collide: the estimate is their number, but for its third digit.
+    "hyperloglog": lambda values: len(_distinct(values)) + 0.0,
 }
 OF_ANY_NUMBER_OF_VALUES: dict[str, Callable[..., Any]] = {
     "count": len,
@@ -257,6 +278,7 @@ class Sent:
     end: Number | None
     values: tuple[Any, ...]
     revision: int
+    certain: bool = True  # False: it may hold rows that came before its query, which may or may not be kept
 
 
 @dataclass(frozen=True)
@@ -279,7 +301,13 @@ def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     if window.kind == "session":
         return _sessions(rows, window.of("gap"), now)
     edges: Sequence[tuple[Number, Number | None]]
-    edges = _punctuated(window, rows) if window.kind == "punctuated" else _fixed(window, rows)
+    if window.kind == "punctuated":
+        edges = _punctuated(window, rows)
+    elif window.kind == "elevens":
+        found = sorted({row.position for row in rows if row.position % 11 == 0})
+        edges = list(pairwise(found))
+    else:
+        edges = _fixed(window, rows)
     return [
         Extent(
             start,
@@ -302,6 +330,9 @@ def _fixed(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number]]:
             start = (p - offset) // size * size + offset
             every = window.of("every")
             candidates = [(start, start + step * every) for step in range(1, int(size // every) + 1)]
+        elif window.kind == "weeks":
+            start = p // 7 * 7
+            candidates = [(start - 7, start + 7), (start, start + 14)]
         else:
             every = window.of("every", size)
             latest = (p - offset) // every * every + offset
@@ -385,6 +416,7 @@ class Live:
 
     query: Query
     since: Number = -math.inf  # it reports windows that end after this
+    after: Number = -math.inf  # it has seen all rows after this
     sent: dict[Key, list[Sent]] = field(default_factory=dict)
 
 
@@ -406,9 +438,14 @@ class Oracle:
         self.live = {name: Live(query) for name, query in self.queries.items()}
         self.told: Number = -math.inf
         self.largest: Number = -math.inf  # accepted or not
+        self.has_begun = False
+        self.heard: Number = -math.inf  # the largest position of rows that went elsewhere
 
     def add(self, name: str, query: Query) -> None:
-        self.live[name] = Live(query, since=self.watermark)
+        """Before the first rows, it is as if it had been there from the beginning."""
+        self.live[name] = Live(query)
+        if self.has_begun:
+            self.live[name] = Live(query, since=self.watermark, after=max(self.largest, self.heard))
 
     def remove(self, name: str) -> None:
         del self.live[name]
@@ -417,6 +454,7 @@ class Oracle:
         """Rows are judged by the watermark before them, then it moves, then windows are sent."""
         oldest = self.watermark - self.lateness
         for columns in rows:
+            self.has_begun = True
             if columns[self.on] is None or columns[self.on] != columns[self.on]:
                 self.late.append(columns)
                 continue
@@ -446,6 +484,7 @@ class Oracle:
         for row in sorted(self.rows, key=lambda row: (row.position, row.arrival)):
             rows_of.setdefault(row.key, []).append(row)
         largest = max((row.position for row in self.rows), default=-math.inf)
+        largest = max(largest, self.heard)
         now = Now(self.watermark, self.told, largest, self.in_order, self.partial)
         news = []
         for key, rows in rows_of.items():
@@ -462,7 +501,8 @@ class Oracle:
                 ):
                     continue
                 revision = 1 + max((old.revision for old in same), default=-1)
-                sent.append(Sent(name, key, extent.start, extent.end, values, revision))
+                certain = self._is_certain(live, extent) and all(old.certain for old in same)
+                sent.append(Sent(name, key, extent.start, extent.end, values, revision, certain))
                 replaced += same
             live.sent[key] = [old for old in before if old not in replaced] + sent
             news += sent
@@ -473,6 +513,18 @@ class Oracle:
         if live.query.window.by_count:
             return extent.rows[-1].position >= live.since
         return extent.end is None or extent.end > live.since
+
+    @staticmethod
+    def _is_certain(live: Live, extent: Extent) -> bool:
+        """Whether no row that came before its query can have a part in it."""
+        window = live.query.window
+        if live.after == -math.inf:
+            return True
+        if window.by_count:
+            return False  # ranks go on from rows before
+        if window.is_multi_measure:
+            return len(extent.rows) == window["rows"] and extent.rows[0].position > live.after
+        return extent.start - (window.of("gap") if window.kind == "session" else 0) > live.after
 
     @staticmethod
     def _is_same(window: Window, old: Sent, new: Extent) -> bool:

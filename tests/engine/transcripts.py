@@ -25,6 +25,7 @@ import yaml
 
 import sash
 from tests.engine.oracle import Call, Oracle, Query, Sent, Window, alike, calls, key_of, number, parse, rolling
+from tests.engine.users_own import AGGREGATES, WINDOWS
 
 __all__ = ["FRAMES", "TRANSCRIPTS", "Event", "Frame", "Transcript", "difference"]
 
@@ -194,25 +195,17 @@ def written(value: Any) -> Any:
 
 def subject_window(window: Window) -> Any:
     words = {name: written(value) for name, value in window.words}
+    if window.kind in WINDOWS:
+        return WINDOWS[window.kind]()
     if window.kind == "punctuated":
         return sash.punctuated(words["column"])
     size = (words.pop("size"),) if "size" in words else ()
     return getattr(sash, window.kind)(*size, **words)
 
 
-TURNS = sash.Aggregate(
-    "turns",
-    state=("i8", "i8"),
-    identity=(1, 0),
-    lift=lambda x: (x * x % 97 + 1, (x + 50) % 97),
-    combine=lambda a, b: (a[0] * b[0] % 97, (a[1] * b[0] + b[1]) % 97),
-    lower=lambda p: p[0] * 100 + p[1],
-)
-
-
 def subject_aggregate(call: Call) -> Any:
-    if call.function == "turns":
-        return TURNS(*call.arguments)
+    if call.function in AGGREGATES:
+        return AGGREGATES[call.function](*call.arguments)
     column, *more = call.arguments or (None,)
     if call.function == "quantile":
         return sash.quantile(column, more[0])

@@ -77,7 +77,7 @@ class Push:
 
 
 # Windows that are shown before the watermark has closed them; of others it is not known yet which they are.
-_SHOWN = ("grid", "cumulative", "landmark", "session", "punctuated")
+_SHOWN = ("grid", "cumulative", "landmark", "session", "punctuated", "user_free")
 
 
 def moments(plan: Plan, state: State, query: Planned, push: Push) -> list[Moment]:
@@ -91,7 +91,8 @@ def moments(plan: Plan, state: State, query: Planned, push: Push) -> list[Moment
         return [Moment(push.slots, push.before, plan.measure.highest if updates else push.after, push.is_end)]
     if kind == "user_aware":
         asks = push.is_moved or len(push.touched)
-        return [Moment(push.slots, push.before, push.after, push.is_end)] if asks else []
+        until = plan.measure.highest if updates else push.after
+        return [Moment(push.slots, push.before, until, push.is_end)] if asks else []
     found = []
     if kind == "punctuated":
         # A punctuation at the watermark closes a window without moving it.
@@ -127,6 +128,9 @@ def open_until(plan: Plan, state: State, query: Planned, slots: Array) -> Any:
     if query.window.kind in ("grid", "cumulative") and len(held):
         newest = state.slices.order[(state.slices.begin + state.slices.count - 1)[held]]
         until = min(until, state.slices.lasts[newest].max() + window.size)
+    elif query.window.kind == "user_free" and len(held):
+        newest = state.slices.order[(state.slices.begin + state.slices.count - 1)[held]]
+        until = min(until, _last_end(window, state.slices.lasts[newest].max().item()))
     return until
 
 

@@ -1,0 +1,198 @@
+"""The life of a stream as plain data, and how one is drawn: options, queries, and what happens one after the other.
+
+Positions are whole numbers here. `unit` says what becomes of them: themselves, halves (floats), or microseconds
+(timestamps); windows and lateness go along. Aggregates come in palettes: a kernel is compiled for each set of
+aggregates that share their slices, so the sets of one life are of one palette.
+"""
+
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+__all__ = ["Action", "Add", "Life", "Push", "Remove", "Restore", "drawn"]
+
+PALETTES: tuple[tuple[str, ...], ...] = (
+    ("count(), sum(x), max(x)", "mean(y), min(y), count(y)"),
+    ("first(x), last(y), count()", "turns(x), count(), sum(x)"),
+    ("median(x), count_distinct(x), max(y)", "quantile(y, 0.9), collect_distinct(x)", "collect(x), count()"),
+    ("argmax(x, t), argmin(y, x), range(x)", "variance(x), max_count(y)"),
+    ("min(s), last(s), count()", "string_agg(s, -), count_distinct(s), max(s)", "count(), sum(x), max(x)"),
+    ("sum(d), min(d), count(d)", "mean(d), last(d), collect(d)", "count(), sum(x), max(x)"),
+    ("path(x), count()", "bag(x), sum(x)", "count(), sum(x), max(x)", "turns(x), count(), sum(x)"),
+    ("residues(x), count()", "hyperloglog(x), min_count(x)", "path(y), first(s)"),
+)
+KINDS = ("tumbling", "sliding", "session", "rows", "last_rows", "cumulative", "landmark", "punctuated")
+OWN_KINDS = ("weeks", "elevens")
+STRINGS = ("", "a", "b", "ab", "ä", None)
+COLUMNS = ("t", "k", "g", "new", "end", "x", "y", "s", "d")
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Push:
+    rows: tuple[Row, ...]
+    watermark: int | float | None  # of this push; math.inf ends the stream
+
+
+@dataclass(frozen=True)
+class Add:
+    name: str
+    query: str
+
+
+@dataclass(frozen=True)
+class Remove:
+    name: str
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Save, and restore with these queries."""
+
+    queries: tuple[tuple[str, str], ...]
+
+
+Action: TypeAlias = Push | Add | Remove | Restore
+
+
+@dataclass(frozen=True)
+class Life:
+    queries: tuple[tuple[str, str], ...]
+    actions: tuple[Action, ...]
+    unit: str = "whole"  # whole, half, or time
+    by: tuple[str, ...] = ()
+    lateness: int = 0
+    delay: int | None = None
+    in_order: bool = False
+    emit: str = "final"
+    low_limits: bool = False  # what happens to large states happens to small ones
+
+
+class _Draw:
+    """One life, action by action."""
+
+    def __init__(self, seed: int, for_bucket: bool) -> None:
+        self.dice = random.Random(seed)
+        pick = self.dice.choice
+        self.palette = pick(PALETTES)
+        self.unit = pick(("whole", "whole", "half", "time"))
+        self.in_order = not for_bucket and self.dice.random() < 0.2
+        self.lateness = 0 if self.in_order else pick((0, 0, 2, 5, 11, 40))
+        self.delay = pick((0, 3, 8)) if for_bucket else None if self.in_order else pick((None, None, 0, 4))
+        self.emit = pick(("final", "final", "updates"))
+        self.by: tuple[str, ...] = pick(((), ("k",), ("k",), ("k", "g")))
+        self.stray = 0 if self.in_order else pick((0, 3, 10))
+        self.now = pick((-20, 0, 3))
+        self.mark: Any = None
+        self.named = 0
+        self.running: dict[str, str] = {}
+
+    def life(self) -> Life:
+        pick = self.dice.choice
+        for _ in range(pick((1, 1, 2, 3, 5))):
+            self.running.update([self.query()])
+        first = tuple(self.running.items())
+        actions: list[Action] = []
+        for _ in range(pick((3, 5, 8, 12))):
+            if self.dice.random() < 0.35:
+                actions.append(self.change())
+            actions.append(self.push())
+        if self.dice.random() < 0.6:
+            actions.append(Push((), math.inf))
+        low = self.dice.random() < 0.6
+        return Life(first, tuple(actions), self.unit, self.by, self.lateness, self.delay, self.in_order, self.emit, low)
+
+    def query(self) -> tuple[str, str]:
+        self.named += 1
+        return f"q{self.named}", f"{self.dice.choice(self.palette)} over {self.window()}"
+
+    def window(self) -> str:
+        dice = self.dice
+        kinds = [*KINDS, *OWN_KINDS] if self.unit != "half" else [each for each in KINDS if each != "last_rows"]
+        kind, size, every, offset = dice.choice(kinds), dice.randint(1, 12), dice.randint(1, 9), dice.randint(-9, 9)
+        length = self.length
+        texts = {
+            "tumbling": f"tumbling {length(size)} offset {length(offset)}",
+            "sliding": f"sliding {length(size)} every {length(every)} offset {length(offset)}",
+            "session": f"session gap {length(size)}",
+            "rows": f"sliding rows {size} every {every}",
+            "last_rows": f"sliding rows {size} every {every}us offset {offset}us",
+            "cumulative": f"cumulative {length(every * dice.randint(1, 4))} every {length(every)}",
+            "landmark": f"landmark start {self.position(offset)} end {self.position(offset + size)}",
+            "punctuated": f"punctuated {dice.choice(('new', 'end'))}",
+        }
+        return texts.get(kind, kind)
+
+    def length(self, number: int) -> str:
+        return f"{number}us" if self.unit == "time" else str(number / 2 if self.unit == "half" else number)
+
+    def position(self, number: int) -> str:
+        if self.unit != "time":
+            return self.length(number)
+        sign = "1969-12-31T23:59:59.999" if number < 0 else "1970-01-01T00:00:00.000"
+        return f"{sign}{number % 1000:03d}"
+
+    def change(self) -> Action:
+        dice = self.dice
+        names = list(self.running)
+        if dice.random() < 0.5:
+            kept = {name: self.running[name] for name in names if dice.random() < 0.7}
+            kept = kept or {names[0]: self.running[names[0]]}
+            if dice.random() < 0.4:
+                kept.update([self.query()])
+            order = list(kept.items())
+            if dice.random() < 0.5:
+                dice.shuffle(order)
+            if dice.random() < 0.4:  # no other queries: a plain restart
+                order = list(self.running.items())
+            self.running = dict(order)
+            return Restore(tuple(order))
+        if len(names) > 1 and dice.random() < 0.5:
+            name = dice.choice(names)
+            del self.running[name]
+            return Remove(name)
+        name, text = self.query()
+        self.running[name] = text
+        return Add(name, text)
+
+    def push(self) -> Push:
+        dice = self.dice
+        rows = tuple(self.row() for _ in range(dice.choice((0, 1, 2, 4, 9))))
+        ahead = dice.choice((None, None, 0, -3, -9, 2, -dice.randint(0, 20)))
+        mark = None if ahead is None or self.in_order else self.now + ahead
+        known = [each for each in (self.mark, mark) if each is not None]
+        if self.delay is not None:
+            known.append(self.now - self.delay)
+        self.mark = max(known, default=None)
+        return Push(rows, mark)
+
+    def row(self) -> Row:
+        dice = self.dice
+        self.now += dice.choice((0, 0, 1, 1, 2, 3, 9))
+        at: int | None = self.now - dice.randint(0, self.stray)
+        if self.mark is not None and not self.in_order and dice.random() < 0.2:
+            at = self.mark - dice.choice((0, self.lateness)) + dice.choice((-1, 0, 0, 1))
+        if dice.random() < 0.02:
+            at = None
+        # Keys come and go with time, so that slots are freed and given to others.
+        key = dice.choice((self.now // 40, self.now // 40, self.now // 40 + 1, None))
+        return {
+            "t": at,
+            "k": None if key is None else f"k{key}",
+            "g": dice.choice((1, 2)),
+            "new": dice.choice((True, False, False, None)),
+            "end": dice.choice((True, False, False, False)),
+            "x": dice.choice((None, -4, -1, 0, 1, 2, 3, 7)),
+            "y": dice.choice((None, -0.5, 0.0, 0.25, 1.5, math.nan)),
+            "s": dice.choice(STRINGS),
+            "d": dice.choice((None, Decimal("-1.50"), Decimal("0.25"), Decimal("3.00"), Decimal("7.75"))),
+        }
+
+
+def drawn(seed: int, for_bucket: bool = False) -> Life:
+    """The life of a seed; a bucket of Spark takes its watermark from its rows, and its queries change at restarts."""
+    return _Draw(seed, for_bucket).life()

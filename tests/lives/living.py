@@ -1,0 +1,193 @@
+"""A life, lived by sash and by the oracle: what one sends after each push, the other does."""
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import sash
+from sash.engine import step
+from sash.plan import decide
+from sash.slicing import slicer
+from tests.engine.oracle import Oracle, Query, Sent, alike, key_of, number, parse
+from tests.engine.transcripts import difference, key_columns, subject, subjects, written
+from tests.lives.life import COLUMNS, Action, Add, Life, Push, Remove, Restore
+
+__all__ = ["Difference", "compare", "length", "low_limits", "oracle_of", "position", "rows_of", "run", "table"]
+
+EPOCH = dt.datetime(1970, 1, 1)
+TYPES = {
+    "k": pa.string(),
+    "g": pa.int64(),
+    "new": pa.bool_(),
+    "end": pa.bool_(),
+    "x": pa.int64(),
+    "y": pa.float64(),
+    "s": pa.string(),
+    "d": pa.decimal128(10, 2),
+}
+ON = {"whole": pa.int64(), "half": pa.float64(), "time": pa.timestamp("us")}
+
+
+class Difference(AssertionError):
+    """sash and the oracle do not send the same."""
+
+
+def position(life: Life, at: Any) -> Any:
+    """Where a row or a watermark is, in the unit of `on`."""
+    if at is None or at == math.inf:
+        return at
+    return EPOCH + dt.timedelta(microseconds=at) if life.unit == "time" else at / 2 if life.unit == "half" else at
+
+
+def length(life: Life, value: int | None) -> Any:
+    return (
+        None if value is None else f"{value}us" if life.unit == "time" else value / 2 if life.unit == "half" else value
+    )
+
+
+def rows_of(life: Life, push: Push) -> list[dict[str, Any]]:
+    return [{**row, "t": position(life, row["t"])} for row in push.rows]
+
+
+def table(life: Life, rows: Sequence[Mapping[str, Any]]) -> Any:
+    types = {"t": ON[life.unit], **TYPES}
+    return pa.table({name: pa.array([row[name] for row in rows], types[name]) for name in COLUMNS}) if rows else {}
+
+
+def oracle_of(life: Life) -> Oracle:
+    return Oracle(
+        {name: parse(text) for name, text in life.queries},
+        "t",
+        life.by,
+        lateness=number(length(life, life.lateness)),
+        delay=None if life.delay is None else number(length(life, life.delay)),
+        in_order=life.in_order,
+        updates=life.emit == "updates",
+    )
+
+
+def stream_of(life: Life) -> sash.Stream:
+    return sash.Stream(
+        subjects({name: parse(text) for name, text in life.queries}),
+        on="t",
+        by=key_columns(life.by),
+        allowed_lateness=written(length(life, life.lateness)),
+        watermark=written(length(life, life.delay)),
+        in_order=life.in_order,
+        emit=life.emit,
+        late="keep",
+    )
+
+
+def read(life: Life, results: pa.Table, queries: Mapping[str, Query]) -> list[Sent]:
+    """What sash sent, as the oracle says it."""
+    found = []
+    for row in results.to_pylist():
+        calls = queries[row["query"]].calls
+        own = {call.name for call in calls}
+        others = {call.name for each in queries.values() for call in each.calls} - own
+        if any(row[name] is not None for name in others):
+            raise Difference(f"{row} has another query's values")
+        values = tuple(
+            round(row[call.name]) if call.function == "hyperloglog" and row[call.name] is not None else row[call.name]
+            for call in calls
+        )
+        start, end = (None if row[name] is None else number(row[name]) for name in ("window_start", "window_end"))
+        if start is None:
+            raise Difference(f"{row} has no start")
+        found.append(Sent(row["query"], key_of(row, life.by), start, end, values, row.get("revision", 0)))
+    return found
+
+
+def compare(oracle: Oracle, found: Sequence[Sent], wanted: Sequence[Sent]) -> None:
+    """All that is certain was sent, and nothing but what it was, or may be of rows before its query."""
+    certain = [each for each in wanted if each.certain]
+    sure = [each for each in found if not _may_be(oracle, each, wanted)]
+    if wrong := difference(sure, certain):
+        raise Difference(wrong)
+
+
+def _may_be(oracle: Oracle, sent: Sent, wanted: Sequence[Sent]) -> bool:
+    """Whether rows before its query may have a part in a window, and it holds no row that was never there."""
+    live = oracle.live[sent.query]
+    if live.after == -math.inf:
+        return False
+    if any(
+        each.certain and (each.query, each.key, each.start, each.end) == (sent.query, sent.key, sent.start, sent.end)
+        for each in wanted
+    ):
+        return False
+    window = live.query.window
+    if not window.by_count and not window.is_multi_measure:
+        is_before = sent.start - (window.of("gap") if window.kind == "session" else 0) <= live.after
+        is_revised = any(
+            sent.end is None or old.start < sent.end for old in live.sent.get(sent.key, []) if not old.certain
+        )
+        if not is_before and not is_revised:
+            return False
+    counts = [value for call, value in zip(live.query.calls, sent.values, strict=True) if call.name == "count"]
+    held = [row for row in oracle.rows if row.key == sent.key]
+    if not window.by_count:
+        held = [row for row in held if sent.start <= row.position and (sent.end is None or row.position < sent.end)]
+    return not counts or counts[0] <= len(held)
+
+
+@contextmanager
+def low_limits(is_low: bool) -> Iterator[None]:
+    """Sweeps, trees and sorted pushes, which large states have, for small ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        if is_low:
+            patch.setattr(step, "_FEW", -(10**9))
+            patch.setattr(step, "_MANY_KEYS", 0)
+            patch.setattr(decide, "TREE_FROM", 3)
+            patch.setattr(decide, "SLIDE_FROM", 1)
+            patch.setattr(slicer, "_AHEAD", 2)
+        yield
+
+
+def change(oracle: Oracle, action: Action) -> None:
+    """Queries that come and go, for the oracle."""
+    if isinstance(action, Remove):
+        oracle.remove(action.name)
+    elif isinstance(action, Add):
+        oracle.add(action.name, parse(action.query))
+    elif isinstance(action, Restore):
+        wanted = dict(action.queries)
+        for name in set(oracle.live) - set(wanted):
+            oracle.remove(name)
+        for name in wanted:
+            if name not in oracle.live:
+                oracle.add(name, parse(wanted[name]))
+
+
+def run(life: Life) -> None:
+    """Live it; a difference is raised where it shows."""
+    with low_limits(life.low_limits):
+        oracle, stream = oracle_of(life), stream_of(life)
+        for action in life.actions:
+            change(oracle, action)
+            if isinstance(action, Push):
+                rows = rows_of(life, action)
+                mark = position(life, action.watermark)
+                wanted = oracle.push(rows, None if mark is None else number(mark))
+                results = stream.push(table(life, rows), watermark=mark)
+                compare(oracle, read(life, results, {name: each.query for name, each in oracle.live.items()}), wanted)
+                if stream.late_count != len(oracle.late):
+                    raise Difference(f"{stream.late_count} rows are late, and should be {len(oracle.late)}")
+            elif isinstance(action, Remove):
+                stream.remove(action.name)
+            elif isinstance(action, Add):
+                stream.add(subject(action.name, parse(action.query)))
+            else:
+                queries = subjects({name: parse(text) for name, text in action.queries})
+                stream = sash.Stream.restore(stream.save(), queries)
+            if stream.state is not None:
+                stream.state.slices.check()
+        late = [[row[name] for name in COLUMNS] for row in stream.late().to_pylist()]
+        if not alike(late, [[row[name] for name in COLUMNS] for row in oracle.late]):
+            raise Difference(f"late rows are {late}")
