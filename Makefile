@@ -43,7 +43,7 @@ unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is int
 	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark and not long"
 
 interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py tests/engine/test_saving.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py tests/engine/test_saving.py tests/lives
 
 spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q tests/spark -m "spark and not long"
@@ -67,9 +67,14 @@ bench: $(STAMP) java  ## the papers' experiments and the peers: table, JSON, plo
 	$(BIN)/sash bench streaming
 	$(BIN)/sash bench report
 
-fuzz: $(STAMP)  ## a billion answers of every algorithm, and ten minutes of random streams, against the oracles
+fuzz: $(STAMP)  ## hours of random tests against the oracles: algorithms, lives of streams, frames, damaged states
 	$(BIN)/python -m tests.fuzz
-	$(BIN)/pytest -q -m fuzz tests/engine/test_random.py
+	$(BIN)/python -m tests.lives.campaign --lives 100000
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.lives.campaign --lives 100000
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.lives.campaign --lives 20000 --bucket
+	$(BIN)/python -m tests.campaigns.frames
+	$(BIN)/python -m tests.campaigns.blobs
+	$(BIN)/python -m tests.campaigns.figures
 
 lock: $(STAMP)  ## pin all dependencies anew, with hashes
 	$(BIN)/python -m pip install --quiet uv

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -37,21 +38,25 @@ class Window:
     kind: str
     words: tuple[tuple[str, Any], ...]
 
+    @cached_property
+    def _by_name(self) -> dict[str, Any]:
+        return dict(self.words)
+
     def __getitem__(self, word: str) -> Any:
-        return dict(self.words).get(word)
+        return self._by_name.get(word)
 
     def of(self, word: str, default: Number = 0) -> Number:
         return number(self[word]) if self[word] is not None else default
 
-    @property
+    @cached_property
     def by_count(self) -> bool:
         return self["rows"] is not None and not isinstance(self["every"], str)
 
-    @property
+    @cached_property
     def is_multi_measure(self) -> bool:
         return self["rows"] is not None and isinstance(self["every"], str)
 
-    @property
+    @cached_property
     def by_overlap(self) -> bool:
         """Late rows move its edges, so that only overlap tells which windows are the same."""
         return self.kind in ("session", "punctuated", "elevens")

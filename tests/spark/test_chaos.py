@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.campaigns.figures import record
 from tests.spark.chaos.killing import Survival, Victim, difference, survive, wanted_rows
 
 SEED = int(os.environ.get("SASH_CHAOS_SEED", "1"))
@@ -43,7 +44,7 @@ def test_a_job_that_is_left_alone_answers_as_a_table_does(tmp_path: Path) -> Non
 @pytest.mark.long
 @pytest.mark.parametrize("victim", Victim, ids=lambda victim: victim.value)
 def test_every_result_is_sent_once_after_many_kills(victim: Victim, tmp_path: Path) -> None:
-    left = int(os.environ.get("SASH_CHAOS_KILLS", "6"))
+    kills = left = int(os.environ.get("SASH_CHAOS_KILLS", "6"))
     job = 0
     while left:
         victims = [victim] * min(left, _AT_ONCE)
@@ -51,3 +52,5 @@ def test_every_result_is_sent_once_after_many_kills(victim: Victim, tmp_path: Pa
         sys.stdout.write(f"{victim.value}: {found}\n")  # shown by `pytest -s`
         check(found, victims)
         left, job = left - len(victims), job + 1
+    figures = f"{kills} kills in {job} jobs, every result once; seed {SEED}"
+    record(f"killed {victim.value}s", "make chaos", figures)

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sash
+from tests.campaigns.figures import record
 
 BATCHES, ROWS = 64, 160_000  # a new base is written after about ten: there is one in each quarter of the stream
 _SECONDS_A_BATCH = 30
@@ -77,3 +78,7 @@ def test_state_does_not_grow_when_keys_come_and_go(spark: Any, tmp_path: Path) -
     assert worst(figures["keys"], 3) < seen / 10
     for name in ("slices", "keys", "state_bytes", "store_rows"):
         assert worst(figures[name], 3) <= 1.2 * worst(figures[name], 1), name
+    rows, most = sum(figures["rows"]), max(figures["state_bytes"])
+    record(
+        "soak", "make chaos", f"{rows:,} rows, {seen:,} keys that come and go, state at most {most / 1e6:.0f} MB, flat"
+    )
