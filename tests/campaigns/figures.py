@@ -22,8 +22,8 @@ HEAD = "| campaign | command | last run | figures |\n| --- | --- | --- | --- |"
 
 def record(campaign: str, command: str, figures: str) -> None:
     """Keep the figures of a campaign that has ended."""
-    described = subprocess.run(  # noqa: S603
-        ["git", "rev-parse", "--short", "HEAD"],  # noqa: S607
+    described = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
         cwd=ROOT,
         capture_output=True,
         text=True,
