@@ -418,3 +418,12 @@ def test_rolling_and_windows_are_what_polars_says() -> None:
     assert joined.height == grid.height
     assert joined["n"].to_list() == joined["n_right"].to_list()
     assert close(joined["s"].fill_null(0.0), joined["y"]) and close(joined["m_right"], joined["m"])
+
+
+def test_a_stream_of_times_may_end_before_its_first_row() -> None:
+    stream = sash.Stream(sash.query("q", sash.tumbling("1 minute"), n=sash.count()), on="t")
+    stream.push({}, watermark=dt.datetime(2026, 1, 1))
+    assert stream.finish().num_rows == 0
+    assert stream.watermark == math.inf
+    assert stream.push({}, watermark=dt.datetime(2026, 1, 2)).num_rows == 0
+    assert stream.watermark == math.inf

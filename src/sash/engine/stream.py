@@ -419,6 +419,8 @@ def _awaited(watermark: Any, before: list[Any]) -> Any:
     is_usable = isinstance(watermark, int | float | dt.date) and not isinstance(watermark, bool)
     if not is_usable or watermark != watermark:
         raise InvalidInput.option("watermark", watermark, "a number or a time, as `on` is")
+    if math.inf in (watermark, *before):  # the end of the stream, whatever `on` is
+        return math.inf
     try:
         return max([*before, watermark])
     except TypeError as error:
