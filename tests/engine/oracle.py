@@ -517,6 +517,8 @@ class Oracle:
     def _concerns(live: Live, extent: Extent) -> bool:
         if live.query.window.by_count:
             return extent.rows[-1].position >= live.since
+        if live.query.window.kind == "session" and extent.end == live.since:
+            return True  # a session ends when the watermark is past its end
         return extent.end is None or extent.end > live.since
 
     @staticmethod
