@@ -7,6 +7,7 @@ more can go or the time is over.
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from tests.engine.oracle import number
 from tests.lives.life import Action, Add, Life, Push, Remove, Restore
@@ -68,9 +69,10 @@ def _smaller(life: Life) -> Iterator[Life]:
     for at, action in enumerate(actions):
         for simpler in _simpler(action):
             yield replace(life, actions=(*actions[:at], simpler, *actions[at + 1 :]))
-    for option, plain in (("low_limits", False), ("emit", "final"), ("lateness", 0), ("delay", None), ("by", ())):
-        if getattr(life, option) != plain:
-            yield replace(life, **{option: plain})
+    plain: dict[str, Any] = {"low_limits": False, "emit": "final", "lateness": 0, "delay": None, "by": ()}
+    for option, value in plain.items():
+        if getattr(life, option) != value:
+            yield replace(life, **{option: value})
     for name, text in life.queries:
         for shorter in _shorter(text):
             yield _with_text(life, name, shorter)
