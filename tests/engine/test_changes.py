@@ -234,3 +234,33 @@ def test_an_interrupted_push_breaks_the_stream_and_says_so(monkeypatch: pytest.M
         stream.push({"t": [11]}, watermark=10)
     with pytest.raises(sash.errors.BrokenStream, match="last save"):
         stream.push({"t": [12]})
+
+
+ADDED_LATER = [
+    sash.tumbling(10),
+    sash.sliding(10, every=5),
+    sash.cumulative(10, every=5),
+    sash.landmark(start=0, end=10),
+    sash.sliding(rows=4, every=1),
+    Weeks(),
+]
+
+
+@pytest.mark.parametrize("window", ADDED_LATER, ids=str)
+@pytest.mark.parametrize("restores", [False, True])
+@pytest.mark.parametrize("lateness", [0, 5])
+def test_no_window_of_a_query_added_later_mixes_parts_of_unlike_rows(
+    window: Any, restores: bool, lateness: int
+) -> None:
+    """A mean needs a count and a sum: the count may have been kept for another query, and the sum not."""
+    stream = sash.Stream(sash.query("q", window, n=sash.count("x")), on="t", allowed_lateness=lateness)
+    stream.push({"t": [1, 2, 3], "x": [10, 10, 10]})
+    for k, added in enumerate((sash.sum("x"), sash.mean("x"), sash.stddev("x"))):
+        stream.add(sash.query(f"a{k}", window, **{f"value{k}": added}))
+        if restores:
+            stream = sash.Stream.restore(stream.save(), stream.queries)
+        stream.push({"t": [4 + k], "x": [10]})
+    results = stream.push({"t": [7, 12, 13, 15, 18, 31, 33, 36], "x": [10] * 8}, watermark=60).to_pylist()
+    means = [row["value1"] for row in results if row["query"] == "a1"]
+    assert set(means) == {10.0} or (not means and str(window).startswith("landmark"))
+    assert {row["value2"] for row in results if row["query"] == "a2"} <= {0.0, None}

@@ -1,6 +1,6 @@
 """Which windows of a query are due, by what kind of window it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,6 +34,7 @@ __all__ = [
     "needed",
     "open_until",
     "remember",
+    "without_unseen",
 ]
 
 # How a window is told to be one that was sent before: by its start and end, by its end, or by overlap.
@@ -54,8 +55,19 @@ class Moment:
 def due(plan: Plan, state: State, query: Planned, moment: Moment) -> Ended:
     """The windows of a query that the second watermark closes and the first did not."""
     ended = _KINDS[query.window.kind](plan, state, query.window, query.name, moment)
-    if query.name in state.unseen:  # edges before the query came are not known, nor are windows that hold such rows
-        ended = ended.taken(np.flatnonzero(ended.starts > state.unseen[query.name]))
+    return without_unseen(state, (query,), ended)
+
+
+def without_unseen(state: State, family: Sequence[Planned], ended: Ended) -> Ended:
+    """Leave out windows that may hold rows from before their query came, where it does not know all of these."""
+    for place, query in enumerate(family):
+        if query.name in state.unseen and len(ended):
+            slices = state.slices
+            starts = slices.firsts[slices.order[ended.lows]] if query.window.by_count else ended.starts
+            is_seen = starts > state.unseen[query.name]
+            if ended.which is not None:
+                is_seen |= ended.which != place
+            ended = ended.taken(np.flatnonzero(is_seen))
     return ended
 
 

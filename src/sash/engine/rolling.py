@@ -128,8 +128,8 @@ class Framing:
         found = []
         for each in self.frames:
             wanted = _as_query(each)
-            groups, _, readings = grouped([wanted], self.types)
-            found += [(reading.name, reading.arrow) for reading in readings_of(readings[wanted.name], groups)]
+            _, names, readings = grouped([wanted], self.types)
+            found += [(reading.name, reading.arrow) for reading in readings_of(readings[wanted.name], names)]
         return found
 
 
@@ -239,7 +239,7 @@ def _computed(
     given: Rows, wanted: Query, types: dict[str, ColumnType], order: Array, starts: Array, ends: Array, least: int
 ) -> dict[str, Any]:
     groups, names, found = grouped([wanted], types)
-    readings = readings_of(found[wanted.name], groups)
+    readings = readings_of(found[wanted.name], names)
     data = {
         name: tuple(each[order] for each in as_bound(name, given.column(name), types[name]))
         for each in names

@@ -1,5 +1,6 @@
 """What a stream remembers, as arrays; and as bytes, with the plan that it belongs to."""
 
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,8 +11,8 @@ from sash.algebra.monoid import Monoid, identity
 from sash.engine.keys import Keys
 from sash.engine.sent import Sent
 from sash.engine.waiting import Batch
-from sash.plan.plan import Cutting, Plan
-from sash.plan.share import keeps_runs
+from sash.plan.plan import Cutting, Plan, Planned
+from sash.plan.share import Part, keeps_runs, part_of
 from sash.slicing.partials import Partials
 from sash.slicing.runs import Runs
 from sash.slicing.slices import Array, Slices, grown
@@ -47,6 +48,8 @@ class State:
     added: dict[str, Any] = field(default_factory=dict)  # of queries that came later: the watermark that they found
     unseen: dict[str, Any] = field(default_factory=dict)  # … and the last row of which they do not know the edges
     punctuations: tuple[str, ...] = ()  # columns that the bits of slices and waiting rows stand for
+    # Of parts of partials that came later, by group and part: the newest row that they may lack.
+    lacking: dict[tuple[str, Part], Any] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, plan: Plan) -> "State":
@@ -124,6 +127,7 @@ class State:
             dict(self.added),
             dict(self.unseen),
             self.punctuations,
+            dict(self.lacking),
         )
 
     @property
@@ -143,6 +147,16 @@ class State:
         sent = sum(len(each) * (32 + 12 * len(each.columns)) for each in self.sent.values())
         keys = len(self.keys) * 16 + self.slices.keys * 48
         return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + sent
+
+    def mixed_until(self, query: Planned) -> Any:
+        """The last row that some parts of an aggregate hold and others lack; none if all parts came together."""
+        last = self.lowest
+        for reading in query.readings:
+            group = self.groups[reading.group].name
+            lacking = {self.lacking.get((group, part), self.lowest) for part in reading.parts}
+            if len(lacking) > 1:
+                last = max(last, *lacking)
+        return last
 
     # --- to bytes and back -----------------------------------------------------------------------
 
@@ -199,6 +213,7 @@ class State:
             "due": self.due,
             "added": self.added,
             "unseen": self.unseen,
+            "lacking": [(group, *part, newest) for (group, part), newest in self.lacking.items()],
         }
 
     @classmethod
@@ -252,6 +267,7 @@ class State:
             frozen["added"],
             frozen["unseen"],
             tuple(frozen["punctuations"]),
+            {(group, (name, tuple(columns))): newest for group, name, columns, newest in frozen["lacking"]},
         )
 
     def moved(self, new: Plan) -> None:
@@ -281,6 +297,11 @@ class State:
                     fields[place] = [blank[place]] * self.slices.capacity
             each.fields = tuple(fields)
             partials.append(each)
+        old = set(_parts(self.groups, self.names))
+        self.lacking = {
+            part: self.lacking.get(part, self.lowest) if part in old else self.newest
+            for part in _parts(new.groups, new.group_columns)
+        }
         self.partials, self.groups, self.names = partials, new.groups, new.group_columns
         self.cutting = new.cutting
         self.slices.dirty[:] = 0
@@ -291,6 +312,12 @@ class State:
             columns[name] = waits if waits is not None else (_blank(data, count), np.zeros(count, valid.dtype))
         self.waiting = Batch(self.waiting.slots, self.waiting.positions, self.waiting.bits, columns)
         self.fit(new)
+
+
+def _parts(groups: Sequence[Monoid], columns: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, Part]]:
+    """The parts of partials, each under the name of its group."""
+    for group, names in zip(groups, columns, strict=True):
+        yield from ((group.name, part_of(component, names)) for component in group.components)
 
 
 def kept(group: Monoid, plan: Plan) -> Any:

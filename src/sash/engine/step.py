@@ -299,7 +299,7 @@ class Engine:
         for family in plan.families:
             query = family[0]
             if query.name in self._families:
-                ended = self._ended_on_grids(state, query, push) if is_due else Ended.none(plan.measure.dtype)
+                ended = self._ended_on_grids(state, family, push) if is_due else Ended.none(plan.measure.dtype)
             else:
                 moments = firing.moments(plan, state, query, push)
                 parts = [firing.due(plan, state, query, moment) for moment in moments]
@@ -309,11 +309,11 @@ class Engine:
             firing.remember(plan, state, query, ended, push)
         return fired
 
-    def _ended_on_grids(self, state: State, query: Planned, push: Push) -> Ended:
-        grids, _ = self._families[query.name]
+    def _ended_on_grids(self, state: State, family: tuple[Planned, ...], push: Push) -> Ended:
+        grids, _ = self._families[family[0].name]
         ended = grids_due(state.slices, push.slots, grids, push.before, push.after, self._expected, not state.added)
         self._expected = len(ended) + len(ended) // 4
-        return ended
+        return firing.without_unseen(state, family, ended)
 
     def _next_end(self, after: Any) -> Any:
         """No window on a grid ends before it."""
@@ -466,6 +466,9 @@ def adapt(new: Engine, state: State) -> None:
         elif window.kind == "rows":
             state.ensure_keys(slices.keys)
             state.fired[query.name] = np.maximum((slices.seen - window.size) // window.every + 1, 0)
+        mixed_until = state.mixed_until(query)
+        if mixed_until > new.lowest:
+            state.unseen[query.name] = max(state.unseen.get(query.name, new.lowest), mixed_until)
     if not plan.waits and len(state.waiting):
         rest, state.waiting = state.waiting, state.waiting.part(0, 0)
         new._put(state, rest, False, None)

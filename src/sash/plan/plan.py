@@ -315,7 +315,7 @@ def make_plan(
             str(each),
             window,
             tuple(view_of(group, readings[each.name], k, views) for k, group in enumerate(groups)),
-            readings_of(readings[each.name], groups),
+            readings_of(readings[each.name], group_columns),
             trait,
             removes_rows(options.in_order, trait),
             span,

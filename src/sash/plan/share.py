@@ -7,13 +7,13 @@ from typing import Any
 import pyarrow as pa
 
 from sash.algebra.aggregate import Aggregate, Template, parts_of
-from sash.algebra.monoid import Column, Monoid, of_partials, places_of, unite
+from sash.algebra.monoid import Column, Component, Monoid, of_partials, places_of, unite
 from sash.errors import SashError, UnknownName
 from sash.plan.query import Query, described
 from sash.slicing.partials import View
 from sash.slicing.runs import Read, Statistic
 
-__all__ = ["ColumnType", "Found", "Reading", "grouped", "keeps_runs", "readings_of", "view_of"]
+__all__ = ["ColumnType", "Found", "Part", "Reading", "grouped", "keeps_runs", "part_of", "readings_of", "view_of"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,9 @@ class ColumnType:
 
     column: Column
     arrow: Any
+
+
+Part = tuple[str, tuple[str, ...]]  # a component of partials, and the columns that it reads
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Reading:
     group: int
     output: int
     arrow: Any  # None: whatever the objects turn out to be
+    parts: tuple[Part, ...] = ()  # of the group's partials that it is read off
 
 
 # Groups; besides them there is one per column that is kept as runs.
@@ -133,11 +137,18 @@ def _statistic(template: Any) -> Statistic:
     return Statistic(Read(template.name)) if q is None else Statistic(Read.QUANTILE, q)
 
 
-def readings_of(found: Found, groups: tuple[Monoid, ...]) -> tuple[Reading, ...]:
-    counts = [0] * len(groups)
+def part_of(component: Component, columns: tuple[str, ...]) -> Part:
+    """What a component of a group with these columns is known by."""
+    return component.name, tuple(columns[i] for i in component.inputs)
+
+
+def readings_of(found: Found, columns: Sequence[tuple[str, ...]]) -> tuple[Reading, ...]:
+    """The results of a query; `columns` are those of the groups."""
+    counts = [0] * len(columns)
     readings = []
-    for result, template, _, group, arrow in found:
-        readings.append(Reading(result, template, group, counts[group], arrow))
+    for result, template, parts, group, arrow in found:
+        own = tuple(part_of(component, columns[group]) for component in parts.components)
+        readings.append(Reading(result, template, group, counts[group], arrow, own))
         counts[group] += 1
     return tuple(readings)
 
