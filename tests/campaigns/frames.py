@@ -13,6 +13,7 @@ import os
 import sys
 import time
 
+from tests.campaigns.figures import record
 from tests.oracles.drawn import draw
 from tests.oracles.in_duckdb import check
 
@@ -43,7 +44,9 @@ def main() -> int:
         if seconds - shown >= 10:
             shown = seconds
             print(f"{frames:>12,} frames in {tables:,} tables agree   {frames / seconds:,.0f} a second", flush=True)
-    print(f"frames: {frames:,} frames in {tables:,} tables, 0 differ; first seed {given.seed}")
+    figures = f"{frames:,} frames in {tables:,} tables, 0 differ; first seed {given.seed}"
+    print(f"frames: {figures}")
+    record("frames", "make fuzz", figures)
     return 0
 
 
