@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
 
 import sash
 from sash.algebra.compiler import JIT_DISABLED
@@ -170,9 +171,21 @@ def test_a_session_sees_what_another_one_with_a_smaller_gap_has_cut() -> None:
     assert sessions == [("gap6", 0, 1), ("gap6", 10, 2)]
 
 
-@pytest.mark.skipif(not JIT_DISABLED, reason="compiled, tests/engine/test_random.py does the same at usual limits")
 def test_random_streams_agree_with_the_oracle_when_every_limit_is_low(low_limits: None) -> None:
-    test_random.test_random_streams_agree_with_the_oracle()
+    if JIT_DISABLED:
+        test_random.test_random_streams_agree_with_the_oracle()
+    else:  # only compiled partials have trees over them; one set of aggregates, for each is compiled
+        streams = test_random.pointed(test_random.COMMUTATIVE[:1])
+        given(streams, test_random.SAVES)(settings(test_random.PROFILE, max_examples=100)(test_random.check))()
+
+
+@pytest.mark.fuzz
+def test_campaign_of_random_streams_agrees_when_every_limit_is_low(
+    request: pytest.FixtureRequest, low_limits: None
+) -> None:
+    if "fuzz" not in request.config.option.markexpr:
+        pytest.skip("a long campaign: pytest -m fuzz, or make fuzz")
+    assert test_random.campaign(600) > 0
 
 
 def test_a_context_aware_window_is_sent_once_for_each_change() -> None:

@@ -112,26 +112,26 @@ def lengths(draw: st.DrawFn, query: Query, scale: float) -> int:
 
 
 @st.composite
-def pointed(draw: st.DrawFn) -> Transcript:
-    """A stream of few steps each, with rows and watermarks where windows are decided: at the watermark, at the oldest
-    position that is accepted, at a window's length from a row or from one of these, and one beside each.
+def pointed(draw: st.DrawFn, aggregates: tuple[str, ...] = ()) -> Transcript:
+    """A stream that moves in small steps, with rows and watermarks where windows are decided: at the watermark, at the
+    oldest position that is accepted, at a window's length from a row or from one of these, and one beside each.
     """
     in_floats = draw(st.integers(0, 4)) == 0
     scale = 0.5 if in_floats else 1
     keys = draw(st.sampled_from(KEYS))
-    kinds = draw(st.sampled_from(["any", "session", "session", "punctuated", "both"]))
-    sets = draw(st.sampled_from([COMMUTATIVE, ORDERED, ORDERED + COMMUTATIVE]))
+    kinds = draw(st.sampled_from(["any", "session", "punctuated", "both", "both"]))
+    sets = aggregates or draw(st.sampled_from([COMMUTATIVE, ORDERED, ORDERED + COMMUTATIVE]))
     texts = {
         "any": windows(in_floats),
         "session": st.integers(1, 8).map(lambda gap: f"session gap {gap}"),
         "punctuated": st.just("punctuated new"),
-        "both": st.sampled_from(["punctuated new", "session gap 2", "session gap 5", "sliding 6 every 4"]),
+        "both": st.sampled_from(["punctuated new", "session gap 2", "session gap 5", "sliding 12 every 4 offset 3"]),
     }[kinds]
     queries = {
         f"q{k}": parse(f"{draw(st.sampled_from(sets))} over {draw(texts)}") for k in range(draw(st.integers(1, 3)))
     }
     lateness = draw(st.integers(0, 14) | st.just(40))
-    opens = st.sampled_from([True, False] if kinds in ("punctuated", "both") else [True, False, False, None])
+    opens = st.sampled_from([True, False] if kinds == "punctuated" else [True, False, False, False, None])
     mark, newest, told = draw(st.integers(-9, 3)), 0, [0]
     events = []
     for _ in range(draw(st.integers(2, MOST_EVENTS - 1))):
