@@ -41,6 +41,8 @@ def sentence_of(error: object) -> str:
     'The saved state is damaged.'
     >>> sentence_of("SparkException: …" + chr(10) + "ValueError: no zero" + chr(10) + "  at org.apache.spark")
     'ValueError: no zero'
+    >>> sentence_of("There are [1] sources in the checkpoint offsets and now there are [2] sources")
+    "The checkpoint was written by a query of 1 source(s), and this one has 2; flush='at_end' adds one. Start it ..."
     >>> sentence_of("An error occurred while calling o7.load." + chr(10) + ": java.lang.Exception: No such format.")
     'No such format.'
     """
@@ -49,6 +51,9 @@ def sentence_of(error: object) -> str:
         kind, _, said = line.partition(": ")
         if kind.startswith("sash.errors."):
             return said
+    sources = _SOURCES.search(str(error))
+    if sources is not None:
+        return str(InvalidState.sources(*sources.groups()))
     raised = [line for line in lines[1:] if _RAISED.match(line) and not _JAVA_CLASS.match(line)]
     if raised:
         return raised[0]
@@ -60,6 +65,7 @@ def sentence_of(error: object) -> str:
 _WIDEST = 120  # characters of a line of query text, or of a value, that are shown
 _CALLING = "An error occurred while calling"
 _JAVA_CLASS = re.compile(r"^((Caused by)?:?\s*(java|javax|scala|org|com|py4j)\.[\w.$]+:\s*)+")
+_SOURCES = re.compile(r"There are \[(\d+)\] sources in the checkpoint offsets and now there are \[(\d+)\]")
 _RAISED = re.compile(r"(\w+\.)*[A-Z]\w*(Error|Exception|Exit|Interrupt)(:|$)")
 
 
@@ -543,6 +549,23 @@ class InvalidState(SashError, ValueError):
             f"The checkpoint was written with {saved} shuffle partitions, and the session now has {given}: keys would "
             f"be looked for in the wrong place. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or "
             "start with a new checkpoint."
+        )
+
+    @classmethod
+    def flush(cls, checkpoint: str, was: bool) -> "InvalidState":
+        before, now = ("with", "without") if was else ("without", "with")
+        return cls(
+            f"The checkpoint {checkpoint} was written {before} flush='at_end', and this query is {now} it: `flush` "
+            "cannot change between two runs. Start it as it was, or with a new checkpoint and the rows before as "
+            "`initial=`."
+        )
+
+    @classmethod
+    def sources(cls, saved: object, given: object) -> "InvalidState":
+        return cls(
+            f"The checkpoint was written by a query of {saved} source(s), and this one has {given}; flush='at_end' "
+            "adds one. Start it with the sources and the `flush` that it had, or with a new checkpoint and the rows before "
+            "as `initial=`."
         )
 
     @classmethod

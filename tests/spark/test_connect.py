@@ -61,6 +61,11 @@ with tempfile.TemporaryDirectory() as folder:
     assert (done.late_rows, done.open_windows, done.watermark) == (0, 0, math.inf), done
     assert "flushed" in sash.why(query), sash.why(query)
     assert sash.state(f"{folder}/windows/checkpoint").buckets == 2
+    try:
+        streamed(sash.aggregate(stream, [sliding], **given | {"flush": None}), f"{folder}/windows")
+        raise AssertionError("a checkpoint of another flush was taken")
+    except sash.errors.InvalidState as error:
+        assert "written with flush='at_end'" in str(error)
     query, found = streamed(sash.rolling(stream, **frame, watermark="5 seconds", flush="at_end"), f"{folder}/frames")
     check(found, sash.rolling(table, **frame), "id")
 print("same")

@@ -22,6 +22,7 @@ from sash.plan.decide import Decision
 from sash.plan.query import Query
 from sash.spark.asked import as_results, framing_of, recipe_of
 from sash.spark.batch import Explained
+from sash.spark.checkpoints import checked
 from sash.spark.intervals import arrived, travelling
 from sash.spark.journal import JOURNAL
 from sash.spark.live import FrameWork, WindowWork, Work
@@ -79,7 +80,7 @@ def aggregate(
     work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), late == "keep")
     results = _streamed(rows, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
     fields = [StructField(each.name, given if each.name == _LATE_ROW else each.dataType) for each in schema]
-    return arrived(results, StructType(fields))
+    return checked(arrived(results, StructType(fields)), flush == "at_end")
 
 
 def rolling(
@@ -115,7 +116,7 @@ def rolling(
     delay = length_on(plan.measure, "watermark", options.delay)
     work = FrameWork(plan, delay, own, results, late == "keep")
     framed = _streamed(table, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
-    return arrived(framed, StructType([*given.fields, *new]))
+    return checked(arrived(framed, StructType([*given.fields, *new])), flush == "at_end")
 
 
 def explain(
@@ -177,7 +178,7 @@ def _far(max_future: Any, measure: Measure) -> Any:
 
 def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
     """The rows from before the stream, under the stream's own names and types."""
-    if not isinstance(initial, type(rows)):
+    if not isinstance(initial, DataFrame) or type(initial.sparkSession) is not type(rows.sparkSession):
         raise InvalidInput.option("initial", type(initial).__name__, "a bounded DataFrame of the same session")
     if initial.isStreaming:
         raise InvalidInput.option("initial", "a stream", "a bounded DataFrame")

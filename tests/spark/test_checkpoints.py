@@ -1,0 +1,75 @@
+"""A checkpoint that was written with another `flush` is refused before the query starts."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+import sash
+from sash.errors import InvalidState, sentence_of
+from tests.spark.streams import Feed, ran, table
+
+TEN = sash.query("ten", sash.tumbling(10), n=sash.count())
+WITHOUT: dict[str, Any] = {}
+WITH: dict[str, Any] = {"flush": "at_end"}
+SAID = {
+    "with": "written with flush='at_end', and this query is without it",
+    "without": "written without flush='at_end', and this query is with it",
+}
+
+
+def stream_of(feed: Feed, position: int, options: dict[str, Any]) -> Any:
+    feed.add(table([(position, 1)], ("t", "x"), (pa.int64(), pa.int64())))
+    return sash.aggregate(feed.stream(), TEN, on="t", watermark=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said", "sent"),
+    [(WITHOUT, WITH, "without", [[], [1, 1]]), (WITH, WITHOUT, "with", [[1], []])],
+    ids=["without, then with", "with, then without"],
+)
+def test_a_checkpoint_of_another_flush_is_refused_before_the_query_starts(
+    spark: SparkSession, tmp_path: Path, before: dict[str, Any], after: dict[str, Any], said: str, sent: Any
+) -> None:
+    feed = Feed(spark, tmp_path, "t long, x long")
+    first = [row["n"] for row in ran(feed, stream_of(feed, 1, before)).all()]
+    changed = stream_of(feed, 200, after)
+    starts: dict[str, Any] = {
+        "an option": lambda: ran(feed, changed),
+        "options": lambda: changed.writeStream.options(checkpointLocation=feed.checkpoint).format("noop").start(),
+        "an option of start": lambda: changed.writeStream.start(format="noop", checkpointLocation=feed.checkpoint),
+        "a URI": lambda: changed.writeStream.option("checkpointlocation", f"file://{feed.checkpoint}").start(
+            format="noop"
+        ),
+        "a table": lambda: changed.writeStream.toTable("no_table", checkpointLocation=feed.checkpoint),
+    }
+    for start in starts.values():
+        with pytest.raises(InvalidState, match=SAID[said]):
+            start()
+    with pytest.raises(StreamingQueryException) as raised:  # a DataFrame of Spark's own, made of the results
+        ran(feed, changed.select("n"))
+    assert "flush='at_end' adds one" in sentence_of(raised.value)
+    # Nothing of it has changed the checkpoint; after a flush, every row is late.
+    assert [first, [row["n"] for row in ran(feed, stream_of(feed, 400, before)).all()]] == sent
+
+
+def test_a_folder_for_all_checkpoints_is_looked_into(spark: SparkSession, tmp_path: Path) -> None:
+    feed = Feed(spark, tmp_path, "t long, x long")
+    spark.conf.set("spark.sql.streaming.checkpointLocation", str(tmp_path / "all"))
+    try:
+        for frames in (False, True):
+            for options in (WITHOUT, WITH):
+                results = stream_of(feed, 1, options)
+                if frames:
+                    results = sash.rolling(feed.stream(), on="t", rows=2, n=sash.count(), watermark=0, **options)
+                writer = results.writeStream.format("noop").queryName(f"frames{frames}").trigger(availableNow=True)
+                if options is WITH:
+                    with pytest.raises(InvalidState, match=SAID["without"]):
+                        writer.start()
+                else:
+                    writer.start().awaitTermination()
+    finally:
+        spark.conf.unset("spark.sql.streaming.checkpointLocation")
