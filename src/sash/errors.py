@@ -564,8 +564,8 @@ class InvalidState(SashError, ValueError):
     def sources(cls, saved: object, given: object) -> "InvalidState":
         return cls(
             f"The checkpoint was written by a query of {saved} source(s), and this one has {given}; flush='at_end' "
-            "adds one. Start it with the sources and the `flush` that it had, or with a new checkpoint and the rows before "
-            "as `initial=`."
+            "adds one. Start it with the sources and the `flush` that it had, or with a new checkpoint and the rows "
+            "before as `initial=`."
         )
 
     @classmethod

@@ -383,6 +383,53 @@ def test_queries_come_and_go_across_restarts_and_anything_else_is_refused(spark:
     assert ("a", "ten", 20.0, 30.0, 1) in windows(ran(feed, asked(ten, twenty)), "n")
 
 
+total = sash.query("total", sash.sliding("10 seconds", every="5 seconds"), n=sash.count(), s=sash.sum("x"))
+LEAVING: dict[str, sash.Query] = {
+    "an ordered one": sash.query("ordered", sash.tumbling("20 seconds"), all=sash.collect("x")),
+    "a count window": sash.query("ranked", sash.sliding(rows=3, every=1), all=sash.collect("x")),
+    "a session": sash.query("visits", sash.session(gap="8 seconds"), start=sash.first("x")),
+}
+COMING = [
+    sash.query("late_total", sash.tumbling("10 seconds"), s=sash.sum("x")),
+    sash.query("late_visits", sash.session(gap="2 seconds"), start=sash.first("x")),
+    sash.query("late_ranks", sash.sliding(rows=2, every=2), all=sash.collect("x")),
+]
+
+
+@pytest.mark.parametrize("leaving", [*LEAVING, "all of them"])
+def test_no_row_is_lost_where_queries_leave_and_others_come_between_two_runs(feed: Feed, leaving: str) -> None:
+    """State is written whole where queries have changed: the third run reads the rows that wait from the second.
+
+    They, and those that a query that leaves has kept, are still there for the one that stays.
+    """
+    gone = list(LEAVING.values()) if leaving == "all of them" else [LEAVING[leaving]]
+    batches = [
+        seconds((1, "a", 1.0), (13, "a", 2.0), (9, "a", 4.0), (14, "b", 8.0), (12, "a", 16.0)),  # watermark 9
+        seconds((11, "a", 32.0), (16, "b", 64.0), (17, "a", 128.0)),  # 12
+        seconds((13, "b", 256.0), (31, "a", 512.0), (30, "b", 1024.0)),  # 26
+        seconds((28, "a", 2048.0), (60, "a", 4096.0), (59, "b", 8192.0)),  # 55
+    ]
+    asked = ([total], [total, *gone], [total], [total, *COMING])
+    runs = []
+    for rows, queries in zip(batches, asked, strict=True):
+        feed.add(rows)
+        stream = sash.aggregate(feed.stream(), list(queries), on="ts", by="k", watermark="5 seconds")
+        runs.append(ran(feed, stream))
+    assert sent(runs, "total") == ended(batches, total, after=-math.inf)
+    # One that comes sees the rows that are still kept, and windows that end after the watermark before it came.
+    assert sent(runs, "late_total") == ended(batches, COMING[0], after=26.0)
+
+
+def sent(runs: Sequence[Run], name: str) -> list[tuple[Any, ...]]:
+    return sorted(row for run in runs for row in windows(run, "s") if row[1] == name)
+
+
+def ended(batches: Sequence[pa.Table], query: sash.Query, after: float) -> list[tuple[Any, ...]]:
+    """The windows of all rows together that end after a time, and not after the last watermark."""
+    every = sash.aggregate(pa.concat_tables(batches), query, on="ts", by="k")
+    return [row for row in windows(Run({0: every}, None), "s") if after < row[3] <= 55.0]
+
+
 LIFT = """
 def f(x):
     if x not in SEEN:

@@ -25,8 +25,9 @@ def checked(results: DataFrame, flushes: bool) -> DataFrame:
 
     What is made of them, by a `select` for example, is a DataFrame of Spark's own, and has Spark's own refusal.
     """
-    results.__class__ = _checked_results(type(results))
-    results._sash_flushes = flushes  # type: ignore[attr-defined]
+    kind: Any = type(results)
+    results.__class__ = _checked_results(kind)
+    results._sash_flushes = flushes
     return results
 
 
@@ -45,14 +46,15 @@ def check_flush(session: Any, checkpoint: str, flushes: bool) -> None:
 
 
 @cache
-def _checked_results(kind: type) -> type:
+def _checked_results(kind: Any) -> type:
     """The class of DataFrames, of a session or of Spark Connect, with a writer that looks at its checkpoint."""
 
-    class Results(kind):  # type: ignore[misc, valid-type]
+    class Results(kind):  # type: ignore[misc]
         @property
         def writeStream(self) -> Any:
-            writer = super().writeStream
-            writer.__class__ = _checked_writer(type(writer))
+            writer: Any = super().writeStream
+            plain: Any = type(writer)
+            writer.__class__ = _checked_writer(plain)
             writer._sash_given = (self.sparkSession, self._sash_flushes)
             writer._sash_options = {}
             return writer
@@ -61,8 +63,8 @@ def _checked_results(kind: type) -> type:
 
 
 @cache
-def _checked_writer(kind: type) -> type:
-    class Writer(kind):  # type: ignore[misc, valid-type]
+def _checked_writer(kind: Any) -> type:
+    class Writer(kind):  # type: ignore[misc]
         def option(self, key: str, value: Any) -> Any:
             self._sash_options[key.lower()] = value
             return super().option(key, value)
