@@ -10,6 +10,7 @@ from docs.drawings.windows import TIMES, VALUES
 
 import sash
 from sash.slicing.slicer import Progression, cutty, pairs, panes
+from sash.windows.grid import Grid
 
 __all__ = ["PICTURES"]
 
@@ -23,10 +24,10 @@ def edges_of(progressions: Iterable[Progression], first: int, last: int) -> list
     """All edges of some progressions in [first, last]."""
     given = list(progressions)
     every = range(first, last + 1)
-    return [p for p in every if any((p - each.phase - each.shift) % each.period == 0 for each in given)]
+    return [p for p in every if any((p - each.phase) % each.step == 0 for each in given)]
 
 
-CUTS = edges_of([*pairs(10, 5, 0), *pairs(6, 6, 0)], -5, 35)
+CUTS = edges_of([*pairs(Grid.of(10, 5, 0)), *pairs(Grid.of(6, 6, 0))], -5, 35)
 
 
 def slices_of(stream: sash.Stream, rows: Iterable[int]) -> list[Bar]:
@@ -102,7 +103,7 @@ def cuts() -> Canvas:
         ("Pairs", pairs, "at starts and ends"),
         ("Cutty", cutty, "at starts alone"),
     ):
-        edges = edges_of(way(size, every, 0), 0, 30)
+        edges = edges_of(way(Grid.of(size, every, 0)), 0, 30)
         line.bars(name, [Bar(start, end, str(end - start)) for start, end in pairwise(edges)], "amber", note)
         line.y += 6
     return line.canvas

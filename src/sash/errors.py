@@ -319,6 +319,16 @@ class InvalidInput(SashError, ValueError):
         )
 
     @classmethod
+    def too_far(cls, name: str, value: object, kind: str, reach: float) -> "InvalidInput":
+        limits = {
+            "time": "lie within 73,000 years of 1970",
+            "integer": "lie within 2^61 of zero",
+            "float": f"lie within {reach:.6g} of zero: beyond it floats are too coarse for the edges",
+        }
+        longer = " Take longer windows, or filter such rows out." if kind == "float" else " Filter such rows out."
+        return cls(f"Column {name!r} holds {value!r}, but positions of these windows {limits[kind]}.{longer}")
+
+    @classmethod
     def on_changed(cls, name: str, given: object, kind: str) -> "InvalidInput":
         return cls(
             f"Column {name!r} was of kind {kind} when the stream began, and is {given} now. Cast it to what it was, "
@@ -662,6 +672,13 @@ class InvalidWindow(SashError, ValueError):
         return cls(
             f"Query {query!r} would put each row into {count:,.0f} windows; at most {most:,.0f} are computed. "
             "Make `every` longer, or the window shorter."
+        )
+
+    @classmethod
+    def too_fine(cls, position: float, reach: float) -> "InvalidWindow":
+        return cls(
+            f"The stream is at {position:.6g}, and the windows asked for need positions within {reach:.6g} of zero: "
+            "beyond it floats are too coarse for their edges. Take longer windows, or open another stream."
         )
 
     @classmethod

@@ -251,7 +251,9 @@ import sash
 rows = {"t": [-1e300, -1e17, 0.0, 1e17, 1e300], "x": [1, 2, 3, 4, 5]}
 windows = sash.session(gap=0.5), sash.tumbling(1.0), sash.sliding(1.0, every=0.25), sash.cumulative(1.0, every=0.5)
 for window in windows:
-    found = sash.aggregate(rows, sash.query("q", window, n=sash.count(), s=sash.sum("x"), m=sash.max("x")), on="t")
+    stream = sash.Stream(sash.query("q", window, n=sash.count(), s=sash.sum("x"), m=sash.max("x")), on="t")
+    found = stream.push(rows, watermark=float("inf"))
+    assert stream.late_count == 4
     assert set(found.column("s").to_pylist()) == {3}, (str(window), found.column("s").to_pylist())
 """
 

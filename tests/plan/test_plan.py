@@ -92,7 +92,7 @@ def test_numbers_and_objects_are_kept_apart() -> None:
 )
 def test_edges_that_another_window_has_are_left_out(windows: list[Any], grids: list[tuple[int, int]]) -> None:
     edges = plan(*(over(f"q{k}", each, n=sash.count()) for k, each in enumerate(windows))).edges
-    assert list(zip(edges.period.tolist(), (edges.phase + edges.shift).tolist(), strict=True)) == grids
+    assert list(zip(edges.step.tolist(), edges.phase.tolist(), strict=True)) == grids
 
 
 def test_a_landmark_has_two_fixed_edges() -> None:

@@ -31,7 +31,7 @@ def aggregate(
     if not isinstance(partial, bool):
         raise InvalidInput.option("partial", partial, "True or False")
     stream = Stream(queries, on=on, by=by)
-    stream.options = options_of(on, by, 0, None, False, "final", partial)
+    stream.options = options_of(on, by, 0, None, False, "final", partial, is_table=True)
     return like(stream.push(rows, watermark=np.inf), kind_of(rows))
 
 

@@ -12,7 +12,7 @@ from sash.engine.users import asked, is_position
 from sash.errors import InvalidWindow
 from sash.plan.plan import Plan, Planned
 from sash.slicing import window_manager as manager
-from sash.slicing.slicer import edge_after
+from sash.slicing.slicer import end_of, first_open, last_begun, start_of
 from sash.slicing.slices import NO_CUT, Array
 from sash.slicing.sweeper import (
     are_in_open_sessions,
@@ -32,6 +32,7 @@ __all__ = [
     "kept_from",
     "moments",
     "needed",
+    "next_end",
     "open_until",
     "remember",
     "without_unseen",
@@ -139,11 +140,19 @@ def open_until(plan: Plan, state: State, query: Planned, slots: Array) -> Any:
     held = slots[state.slices.count[slots] > 0]
     if query.window.kind in ("grid", "cumulative") and len(held):
         newest = state.slices.order[(state.slices.begin + state.slices.count - 1)[held]]
-        until = min(until, state.slices.lasts[newest].max() + window.size)
+        until = min(until, _end_of_last(window, state.slices.lasts[newest].max()))
     elif query.window.kind == "user_free" and len(held):
         newest = state.slices.order[(state.slices.begin + state.slices.count - 1)[held]]
         until = min(until, _last_end(window, state.slices.lasts[newest].max().item()))
     return until
+
+
+def _end_of_last(window: Any, position: Any) -> Any:
+    """The end of the last window on a grid that holds a position."""
+    last = last_begun(window.grid, position)
+    if window.kind == "cumulative":
+        last = last // window.grid.whole * window.grid.whole
+    return end_of(window.grid, last)
 
 
 def remember(plan: Plan, state: State, query: Planned, ended: Ended, push: Push) -> None:
@@ -163,22 +172,25 @@ def identity_of(query: Planned) -> int:
 
 
 def _grid(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
-    if _next(window.every, window.offset, window.size, moment.after) > moment.until:
+    if next_end(window, moment.after) > moment.until:
         return Ended.none(plan.measure.dtype)
     grid = Grids.of([window], plan.measure.dtype)
     return manager.grids(state.slices, moment.slots, grid, moment.after, moment.until)
 
 
-def _next(every: Any, offset: Any, shift: Any, after: Any) -> Any:
-    return after if after == -np.inf else edge_after(every, offset, shift, after)
+def next_end(window: Any, after: Any) -> Any:
+    """The first end of a window on a grid after a position; before and after all floats there is none."""
+    if abs(after) == np.inf:
+        return after
+    if window.kind != "grid":
+        return start_of(window.grid, last_begun(window.grid, after) + 1)
+    return end_of(window.grid, first_open(window.grid, after))
 
 
 def _cumulative(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
-    if _next(window.every, window.offset, 0, moment.after) > moment.until:
+    if next_end(window, moment.after) > moment.until:
         return Ended.none(plan.measure.dtype)
-    return manager.cumulatives(
-        state.slices, moment.slots, window.size, window.every, window.offset, moment.after, moment.until
-    )
+    return manager.cumulatives(state.slices, moment.slots, window.grid, moment.after, moment.until)
 
 
 def _landmark(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
@@ -214,15 +226,14 @@ def _rows(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> E
 
 def _last_rows(plan: Plan, state: State, window: Any, name: str, moment: Moment) -> Ended:
     # At the end of the stream there is one more, just after the last row.
-    last = edge_after(window.every, window.offset, 0, state.newest) if moment.is_end else moment.until
     if moment.is_end and not state.rows:
         return Ended.none(plan.measure.dtype)
+    last = next_end(window, state.newest) if moment.is_end else moment.until
     return manager.last_rows(
         state.slices,
         moment.slots,
         window.rows,
-        window.every,
-        window.offset,
+        window.grid,
         state.rows_since,
         moment.after,
         min(last, moment.until),
@@ -328,7 +339,8 @@ def kept_from(plan: Plan, grids: Grids | None, final: Any) -> tuple[Any, Any]:
         for query in plan.by_themselves:
             window: Any = query.window
             if window.kind == "cumulative":
-                fine = min(fine, edge_after(window.size, window.offset, 0, final) - window.size)
+                steps = window.grid.whole
+                fine = min(fine, start_of(window.grid, last_begun(window.grid, final) // steps * steps))
             elif window.kind == "landmark" and window.end > final:
                 coarse = min(coarse, window.start)
             elif window.kind == "user_free":

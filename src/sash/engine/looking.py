@@ -9,7 +9,7 @@ from sash.engine import firing
 from sash.engine.firing import Moment
 from sash.engine.state import State
 from sash.plan.plan import Plan, Planned
-from sash.slicing.slicer import edge_after
+from sash.slicing.slicer import indices_of
 
 __all__ = ["next_end", "open_count", "open_windows", "slices_of"]
 
@@ -28,10 +28,9 @@ def open_count(plan: Plan, state: State) -> int:
         window: Any = each.window
         if window.kind in ("grid", "cumulative"):
             since = np.maximum(oldest, state.watermark)
-            longest = newest + window.size
-            phase = window.offset + (window.size if window.kind == "grid" else 0)
-            ends = np.floor((longest - phase) / window.every) - np.floor((since - phase) / window.every)
-            total += int(np.maximum(ends, 0).sum())
+            still = since < plan.measure.highest
+            first, last = _numbers(window, since[still], newest[still])
+            total += int(np.maximum(last - first + 1, 0).sum())
         else:  # what rows decide: one for each key at least
             total += len(held)
     return total
@@ -44,19 +43,27 @@ def next_end(plan: Plan, state: State) -> Any:
     found = []
     for each in plan.queries:
         window: Any = each.window
-        if window.kind in ("grid", "cumulative"):
-            still = own[slices.lasts[own] + window.size > state.watermark]
-            if len(still):
-                after = max(slices.firsts[still].min().item(), state.watermark)
-                found.append(
-                    edge_after(window.every, window.offset, window.size if window.kind == "grid" else 0, after)
-                )
-        elif window.kind == "last_rows" and len(own):
-            after = max(slices.firsts[own].min().item(), state.watermark)
-            found.append(edge_after(window.every, 0, 0, after))
+        if window.kind in ("grid", "cumulative") and len(own) and state.watermark < plan.measure.highest:
+            after = np.maximum(slices.firsts[own], state.watermark)
+            first, last = _numbers(window, after, slices.lasts[own])
+            if (first <= last).any():
+                found.append(firing.next_end(window, after[first <= last].min().item()))
+        elif window.kind == "last_rows" and len(own) and state.watermark < plan.measure.highest:
+            found.append(firing.next_end(window, max(slices.firsts[own].min().item(), state.watermark)))
         elif window.kind == "landmark" and window.end > state.watermark:
             found.append(window.end)
     return min(found, default=None)
+
+
+def _numbers(window: Any, since: Any, newest: Any) -> tuple[Any, Any]:
+    """The numbers of the first window on a grid that ends after one position, and of the last that holds another."""
+    grid = window.grid
+    if window.kind == "grid":
+        first = indices_of(grid.step, grid.end_phase, grid.unit, since) + 1 - grid.whole
+        return first, indices_of(grid.step, grid.phase, grid.unit, newest)
+    # A cumulative window is the number of its end.
+    first = indices_of(grid.step, grid.phase, grid.unit, since) + 1
+    return first, (indices_of(grid.step, grid.phase, grid.unit, newest) // grid.whole + 1) * grid.whole
 
 
 def open_windows(plan: Plan, state: State) -> pa.Table:

@@ -14,7 +14,14 @@ __all__ = ["length_of", "options_of", "with_free_names"]
 
 
 def options_of(
-    on: Any, by: Any, lateness: Any, delay: Any, in_order: bool, emit: str, partial: bool = False
+    on: Any,
+    by: Any,
+    lateness: Any,
+    delay: Any,
+    in_order: bool,
+    emit: str,
+    partial: bool = False,
+    is_table: bool = False,
 ) -> Options:
     """The options of a stream, checked as far as that needs no types."""
     if not isinstance(on, str) or not on:
@@ -33,7 +40,7 @@ def options_of(
         raise InvalidInput.option(
             "in_order", True, "alone: in an ordered stream there is no lateness and no watermark delay"
         )
-    return Options(on, keys, in_order, lateness, delay, emit, partial)
+    return Options(on, keys, in_order, lateness, delay, emit, partial, is_table)
 
 
 def length_of(value: Any, what: str) -> Any:

@@ -57,7 +57,7 @@ class Engine:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.lowest, self.highest = plan.measure.lowest, plan.measure.highest
-        self._reach = plan.reach if plan.measure.dtype.kind == "f" else None
+        self._reach = plan.measure.reach if plan.measure.dtype.kind == "f" else None
         self._has_revisions, self._waits = plan.has_revisions, plan.waits
         self.cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest)
         self.schema = schema_of(plan)
@@ -82,8 +82,6 @@ class Engine:
         """Rows are judged by the watermark before the push; in an ordered stream, each by the rows before it."""
         if not len(positions):
             return Judged(None, 0)
-        if self._reach is not None and np.abs(positions).max() > self._reach:
-            valid = (np.abs(positions) <= self._reach) & (True if valid is None else valid)
         if self.plan.options.in_order:
             if valid is None and is_ascending(positions, state.watermark):
                 return Judged(None, 0)
@@ -110,7 +108,8 @@ class Engine:
         """No row before this position is accepted any more."""
         if self.plan.lateness == 0 or watermark == self.lowest or watermark == self.highest:
             return watermark
-        return max(watermark - self.plan.lateness, self.lowest)
+        final = max(watermark - self.plan.lateness, self.lowest)
+        return self.lowest if self._reach is not None and final < -self._reach else final
 
     # --- one push ----------------------------------------------------------------------------------
 
@@ -434,6 +433,7 @@ def adapt(new: Engine, state: State) -> None:
     running or restored: those who restore it need not have the queries that are gone.
     """
     plan, slices, old = new.plan, state.slices, state.cutting
+    _check_reach(plan, state)
     if plan.waits and not old.is_ordered:
         state.unordered_until = state.rows_since = max(state.unordered_until, state.newest)
         slices.seen[:] = 0
@@ -472,3 +472,15 @@ def adapt(new: Engine, state: State) -> None:
     if not plan.waits and len(state.waiting):
         rest, state.waiting = state.waiting, state.waiting.part(0, 0)
         new._put(state, rest, False, None)
+
+
+def _check_reach(plan: Plan, state: State) -> None:
+    """Refuse windows that are too fine for positions that are there already."""
+    if plan.measure.dtype.kind != "f":
+        return
+    live, _ = state.slices.live()
+    rows = state.slices.firsts[live], state.slices.lasts[live], state.waiting.positions
+    known = np.abs(np.concatenate([*rows, [state.watermark, state.newest]]))
+    furthest = known[np.isfinite(known)].max(initial=0.0)
+    if furthest > plan.measure.reach:
+        raise InvalidWindow.too_fine(furthest, plan.measure.reach)

@@ -151,7 +151,7 @@ class Stream:
         if plan.options.in_order:
             mark = max(mark, state.newest)
         elif plan.delay is not None and state.newest > plan.measure.lowest:
-            mark = max(mark, state.newest - plan.delay)
+            mark = max(mark, engine.within_reach(state.newest - plan.delay))
         return self._advance(engine, state, batch, mark)
 
     def _advance(self, engine: Engine, state: State, batch: Batch, mark: Any) -> pa.Table:

@@ -19,7 +19,7 @@ from sash.plan.query import Query
 from sash.plan.share import ColumnType, Reading, grouped, keeps_runs, readings_of, view_of
 from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
-from sash.slicing.slicer import Edges, Progression, pairs
+from sash.slicing.slicer import Edges, Progression, cutty, pairs
 from sash.windows.kinds import Context, Window, length_on
 from sash.windows.measure import Measure
 
@@ -39,6 +39,7 @@ class Options:
     delay: Any = None  # of the watermark behind the largest position; None: it is told
     emit: str = "final"
     partial: bool = False  # at the end, count windows that are not full are sent too
+    is_table: bool = False  # there is no one to look after rows set aside: one too far for windows is refused
 
 
 @dataclass(frozen=True)
@@ -141,17 +142,6 @@ class Plan:
         return any(isinstance(each, Aggregate) for each in templates) or any(kind.startswith("user") for kind in kinds)
 
     @cached_property
-    def reach(self) -> float:
-        """Floats beyond it are too coarse for some window: neighbouring edges would be one number."""
-        lengths = [
-            float(getattr(each.window, name))
-            for each in self.queries
-            for name in ("size", "every", "gap")
-            if isinstance(getattr(each.window, name, None), int | float) and not each.window.by_count
-        ]
-        return 2.0**52 * min(lengths, default=1.0)
-
-    @cached_property
     def by_themselves(self) -> tuple[Planned, ...]:
         """Queries that are not on a grid."""
         return tuple(each for each in self.queries if each.window.kind != "grid")
@@ -224,10 +214,10 @@ class Plan:
         parts = []
         if self.cuts.is_each_row:
             parts.append("one per row")
-        elif len(self.edges.period):
+        elif len(self.edges.step):
             per_unit = self.edges.per_unit()
             parts.append(
-                f"{len(self.edges.period)} grid(s) of edges, on average one per {_unit(1 / per_unit, self.measure)}"
+                f"{len(self.edges.step)} grid(s) of edges, on average one per {_unit(1 / per_unit, self.measure)}"
             )
         if len(self.edges.points):
             parts.append(f"{len(self.edges.points)} fixed edges")
@@ -278,6 +268,17 @@ def _check_overlap(name: str, window: Any) -> None:
         raise InvalidWindow.too_many(name, window.size / window.every, MOST_WINDOWS)
 
 
+def _reach(windows: Sequence[Window]) -> float:
+    """Floats beyond it are too coarse for some window: neighbouring edges would be one number."""
+    lengths = [
+        float(getattr(window, name))
+        for window in windows
+        for name in ("size", "every", "gap")
+        if isinstance(getattr(window, name, None), int | float) and not window.by_count
+    ]
+    return 2.0**52 * min(lengths, default=math.inf)
+
+
 def make_plan(
     queries: Sequence[Query],
     options: Options,
@@ -297,6 +298,7 @@ def make_plan(
                 raise InvalidQuery.reserved(each.name, result, options.by)
     groups, group_columns, readings = grouped(queries, types)
     windows = [each.window.on(measure) for each in queries]
+    measure = measure.within(_reach(windows), options.is_table)
     for each, window in zip(queries, windows, strict=True):
         _check_overlap(each.name, window)
     columns = {name: types[name] for names in group_columns for name in names}
@@ -411,9 +413,9 @@ def _edges(windows: Sequence[Window]) -> tuple[list[Progression], list[Any]]:
     for window in windows:
         w: Any = window
         if window.kind == "grid":
-            progressions += pairs(w.size, w.every, w.offset)
+            progressions += pairs(w.grid)
         elif window.kind == "cumulative":
-            progressions.append(Progression(w.every, w.offset))
+            progressions += cutty(w.grid)
         elif window.kind == "landmark":
             points += [w.start, w.end]
     return progressions, points

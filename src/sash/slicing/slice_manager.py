@@ -192,7 +192,7 @@ def _in_order(
         newest = order[begin[key] + count[key] - 1] if count[key] > 0 else -1
         begins = newest < 0 or is_each_row or position >= ends[newest] or seen[key] >= cut[key]
         if not begins and gap >= 0:
-            begins = position - lasts[newest] > gap
+            begins = position > lasts[newest] + gap
         if not begins and has_tails:
             begins = position > lasts[newest] or (bits[row] != 0 and firsts[newest] < position)
         if not begins and len(fresh) > 0:
@@ -205,7 +205,7 @@ def _in_order(
                 before = order[begin[key] + count[key] - 2]
                 parted = ends[before] != ends[newest] or opens[newest] != 0 or is_cut(ranks[newest], every, phase)
                 if not parted and gap >= 0:
-                    parted = firsts[newest] - lasts[before] > gap
+                    parted = firsts[newest] > lasts[before] + gap
                 if not parted:
                     lasts[before] = lasts[newest]
                     merged[status[_MERGED], 0] = before
@@ -230,7 +230,7 @@ def _in_order(
             begin_of_run = row - 1
             beyond = len(keys) if left > len(keys) else min(len(keys), begin_of_run + left)
             while row < beyond and keys[row] == key and positions[row] < end:
-                if gap >= 0 and positions[row] - position > gap:
+                if gap >= 0 and positions[row] > position + gap:
                     break
                 position = positions[row]
                 ids[row] = newest
@@ -254,7 +254,7 @@ def _in_any_order(
     held_key = -1
     while row < len(keys):
         key, position = keys[row], positions[row]
-        if key == held_key and low <= position < high and (gap < 0 or position - lasts[held] <= gap):
+        if key == held_key and low <= position < high and (gap < 0 or position <= lasts[held] + gap):
             firsts[held] = min(firsts[held], position)
             lasts[held] = max(lasts[held], position)
             ids[row] = held
@@ -283,8 +283,8 @@ def _in_any_order(
         joins_older = older >= 0 and (ends[older] == end or position <= lasts[older])
         joins_newer = newer >= 0 and ends[newer] == end
         if gap >= 0:
-            joins_older = joins_older and position - lasts[older] <= gap
-            joins_newer = joins_newer and firsts[newer] - position <= gap
+            joins_older = joins_older and position <= lasts[older] + gap
+            joins_newer = joins_newer and firsts[newer] <= position + gap
         if joins_older:
             number = older
             lasts[number] = max(lasts[number], position)

@@ -56,7 +56,7 @@ def _drop(
             number = order[at + k]
             if kept > 0 and ends[number] <= fine_from and not is_each_row and opens[number] == 0:
                 before = order[at + kept - 1]
-                parted = is_cut(ranks[number], every, phase) or (gap >= 0 and firsts[number] - lasts[before] > gap)
+                parted = is_cut(ranks[number], every, phase) or (gap >= 0 and firsts[number] > lasts[before] + gap)
                 if has_tails:  # a punctuation may still come for its rows, or has come for others at their position
                     parted = parted or k + 1 == size or firsts[order[at + k + 1]] == lasts[number]
                 for j in range(len(points)):
@@ -115,7 +115,7 @@ def _by_sessions(arrays: Any, gap: Any, final: Any, first: Any) -> None:
         while place < count:
             low = place
             place += 1
-            while place < count and firsts[order[begin + place]] - lasts[order[begin + place - 1]] <= gap:
+            while place < count and firsts[order[begin + place]] <= lasts[order[begin + place - 1]] + gap:
                 place += 1
             if lasts[order[begin + place - 1]] + gap >= final:
                 first[slot] = min(first[slot], low)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
-from sash.slicing.slicer import edge_after
+from sash.slicing.slicer import edge, index_of
 from sash.slicing.slices import Array, Slices
+from sash.windows.grid import Grid
 
 __all__ = [
     "Ended",
@@ -68,34 +69,44 @@ class Ended:
 
 @dataclass(frozen=True)
 class Grids:
-    """Windows [offset + k · every, offset + k · every + size), several of them."""
+    """Several grids of windows: window k is from edge k of `phases` to edge k + whole of `end_phases`."""
 
-    sizes: Array
-    everys: Array
-    offsets: Array
+    steps: Array
+    phases: Array
+    end_phases: Array
+    units: Array
+    wholes: Array
 
     @classmethod
     def of(cls, windows: Sequence[Any], dtype: Any) -> "Grids":
-        columns = ([getattr(each, name) for each in windows] for name in ("size", "every", "offset"))
-        return cls(*(np.array(column, dtype) for column in columns))
+        grids = [each.grid for each in windows]
+        columns = ([getattr(each, name) for each in grids] for name in ("step", "phase", "end_phase", "unit"))
+        return cls(*(np.array(column, dtype) for column in columns), np.array([each.whole for each in grids], np.int64))
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """What kernels get."""
+        return self.steps, self.phases, self.end_phases, self.units, self.wholes
 
     def first_end(self, after: Any) -> Any:
         """The first end of a window after a position."""
-        return _first_end(self.sizes, self.everys, self.offsets, self.sizes.dtype.type(after))[0]
+        return _first_end(self.arrays, self.steps.dtype.type(after))[0]
 
     def oldest_start(self, after: Any) -> Any:
         """The first start of a window that ends after a position."""
-        return _first_end(self.sizes, self.everys, self.offsets, self.sizes.dtype.type(after))[1]
+        return _first_end(self.arrays, self.steps.dtype.type(after))[1]
 
 
 @kernel
-def _first_end(sizes: Any, everys: Any, offsets: Any, after: Any) -> Any:
-    end = edge_after(everys[0], offsets[0], sizes[0], after)
-    start = end - sizes[0]
-    for k in range(1, len(sizes)):
-        at = edge_after(everys[k], offsets[k], sizes[k], after)
-        end = min(end, at)
-        start = min(start, at - sizes[k])
+def _first_end(grids: Any, after: Any) -> Any:
+    steps, phases, end_phases, units, wholes = grids
+    k = index_of(steps[0], end_phases[0], units[0], after) + 1
+    end = edge(steps[0], end_phases[0], units[0], k)
+    start = edge(steps[0], phases[0], units[0], k - wholes[0])
+    for j in range(1, len(steps)):
+        k = index_of(steps[j], end_phases[j], units[j], after) + 1
+        end = min(end, edge(steps[j], end_phases[j], units[j], k))
+        start = min(start, edge(steps[j], phases[j], units[j], k - wholes[j]))
     return end, start
 
 
@@ -183,9 +194,7 @@ def _first_of_equals(firsts: Any, order: Any, begin: int, place: int) -> int:
 def _grids(
     arrays: Any,
     slots: Any,
-    sizes: Any,
-    everys: Any,
-    offsets: Any,
+    grids: Any,
     after: Any,
     until: Any,
     are_cut: bool,
@@ -193,9 +202,11 @@ def _grids(
     out: Any,
 ) -> int:
     begins, counts, firsts, lasts, order = arrays
+    steps, phases, end_phases, units, wholes = grids
     written = 0
-    for window in range(len(sizes)):
-        size, every, offset = sizes[window], everys[window], offsets[window]
+    for window in range(len(steps)):
+        step, phase, end_phase, unit = steps[window], phases[window], end_phases[window], units[window]
+        whole = wholes[window]
         before = written
         for slot in slots:
             begin, count = begins[slot], counts[slot]
@@ -203,16 +214,14 @@ def _grids(
                 continue
             # The first window that ends after `after` and after the oldest row.
             oldest = max(after, firsts[order[begin]])
-            k = (oldest - size - offset) // every
-            while offset + k * every + size <= oldest:
-                k += 1
-            if offset + k * every + size > until:
+            k = index_of(step, end_phase, unit, oldest) + 1 - whole
+            if edge(step, end_phase, unit, k + whole) > until:
                 continue
-            low = _first_at(firsts, order, begin, count, offset + k * every)
+            low = _first_at(firsts, order, begin, count, edge(step, phase, unit, k))
             high, held = low, 1
             while low < count:
-                start = offset + k * every
-                end = start + size
+                start = edge(step, phase, unit, k)
+                end = edge(step, end_phase, unit, k + whole)
                 if end > until:
                     break
                 if high > low and firsts[order[begin + high - 1]] < start:
@@ -222,8 +231,7 @@ def _grids(
                     break
                 nearest = firsts[order[begin + low]]
                 if nearest >= end:  # nothing here: on to the first window that holds the next slice
-                    ahead = (nearest - size - offset) // every
-                    k = max(k + 1, ahead)
+                    k = max(k + 1, index_of(step, end_phase, unit, nearest) + 1 - whole)
                     continue
                 # Windows of one grid hold about as many slices each.
                 high = _near(firsts, order, begin, count, max(high, low), low + held, end)
@@ -237,21 +245,20 @@ def _grids(
 
 
 @kernel
-def _cumulatives(arrays: Any, slots: Any, steps: int, every: Any, offset: Any, after: Any, until: Any, out: Any) -> int:
+def _cumulatives(
+    arrays: Any, slots: Any, steps: int, step: Any, phase: Any, unit: Any, after: Any, until: Any, out: Any
+) -> int:
     begins, counts, firsts, lasts, order = arrays
     written = 0
     for slot in slots:
         begin, count = begins[slot], counts[slot]
         if count == 0:
             continue
-        oldest = firsts[order[begin]]
-        k = np.int64((max(after, oldest) - offset) // every) - 1
-        while offset + k * every <= after or offset + k * every <= oldest:
-            k += 1
+        k = index_of(step, phase, unit, max(after, firsts[order[begin]])) + 1
         low, high = 0, 0
         while True:
-            start = offset + ((k - 1) // steps) * steps * every
-            end = offset + k * every
+            start = edge(step, phase, unit, (k - 1) // steps * steps)
+            end = edge(step, phase, unit, k)
             if end > until:
                 break
             low = _advanced(firsts, order, begin, count, low, start)
@@ -259,7 +266,7 @@ def _cumulatives(arrays: Any, slots: Any, steps: int, every: Any, offset: Any, a
                 break
             nearest = firsts[order[begin + low]]
             if nearest >= end:
-                k = max(k + 1, np.int64((nearest - offset) // every))
+                k = max(k + 1, index_of(step, phase, unit, nearest) + 1)
                 continue
             high = _advanced(firsts, order, begin, count, max(high, low), end)
             if _is_whole(lasts, order, begin, low, high, start, end):
@@ -275,14 +282,16 @@ def _sessions(arrays: Any, slots: Any, gap: Any, after: Any, until: Any, out: An
     for slot in slots:
         begin, count = begins[slot], counts[slot]
         place = _first_at(lasts, order, begin, count, after - gap)
+        while place > 0 and lasts[order[begin + place - 1]] + gap >= after:  # the difference may have been rounded up
+            place -= 1
         while place > 0 and place < count:
-            if firsts[order[begin + place]] - lasts[order[begin + place - 1]] > gap:
+            if firsts[order[begin + place]] > lasts[order[begin + place - 1]] + gap:
                 break
             place -= 1
         while place < count:
             low = place
             place += 1
-            while place < count and firsts[order[begin + place]] - lasts[order[begin + place - 1]] <= gap:
+            while place < count and firsts[order[begin + place]] <= lasts[order[begin + place - 1]] + gap:
                 place += 1
             last = lasts[order[begin + place - 1]]
             if last + gap >= until:
@@ -379,10 +388,9 @@ def _ranks(
 
 
 @kernel
-def _last_rows(
-    arrays: Any, slots: Any, rows: int, every: Any, offset: Any, since: Any, after: Any, until: Any, out: Any
-) -> int:
+def _last_rows(arrays: Any, slots: Any, rows: int, grid: Any, since: Any, after: Any, until: Any, out: Any) -> int:
     begins, counts, firsts, _lasts, order = arrays
+    step, phase, unit = grid
     written = 0
     for slot in slots:
         begin, count = begins[slot], counts[slot]
@@ -391,13 +399,10 @@ def _last_rows(
             oldest += 1
         if oldest == count:
             continue
-        first = firsts[order[begin + oldest]]
-        k = (max(after, first) - offset) // every - 1
-        while offset + k * every <= after or offset + k * every <= first:
-            k += 1
+        k = index_of(step, phase, unit, max(after, firsts[order[begin + oldest]])) + 1
         high = oldest
-        while offset + k * every <= until:
-            end = offset + k * every
+        while edge(step, phase, unit, k) <= until:
+            end = edge(step, phase, unit, k)
             high = _advanced(firsts, order, begin, count, high, end)
             low = max(oldest, high - rows)
             written = _write(out, written, slot, firsts[order[begin + low]], end, begin + low, begin + high)
@@ -443,20 +448,27 @@ def grids(
     def run(out: Any) -> int:
         nonlocal which
         which = np.empty(len(out[0]), np.int64)
-        return _grids(_view(slices), slots, grids.sizes, grids.everys, grids.offsets, after, until, are_cut, which, out)
+        return _grids(_view(slices), slots, grids.arrays, after, until, are_cut, which, out)
 
     ended = _collected(run, max(len(slots), expected), dtype)
     return replace(ended, which=which[: len(ended)])
 
 
-def cumulatives(slices: Slices, slots: Array, size: Any, every: Any, offset: Any, after: Any, until: Any) -> Ended:
-    """Windows that start every `size` and grow by `every`, with after < end ≤ until."""
+def cumulatives(slices: Slices, slots: Array, grid: Grid, after: Any, until: Any) -> Ended:
+    """Windows that start at every edge number of which `grid.whole` is a divisor, and grow by a step, with
+    after < end ≤ until.
+    """
     dtype = slices.firsts.dtype
-    steps = round(size / every)
-    every, offset, after, until = (dtype.type(each) for each in (every, offset, after, until))
+    step, phase, unit, after, until = (dtype.type(each) for each in (*_progression(grid), after, until))
     return _collected(
-        lambda out: _cumulatives(_view(slices), slots, steps, every, offset, after, until, out), len(slots), dtype
+        lambda out: _cumulatives(_view(slices), slots, grid.whole, step, phase, unit, after, until, out),
+        len(slots),
+        dtype,
     )
+
+
+def _progression(grid: Grid) -> tuple[Any, Any, Any]:
+    return grid.step, grid.phase, grid.unit
 
 
 def sessions(slices: Slices, slots: Array, gap: Any, after: Any, until: Any, highest: Any) -> tuple[Ended, Any]:
@@ -504,12 +516,11 @@ def ranks(slices: Slices, slots: Array, size: int, every: int, fired: Array, unt
     )
 
 
-def last_rows(
-    slices: Slices, slots: Array, rows: int, every: Any, offset: Any, since: Any, after: Any, until: Any
-) -> Ended:
-    """The last rows before each multiple of `every` after `after`, up to and with `until`, of rows after `since`."""
+def last_rows(slices: Slices, slots: Array, rows: int, grid: Grid, since: Any, after: Any, until: Any) -> Ended:
+    """The last rows before each edge after `after`, up to and with `until`, of rows after `since`."""
     dtype = slices.firsts.dtype
-    every, offset, since, after, until = (dtype.type(each) for each in (every, offset, since, after, until))
+    since, after, until = (dtype.type(each) for each in (since, after, until))
+    edges = tuple(dtype.type(each) for each in _progression(grid))
     return _collected(
-        lambda out: _last_rows(_view(slices), slots, rows, every, offset, since, after, until, out), len(slots), dtype
+        lambda out: _last_rows(_view(slices), slots, rows, edges, since, after, until, out), len(slots), dtype
     )

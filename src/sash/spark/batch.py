@@ -47,7 +47,7 @@ def aggregate(
     if not isinstance(partial, bool):
         raise InvalidInput.option("partial", partial, "True or False")
     _check_bounded(rows, "sash.aggregate")
-    recipe = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final", partial))
+    recipe = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final", partial, is_table=True))
     plan = recipe.plan()
     schema = spark_schema(schema_of(plan), "sash.aggregate")
     check_results(rows, schema.names)
@@ -176,7 +176,8 @@ def _reach(plan: Plan) -> Reach | None:
 def _newest(rows: DataFrame, plan: Plan) -> Any:
     """The last position of any key: the last rows every so often are told up to there, for every key."""
     on = column(plan.options.on)
-    found = rows.agg(F.max(on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) < float("inf"), on))).toArrow()
+    near = on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) <= plan.measure.reach, on)
+    found = rows.agg(F.max(near)).toArrow()
     positions, valid = plan.measure.positions(found.column(0), plan.options.on)
     return positions[0].item() if valid is None or valid[0] else None
 

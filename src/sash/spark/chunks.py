@@ -175,7 +175,10 @@ def _chunks(marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, 
 
 def _halo(marks: Any, before: Any, border: int, reach: Reach, measure: Measure) -> tuple[Any, float]:
     """From where rows before a border are needed, and about how many those are."""
-    from_length = measure.dtype.type(max(marks[border].item() - reach.length, measure.lowest))
+    length = reach.length
+    if measure.dtype.kind == "f":  # edges are rounded, each by itself
+        length += 4 * np.spacing(max(abs(marks[border]), length))
+    from_length = measure.dtype.type(max(marks[border].item() - length, measure.lowest))
     place = int(np.searchsorted(marks, from_length, side="right")) - 1
     if reach.rows:
         place = min(place, int(np.searchsorted(before, before[border] - reach.rows, side="right")) - 1)

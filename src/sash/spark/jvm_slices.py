@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from sash.algebra.monoid import Component
+from sash.errors import InvalidInput
 from sash.plan.decide import Decision
 from sash.plan.plan import Plan, of_slices
 from sash.plan.share import keeps_runs
@@ -34,6 +35,7 @@ _ARRIVAL = "_arrival"
 SEEN = None
 _DAY = 86_400_000_000
 _FARTHEST = 2**61  # positions beyond it are none
+_HERE = "the value"  # stands in a message where Spark puts the value of a row
 
 
 def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
@@ -49,7 +51,7 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
         return Decision(False, f"{plan.options.on!r} is a key too")
     if {plan.options.on, *plan.options.by} & {name for own in of_slices(plan).group_columns for name in own}:
         return Decision(False, "a column has the name of a partial")
-    if len(plan.edges.period) + len(plan.edges.points) > _MOST_PROGRESSIONS:
+    if len(plan.edges.step) + len(plan.edges.points) > _MOST_PROGRESSIONS:
         return Decision(False, f"there are more than {_MOST_PROGRESSIONS} grids of edges")
     for group in plan.groups:
         for component in group.components:
@@ -59,7 +61,7 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
 
 
 def position_of(rows: DataFrame, on: str, given: Column) -> Column:
-    """Where a row is: microseconds of a time, or the integer itself; null where that is too far to compute with."""
+    """Where a row is: microseconds of a time, or the integer itself; one too far to compute with is refused."""
     kind = rows.schema[on].dataType
     unit = _DAY if isinstance(kind, spark.DateType) else 1
     if isinstance(kind, spark.TimestampType):
@@ -67,7 +69,11 @@ def position_of(rows: DataFrame, on: str, given: Column) -> Column:
     elif isinstance(kind, spark.DateType):
         given = F.unix_date(given)
     whole = given.cast("long")
-    return F.when(whole.between(-(_FARTHEST // unit), _FARTHEST // unit), whole * unit)
+    near = F.when(whole.isNull() | whole.between(-(_FARTHEST // unit), _FARTHEST // unit), whole * unit)
+    what = MeasureKind.INTEGER if isinstance(kind, spark.IntegralType) else MeasureKind.TIME
+    told = str(InvalidInput.too_far(on, _HERE, what.value, float(_FARTHEST)))
+    before, after = told.split(repr(_HERE))
+    return near.otherwise(F.raise_error(F.concat(F.lit(before), whole.cast("string"), F.lit(after))))
 
 
 def _plain(rows: DataFrame, plan: Plan) -> tuple[DataFrame, dict[str, Column]]:
@@ -80,8 +86,8 @@ def _plain(rows: DataFrame, plan: Plan) -> tuple[DataFrame, dict[str, Column]]:
 def slice_of(plan: Plan, position: Column) -> Column:
     """The last edge that is not after a position."""
     starts = [
-        position - F.pmod(position - F.lit(phase), F.lit(period))
-        for period, phase in zip(plan.edges.period.tolist(), plan.edges.phase.tolist(), strict=True)
+        position - F.pmod(position - F.lit(phase), F.lit(step))
+        for step, phase in zip(plan.edges.step.tolist(), plan.edges.phase.tolist(), strict=True)
     ]
     starts += [F.when(position >= point, F.lit(point)) for point in plan.edges.points.tolist()]
     if len(starts) == len(plan.edges.points):  # before the first of fixed edges no window begins

@@ -9,6 +9,7 @@ Context   how much of the stream one must have seen to know where windows start 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from html import escape
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from sash.errors import InvalidWindow
 from sash.windows.duration import Duration, duration
+from sash.windows.grid import Grid, whole_parts
 from sash.windows.measure import Measure, MeasureKind
 
 __all__ = [
@@ -125,6 +127,11 @@ def _in(measure: Measure, window: str, what: str, value: Length) -> Any:
     return int(value)
 
 
+def _first(offset: Any, period: Any) -> Any:
+    """The first edge that is not negative; that of floats would be rounded here, and their grid rounds once."""
+    return offset % period if isinstance(period, int) else offset
+
+
 def length_on(measure: Measure, what: str, value: Any) -> Any:
     """A lateness or delay in positions: a duration or a number, not negative."""
     if not is_number(value):
@@ -141,7 +148,10 @@ def length_on(measure: Measure, what: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Sliding(Window):
-    """Windows [offset + k · every, offset + k · every + size) for every whole k; tumbling where every = size."""
+    """Windows [offset + k · every, offset + k · every + size) for every whole k; tumbling where every = size.
+
+    Its edges in positions are those of `grid`.
+    """
 
     kind: ClassVar[str] = "grid"
     context: ClassVar[Context] = Context.FREE
@@ -153,7 +163,12 @@ class Sliding(Window):
         size, every, offset = (
             _in(measure, self._name, what, getattr(self, what)) for what in ("size", "every", "offset")
         )
-        return Sliding(size, every, offset % every)
+        return Sliding(size, every, _first(offset, every))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Its edges, where its lengths are positions."""
+        return Grid.of(self.size, self.every, self.offset)
 
     @property
     def _name(self) -> str:
@@ -178,9 +193,14 @@ class Cumulative(Window):
         size, every, offset = (
             _in(measure, "cumulative", what, getattr(self, what)) for what in ("size", "every", "offset")
         )
-        if size % every:
+        if not _divides(size, every):
             raise InvalidWindow.not_whole(self.size, self.every)
-        return Cumulative(size, every, offset % size)
+        return Cumulative(size, every, _first(offset, size))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Its edges, where its lengths are positions: one whose number `whole` divides is a start."""
+        return Grid.of(self.size, self.every, self.offset, period=self.size)
 
     def __str__(self) -> str:
         return f"cumulative {self.size} every {self.every}{f' offset {self.offset}' if self.offset != 0 else ''}"
@@ -263,7 +283,12 @@ class LastRows(Window):
 
     def on(self, measure: Measure) -> "LastRows":
         every, offset = (_in(measure, "sliding", what, getattr(self, what)) for what in ("every", "offset"))
-        return LastRows(self.rows, every, offset % every)
+        return LastRows(self.rows, every, _first(offset, every))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Where it is told, if its lengths are positions."""
+        return Grid.of(self.every, self.every, self.offset)
 
     def __str__(self) -> str:
         return f"last {self.rows} rows every {self.every}{f' offset {self.offset}' if self.offset != 0 else ''}"
@@ -423,11 +448,16 @@ def cumulative(size: Any, *, every: Any, offset: Any = 0) -> Window:
     cumulative 1d every 1h
     """
     found = _length("cumulative", "size", size), _length("cumulative", "every", every)
-    if type(found[0]) is type(found[1]):
-        whole = [each.microseconds if isinstance(each, Duration) else each for each in found]
-        if whole[0] % whole[1]:
-            raise InvalidWindow.not_whole(size, every)
+    lengths = [each.microseconds if isinstance(each, Duration) else each for each in found]
+    if isinstance(found[0], Duration) is isinstance(found[1], Duration) and not _divides(*lengths):
+        raise InvalidWindow.not_whole(size, every)
     return Cumulative(*found, _length("cumulative", "offset", offset, least="any"))
+
+
+def _divides(size: Any, every: Any) -> bool:
+    """Whether windows can grow to a size by such steps: at least one, and no rest."""
+    whole, rest = whole_parts(size, every)
+    return whole > 0 and rest == 0
 
 
 def session(*, gap: Any) -> Window:

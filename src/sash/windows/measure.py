@@ -3,12 +3,14 @@
 Picture   on         2024-01-01 00:00:00.000001   7        0.5
           measure    TIME                         INTEGER  FLOAT
           position   microseconds since 1970      7        0.5       int64, int64, float64
-Keeps     lowest < every position of a row < highest; a row that would break this has no position.
+Keeps     lowest < every position of a row < highest, and none is further than `reach` from zero; a row that would
+          break this has no position.
 """
 
 import datetime as dt
 import math
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -60,6 +62,8 @@ class Measure:
 
     kind: MeasureKind
     logical: Any = None  # of a time: the Arrow type that positions are given back as
+    reach: float = field(default=sys.float_info.max, repr=False, compare=False)  # of floats
+    is_strict: bool = field(default=False, repr=False, compare=False)  # a number that is no position is refused
 
     @classmethod
     def of(cls, kind: Any, name: str = "on") -> "Measure":
@@ -77,6 +81,13 @@ class Measure:
         if pa.types.is_floating(kind) or pa.types.is_null(kind):
             return cls(MeasureKind.FLOAT)
         raise InvalidInput.on_type(name, kind)
+
+    def within(self, reach: float, is_strict: bool) -> "Measure":
+        """The same, where floats further from zero are too coarse for positions; strict: numbers that are too far
+        from zero are refused.
+        """
+        reach = min(reach, sys.float_info.max) if self.kind is MeasureKind.FLOAT else self.reach
+        return replace(self, reach=reach, is_strict=is_strict)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -131,7 +142,7 @@ class Measure:
     def positions(self, column: Any, name: str = "on") -> Positions:
         """The positions of an Arrow column, and which rows have one (None: all).
 
-        Null, NaN and infinity are no position, nor is an integer too large to compute with.
+        Null, NaN and infinity are no position, nor is a number too far from zero to compute with.
 
         >>> Measure(MeasureKind.INTEGER).positions(pa.array([3, None]))
         (array([3, 0]), array([ True, False]))
@@ -150,7 +161,8 @@ class Measure:
         if array.null_count:
             valid = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
             array = array.fill_null(_zero(array.type))
-        data, valid = _numbers(array, valid)
+        data, factor = _numbers(array)
+        data, valid = self._scaled(data, factor, valid, name)
         return self.of_numbers(data, valid, name)
 
     def of_numbers(
@@ -165,7 +177,7 @@ class Measure:
             if self.kind is MeasureKind.TIME:
                 raise InvalidInput.on_changed(name, data.dtype, self.kind.value)
             data = data.astype(np.float64) + 0.0  # -0.0 becomes 0.0
-            valid = _narrowed(valid, np.isfinite(data))
+            valid = self._narrowed(data, valid, np.abs(data) <= self.reach, name)
             if self.kind is MeasureKind.FLOAT:
                 return _blanked(data, valid), valid
             whole = (np.trunc(data) == data) & (np.abs(data) <= _WHOLE_FLOATS)
@@ -178,11 +190,37 @@ class Measure:
                 raise InvalidInput.option(f"Column {name!r}", int(largest), "of integers that fit int64")
         if self.kind is MeasureKind.FLOAT:
             data = data.astype(np.float64)
+            if self.reach < 2.0**63:
+                valid = self._narrowed(data, valid, np.abs(data) <= self.reach, name)
             return _blanked(data, valid), valid
         data = data.astype(np.int64, copy=False)
         if _exceeds(data):
-            valid = _narrowed(valid, (data >= _LEAST) & (data <= _GREATEST))
+            valid = self._narrowed(data, valid, (data >= _LEAST) & (data <= _GREATEST), name)
         return _blanked(data, valid), valid
+
+    def _scaled(
+        self, ticks: np.ndarray[Any, Any], factor: int, valid: np.ndarray[Any, Any] | None, name: str
+    ) -> Positions:
+        if factor == 1 or not len(ticks):
+            return ticks, valid
+        bound = _GREATEST // factor
+        if ticks.min() < -bound or ticks.max() > bound:
+            near = (ticks >= -bound) & (ticks <= bound)
+            valid = self._narrowed(ticks, valid, near, name)
+            ticks = np.where(near, ticks, 0)
+        return ticks * factor, valid
+
+    def _narrowed(
+        self, data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None, near: np.ndarray[Any, Any], name: str
+    ) -> np.ndarray[Any, Any] | None:
+        """Which rows have a position, if only those near enough to zero do."""
+        if near.all():
+            return valid
+        if self.is_strict:
+            far = data[np.isfinite(data) & ~near & (True if valid is None else valid)]
+            if len(far):
+                raise InvalidInput.too_far(name, far[0].item(), self.kind.value, self.reach)
+        return near if valid is None else valid & near
 
     def _takes(self, given: MeasureKind) -> bool:
         # Integers are read on every measure; whole floats pass for integers, as pandas makes integers with nulls.
@@ -204,12 +242,6 @@ def _exceeds(data: np.ndarray[Any, Any]) -> bool:
     return bool(data.min() < _LEAST or data.max() > _GREATEST)
 
 
-def _narrowed(valid: np.ndarray[Any, Any] | None, usable: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    if usable.all():
-        return valid
-    return usable if valid is None else valid & usable
-
-
 def _blanked(data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
     """Zero where there is no position, so that no kernel computes with what is not one."""
     return data if valid is None else np.where(valid, data, data.dtype.type(0))
@@ -219,28 +251,17 @@ def _zero(kind: Any) -> Any:
     return pa.scalar(0, pa.int32() if pa.types.is_date32(kind) else pa.int64()).cast(kind)
 
 
-def _numbers(array: Any, valid: np.ndarray[Any, Any] | None) -> Positions:
-    """The numbers behind an array without nulls, times in microseconds."""
+def _numbers(array: Any) -> tuple[np.ndarray[Any, Any], int]:
+    """The numbers behind an array without nulls, and of times the microseconds of each."""
     kind = array.type
     if pa.types.is_date32(kind):
-        days = array.view(pa.int32()).to_numpy().astype(np.int64)
-        return _scaled(days, _PER_DAY, valid)
+        return array.view(pa.int32()).to_numpy().astype(np.int64), _PER_DAY
     if pa.types.is_date64(kind):
-        return _scaled(array.view(pa.int64()).to_numpy(), 1_000, valid)
+        return array.view(pa.int64()).to_numpy(), 1_000
     if pa.types.is_timestamp(kind):
         ticks = array.view(pa.int64()).to_numpy()
-        return (ticks // 1000, valid) if kind.unit == "ns" else _scaled(ticks, _PER_TICK[kind.unit], valid)
-    return array.to_numpy(), valid
-
-
-def _scaled(ticks: np.ndarray[Any, Any], factor: int, valid: np.ndarray[Any, Any] | None) -> Positions:
-    if factor == 1 or not len(ticks):
-        return ticks, valid
-    bound = _GREATEST // factor
-    if ticks.min() < -bound or ticks.max() > bound:
-        valid = _narrowed(valid, (ticks >= -bound) & (ticks <= bound))
-        ticks = np.where((ticks >= -bound) & (ticks <= bound), ticks, 0)
-    return ticks * factor, valid
+        return (ticks // 1000, 1) if kind.unit == "ns" else (ticks, _PER_TICK[kind.unit])
+    return array.to_numpy(), 1
 
 
 def _scalar(value: Any) -> Any:
