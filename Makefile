@@ -76,6 +76,7 @@ fuzz: $(STAMP)  ## hours of random tests against the oracles: algorithms, lives 
 	$(BIN)/python -m tests.campaigns.frames
 	$(BIN)/python -m tests.campaigns.blobs
 	$(BIN)/python -m tests.campaigns.figures
+	$(BIN)/pytest -q -m fuzz tests/engine
 
 lock: $(STAMP)  ## pin all dependencies anew, with hashes
 	$(BIN)/python -m pip install --quiet uv

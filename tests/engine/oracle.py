@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -50,11 +51,11 @@ class Window:
 
     @cached_property
     def by_count(self) -> bool:
-        return self["rows"] is not None and not isinstance(self["every"], str)
+        return self["rows"] is not None and not self.is_multi_measure
 
     @cached_property
     def is_multi_measure(self) -> bool:
-        return self["rows"] is not None and isinstance(self["every"], str)
+        return self["rows"] is not None and isinstance(self["every"], str | float)
 
     @cached_property
     def by_overlap(self) -> bool:
@@ -324,25 +325,49 @@ def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     ]
 
 
+def meant(value: Number) -> Fraction:
+    """A float is the decimal or the simple fraction that it is nearest to.
+
+    >>> meant(0.1), meant(1 / 3), meant(7), meant(0.30000000000000004) == Fraction(0.30000000000000004)
+    (Fraction(1, 10), Fraction(1, 3), Fraction(7, 1), True)
+    """
+    exact = Fraction(value)
+    for simple in (Fraction(f"{value:.15g}"), exact.limit_denominator(2**16)):
+        if isinstance(value, float) and float(simple) == value:
+            return simple
+    return exact
+
+
+def nearest(edge: Fraction, position: Number) -> Number:
+    """An edge as a position like this one."""
+    return float(edge) if isinstance(position, float) else int(edge)
+
+
 def _fixed(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number]]:
     """Edges that no row moves, of the windows that hold one of these rows."""
-    size, offset = window.of("size"), window.of("offset")
+    size, offset = meant(window.of("size")), meant(window.of("offset"))
+    every = meant(window.of("every")) if window["every"] is not None else size
+    if size and abs(size / every - round(size / every)) <= Fraction(1, 2**50) * size / every:
+        size = round(size / every) * every  # a multiple, up to rounding
     found: set[tuple[Number, Number]] = set()
     for p in {row.position for row in rows}:
         if window.kind == "landmark":
             candidates = [(window.of("start"), window.of("end"))]
         elif window.kind == "cumulative":
-            start = (p - offset) // size * size + offset
-            every = window.of("every")
-            candidates = [(start, start + step * every) for step in range(1, int(size // every) + 1)]
+            first = (meant(p) - offset) // size
+            candidates = [
+                (nearest(offset + k * size, p), nearest(offset + k * size + step * every, p))
+                for k in (first - 1, first, first + 1)
+                for step in range(1, int(size / every) + 1)
+            ]
         elif window.kind == "weeks":
             start = p // 7 * 7
             candidates = [(start - 7, start + 7), (start, start + 14)]
         else:
-            every = window.of("every", size)
-            latest = (p - offset) // every * every + offset
+            last = (meant(p) - offset) // every
             candidates = [
-                (latest - step * every, latest - step * every + size) for step in range(int(size // every) + 1)
+                (nearest(offset + k * every, p), nearest(offset + k * every + size, p))
+                for k in range(last - int(size / every) - 2, last + 2)
             ]
         found.update((start, end) for start, end in candidates if start <= p < end)
     return sorted(found)
@@ -381,10 +406,12 @@ def _by_count(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
 
 
 def _by_count_told_by_time(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
-    size, every, offset = window["rows"], window.of("every"), window.of("offset")
+    size, every, offset = window["rows"], meant(window.of("every")), meant(window.of("offset"))
 
     def multiple_after(position: Number) -> Number:
-        return ((position - offset) // every + 1) * every + offset
+        about = (meant(position) - offset) // every
+        edges = (nearest(offset + k * every, position) for k in range(about - 1, about + 3))
+        return next(edge for edge in edges if edge > position)
 
     last = now.watermark
     if now.watermark == math.inf:
@@ -394,7 +421,7 @@ def _by_count_told_by_time(window: Window, rows: Sequence[Row], now: Now) -> lis
     while told <= last:
         held = [row for row in rows if row.position < told][-size:]
         found.append(Extent(held[0].position, told, tuple(held), due=True))
-        told += every
+        told = multiple_after(told)
     return found
 
 

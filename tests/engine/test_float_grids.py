@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import sash
 from sash.errors import InvalidInput, InvalidWindow
+from tests.engine.oracle import parse
+from tests.engine.test_random import COMMUTATIVE, KEYS, ORDERED, PROFILE, SAVES, TYPES, XS, YS, check
+from tests.engine.transcripts import Event, Transcript
 
 SIZES = {0.1: "1/10", 0.2: "1/5", 0.3: "3/10", 0.7: "7/10", 0.01: "1/100", 1 / 3: "1/3", 1.1: "11/10", 0.05: "1/20"}
 QUIET = settings(deadline=None, derandomize=True, database=None, max_examples=60)
@@ -209,6 +212,84 @@ def test_the_last_rows_are_told_at_the_float_that_a_grid_has() -> None:
     found = sash.aggregate({"t": [0.55, 0.6, 0.85]}, query, on="t")
     assert found.column("window_end").to_pylist() == [0.6, 0.7, 0.8, 0.9]
     assert found.column("window_start").to_pylist() == [0.55, 0.6, 0.6, 0.85]
+
+
+# --- random streams ---------------------------------------------------------------------------------------------
+
+GRAINS = {name: Fraction(name) for name in ("1/10", "3/10", "7/10", "1/3", "11/10", "1/100", "1/2", "1/7")}
+PUSHES = st.lists(st.tuples(st.sampled_from([0, 0, 1, 1, 2, 9]), st.integers(0, 6), st.integers(-1, 1)), max_size=8)
+
+
+@st.composite
+def float_windows(draw: st.DrawFn, grain: Fraction) -> str:
+    """A window whose lengths are so many grains, each as the nearest float."""
+    size, every, times = draw(st.integers(1, 12)), draw(st.integers(1, 12)), draw(st.integers(1, 4))
+    offset = draw(st.integers(-15, 15))
+    whole, step, growth, moved = (float(n * grain) for n in (size, every, every * times, offset))
+    return draw(
+        st.sampled_from(
+            [
+                f"tumbling {whole} offset {moved}",
+                f"sliding {whole} every {step} offset {moved}",
+                f"sliding {times * step} every {step} offset {moved}",  # a multiple as it is computed
+                f"cumulative {growth} every {step} offset {moved}",
+                f"cumulative {times * step} every {step}",
+                f"session gap {whole}",
+                f"landmark start {moved} end {float((offset + size) * grain)}",
+                f"sliding rows {size} every {step} offset {moved}",
+            ]
+        )
+    )
+
+
+@st.composite
+def float_transcripts(draw: st.DrawFn) -> Transcript:
+    """A stream whose rows and watermarks stand at edges, or are the floats next to them."""
+    grain = GRAINS[draw(st.sampled_from(sorted(GRAINS)))]
+    keys = draw(st.sampled_from(KEYS))
+    in_order = draw(st.integers(0, 3)) == 0
+    now, events = draw(st.integers(-20, 5)), []
+
+    def place(number: int, toward: int) -> float:
+        at = float(number * grain)
+        return math.nextafter(at, toward * math.inf) if toward else at
+
+    for pushed in draw(st.lists(PUSHES, min_size=1, max_size=6)):
+        rows = []
+        for ahead, back, toward in pushed:
+            now += ahead
+            columns = {"new": None, "x": draw(XS), "y": draw(YS), "k": draw(st.sampled_from(keys))}
+            rows.append({"t": place(now - (0 if in_order else back), toward), **columns})
+        mark = draw(st.none() | st.tuples(st.integers(-8, 3), st.integers(-1, 1)))
+        watermark = None if mark is None else place(now + mark[0], mark[1])
+        events.append(Event(rows=tuple(rows), watermark=watermark, expect=(), late=0, add={}, remove=None))
+    events.append(Event(rows=(), watermark=math.inf, expect=(), late=0, add={}, remove=None))
+    sets = draw(st.sampled_from([COMMUTATIVE, ORDERED]))
+    texts = [f"{draw(st.sampled_from(sets))} over {draw(float_windows(grain))}" for _ in range(draw(st.integers(1, 3)))]
+    return Transcript(
+        name="random",
+        columns=("t", "k", "new", "x", "y"),
+        queries={f"q{k}": parse(text) for k, text in enumerate(texts)},
+        events=tuple(events),
+        by=("k",) if len(keys) > 1 else (),
+        lateness=0 if in_order else float(draw(st.sampled_from([0, 0, 3, 10])) * grain),
+        in_order=in_order,
+        emit=draw(st.sampled_from(["final", "final", "updates"])),
+        types={"t": pa.float64(), **TYPES},
+    )
+
+
+@settings(PROFILE, max_examples=60)
+@given(float_transcripts(), SAVES)
+def test_random_streams_on_floats_agree_with_the_oracle(transcript: Transcript, saves: list[bool]) -> None:
+    check(transcript, saves)
+
+
+@pytest.mark.fuzz
+def test_campaign_of_streams_on_floats_agrees_with_the_oracle(request: pytest.FixtureRequest) -> None:
+    if "fuzz" not in request.config.option.markexpr:
+        pytest.skip("a long campaign: pytest -m fuzz, or make fuzz")
+    settings(PROFILE, derandomize=False, max_examples=10_000)(given(float_transcripts(), SAVES)(check))()
 
 
 # --- sessions ---------------------------------------------------------------------------------------------------
