@@ -141,7 +141,7 @@ def _in_open_sessions(arrays: Any, slots: Any, positions: Any, gap: Any, final: 
         found[k] = lasts[order[begin + place]] + gap >= final
         while not found[k] and place + 1 < count:
             place += 1
-            if firsts[order[begin + place]] - lasts[order[begin + place - 1]] > gap:
+            if firsts[order[begin + place]] > lasts[order[begin + place - 1]] + gap:
                 break
             found[k] = lasts[order[begin + place]] + gap >= final
 

@@ -80,8 +80,8 @@ class Grids:
     @classmethod
     def of(cls, windows: Sequence[Any], dtype: Any) -> "Grids":
         grids = [each.grid for each in windows]
-        columns = ([getattr(each, name) for each in grids] for name in ("step", "phase", "end_phase", "unit"))
-        return cls(*(np.array(column, dtype) for column in columns), np.array([each.whole for each in grids], np.int64))
+        kinds = {"step": dtype, "phase": dtype, "end_phase": dtype, "unit": dtype, "whole": np.int64}
+        return cls(*(np.array([getattr(each, name) for each in grids], kind) for name, kind in kinds.items()))
 
     @property
     def arrays(self) -> tuple[Array, ...]:
