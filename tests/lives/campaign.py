@@ -18,7 +18,7 @@ from functools import partial
 from sash.algebra.compiler import JIT_DISABLED
 from tests.campaigns.figures import record
 from tests.lives import bucket, living
-from tests.lives.life import Life, drawn
+from tests.lives.life import PALETTES, Life, drawn
 from tests.lives.shrinking import script, shrunk
 
 CHUNK = 50
@@ -44,13 +44,13 @@ def _fails_alike(live: Callable[[Life], None], kind: str, life: Life) -> bool:
     return wrong is not None and type_of(wrong) == kind
 
 
-def lived(work: tuple[int, int, bool]) -> tuple[int, list[str]]:
+def lived(work: tuple[int, int, bool, int]) -> tuple[int, list[str]]:
     """A stretch of seeds: how many lives there were, and a report for each that failed."""
-    first, count, for_bucket = work
+    first, count, for_bucket, palettes = work
     live = bucket.run if for_bucket else living.run
     reports = []
     for seed in range(first, first + count):
-        life = drawn(seed, for_bucket)
+        life = drawn(seed, for_bucket, PALETTES[:palettes])
         wrong = outcome(life, live)
         if wrong is not None:
             small = shrunk(life, partial(_fails_alike, live, type_of(wrong)))
@@ -58,9 +58,9 @@ def lived(work: tuple[int, int, bool]) -> tuple[int, list[str]]:
     return count, reports
 
 
-def _stretches(first: int, lives: int, for_bucket: bool) -> Iterator[tuple[int, int, bool]]:
+def _stretches(first: int, lives: int, for_bucket: bool, palettes: int) -> Iterator[tuple[int, int, bool, int]]:
     for at in range(0, lives, CHUNK):
-        yield first + at, min(CHUNK, lives - at), for_bucket
+        yield first + at, min(CHUNK, lives - at), for_bucket, palettes
 
 
 def main() -> int:
@@ -68,6 +68,7 @@ def main() -> int:
     options.add_argument("--lives", type=int, default=200_000)
     options.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"), help="of the first life")
     options.add_argument("--bucket", action="store_true", help="lives of a bucket on Spark, without Spark")
+    options.add_argument("--palettes", type=int, default=len(PALETTES), help="sets of aggregates, from the first on")
     options.add_argument("--processes", type=int, default=os.cpu_count())
     options.add_argument("--failures", type=int, default=1, help="stop after so many")
     given = options.parse_args()
@@ -75,7 +76,9 @@ def main() -> int:
     told = began
     print(f"lives: {given.lives:,}, first seed {given.seed}", flush=True)
     with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
-        for count, reports in pool.imap_unordered(lived, _stretches(given.seed, given.lives, given.bucket)):
+        for count, reports in pool.imap_unordered(
+            lived, _stretches(given.seed, given.lives, given.bucket, given.palettes)
+        ):
             lives += count
             for report in reports:
                 failures += 1

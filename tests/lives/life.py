@@ -7,12 +7,12 @@ aggregates that share their slices, so the sets of one life are of one palette.
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-__all__ = ["Action", "Add", "Life", "Push", "Remove", "Restore", "drawn"]
+__all__ = ["PALETTES", "Action", "Add", "Life", "Push", "Remove", "Restore", "drawn"]
 
 # Their last digits depend on the order of additions, so a late row elsewhere may seem to change them.
 ROUNDED = ("variance(x), max_count(y)", "stddev(y), geometric_mean(x), min_count(x)")
@@ -78,10 +78,10 @@ class Life:
 class _Draw:
     """One life, action by action."""
 
-    def __init__(self, seed: int, for_bucket: bool) -> None:
+    def __init__(self, seed: int, for_bucket: bool, palettes: Sequence[tuple[str, ...]]) -> None:
         self.dice = random.Random(seed)
         pick = self.dice.choice
-        self.palette = pick(PALETTES)
+        self.palette = pick(palettes)
         self.unit = pick(("whole", "whole", "half", "time"))
         self.in_order = not for_bucket and self.dice.random() < 0.2
         self.lateness = 0 if self.in_order else pick((0, 0, 2, 5, 11, 40))
@@ -198,6 +198,6 @@ class _Draw:
         }
 
 
-def drawn(seed: int, for_bucket: bool = False) -> Life:
+def drawn(seed: int, for_bucket: bool = False, palettes: Sequence[tuple[str, ...]] = PALETTES) -> Life:
     """The life of a seed; a bucket of Spark takes its watermark from its rows, and its queries change at restarts."""
-    return _Draw(seed, for_bucket).life()
+    return _Draw(seed, for_bucket, palettes).life()
