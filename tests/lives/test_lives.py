@@ -6,6 +6,7 @@
 import pytest
 
 from sash.algebra.compiler import JIT_DISABLED
+from tests.engine.oracle import Oracle
 from tests.lives.campaign import lived, outcome
 from tests.lives.life import PALETTES, Add, Life, Push, Remove, Restore, drawn
 from tests.lives.living import Difference, run
@@ -55,13 +56,11 @@ def test_a_failing_life_is_made_small_and_printed_as_a_script() -> None:
 
 def test_a_wrong_answer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison itself: of lives in which the oracle forgets a row, most differ."""
-    from tests.engine.oracle import Oracle
-
     honest = Oracle.push
 
     def forgetful(self: Oracle, rows, watermark=None):  # type: ignore[no-untyped-def]
         return honest(self, list(rows)[1:], watermark)
 
     monkeypatch.setattr(Oracle, "push", forgetful)
-    wrong = [outcome(drawn(seed), run) for seed in range(40)]
+    wrong = [outcome(drawn(seed, palettes=PALETTES[:OF_PALETTES]), run) for seed in range(40)]
     assert sum(Difference.__name__ in (each or "") for each in wrong) > 25
