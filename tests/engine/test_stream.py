@@ -259,6 +259,15 @@ def told(table: pa.Table) -> list[tuple[Any, ...]]:
     return [(row["query"], row["window_start"], row["window_end"], row["n"], row["s"]) for row in table.to_pylist()]
 
 
+def test_a_rejected_row_is_not_the_last_row_of_the_stream() -> None:
+    window = sash.sliding(rows=9, every=dt.timedelta(microseconds=10), offset=dt.timedelta(microseconds=5))
+    stream = sash.Stream(sash.query("q", window, n=sash.count()), on="t")
+    assert stream.push({"t": [1]}, watermark=10).column("window_end").to_pylist() == [5]
+    stream.push({"t": [8]})
+    assert stream.late_count == 1
+    assert stream.finish().num_rows == 0  # 15 is the first multiple after 8, and 10 was told
+
+
 def test_a_row_that_is_too_far_out_does_not_move_the_watermark() -> None:
     stream = sash.Stream(sash.query("q", sash.tumbling(0.5), n=sash.count()), on="t", watermark=1.0)
     assert stream.push({"t": [1.0, 1e300]}).num_rows == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sash
@@ -32,6 +32,8 @@ TOLD = [each for each in TRANSCRIPTS if not each.in_order and each.name != EMPTI
 
 
 def schema_for(transcript: Transcript) -> pa.Schema:
+    if transcript.types:
+        return pa.schema([pa.field(name, transcript.types[name]) for name in transcript.columns])
     rows = [row for event in transcript.events for row in event.rows]
     whole = (
         pa.table(transcript.table(rows))
@@ -111,6 +113,11 @@ def test_bucket_keeps_to_the_transcript(transcript: Transcript) -> None:
 def test_bucket_agrees_with_the_oracle(transcript: Transcript, seed: int) -> None:
     """Random streams: what the oracle sends after every push is what a bucket sends that was made again before it."""
     transcript = replace(transcript, in_order=False)
+    # A bucket has its watermark from rows: one that is told stands for a row, and the last rows every so often are told
+    # up to the last row.
+    assume(
+        transcript.delay is not None or not any(each.window.is_multi_measure for each in transcript.queries.values())
+    )
     oracle = transcript.oracle()
     events = []
     for event in transcript.events:
