@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
@@ -208,3 +209,37 @@ def test_a_sum_that_overflows_where_the_rows_are_is_named(spark: Any) -> None:
         with pytest.raises(Exception, match=r"(?i)'ten\.s' overflows|ARITHMETIC_OVERFLOW") as caught:
             found.collect()
         assert "\tat org.apache" not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["spark", "jvm", "packed"])
+@pytest.mark.parametrize(
+    ("column", "size", "limit"),
+    [("bigint", 10, "within 2^61 of zero"), ("timestamp", "10 seconds", "within 73,000 years of 1970")],
+)
+def test_a_row_too_far_for_its_windows_is_refused_on_every_path(
+    spark: Any, path: str, column: str, size: Any, limit: str
+) -> None:
+    numbers = spark.createDataFrame([(5, 1.0), (2**62, 2.0), (None, 4.0)], "n long, x double")
+    on = F.col("n") if column == "bigint" else F.timestamp_micros("n")
+    rows = numbers.select(on.alias("t"), "x")
+    query = sash.query("q", sash.tumbling(size), s=sash.sum("x"))
+    with pytest.raises(Exception, match=r"Column 't' holds 4611686018427387904, but positions") as refused:
+        batch.aggregate(rows, query, on="t", path=path).collect()
+    assert limit in str(refused.value)
+    near = batch.aggregate(rows.where("x <> 2"), query, on="t", path=path).collect()
+    assert [row["s"] for row in near] == [1.0]
+
+
+def test_floats_on_spark_have_the_edges_that_a_table_has(spark: Any) -> None:
+    around = [np.nextafter(k * 0.1, toward) for k in range(-20, 21) for toward in (-np.inf, k * 0.1, np.inf)]
+    rows = pa.table({"t": np.array(around, np.float64), "x": np.ones(len(around))})
+    queries = [
+        sash.query("slides", sash.sliding(0.3, every=0.1), n=sash.count()),
+        sash.query("grows", sash.cumulative(1.0, every=0.1, offset=0.2), n=sash.count()),
+        sash.query("gaps", sash.session(gap=0.1), n=sash.count()),
+    ]
+    found = sash.aggregate(spark.createDataFrame(rows), queries, on="t").collect()
+    wanted = sash.aggregate(rows, queries, on="t").to_pylist()
+    assert sorted(str(row.asDict()) for row in found) == sorted(map(str, wanted))
+    with pytest.raises(Exception, match=r"Column 't' holds 1e\+300, but positions of these windows lie within 4\.5"):
+        sash.aggregate(spark.createDataFrame([(1e300, 1.0)], "t double, x double"), queries, on="t").collect()
