@@ -165,6 +165,8 @@ def test_row_by_row_with_watermarks_around_edges_gives_what_a_table_gives(make: 
     rows = around([k * size for k in range(-12, 40)]).tolist()
     query = counted(make(size))
     wanted = sash.aggregate({"t": rows, "x": [1] * len(rows)}, query, on="t").to_pylist()
+    held = [len(each) for each in windows_of(rows, make(size))]
+    assert all(held) and sum(row["n"] for row in wanted) == sum(held)
     stream = sash.Stream(query, on="t")
     found = []
     for position in rows:
