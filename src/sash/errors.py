@@ -6,6 +6,7 @@ something is said, or whether it is said already, looks here and nowhere else.
 
 import difflib
 import re
+import reprlib
 from collections.abc import Iterable
 
 __all__ = [
@@ -67,6 +68,14 @@ _CALLING = "An error occurred while calling"
 _JAVA_CLASS = re.compile(r"^((Caused by)?:?\s*(java|javax|scala|org|com|py4j)\.[\w.$]+:\s*)+")
 _SOURCES = re.compile(r"There are \[(\d+)\] sources in the checkpoint offsets and now there are \[(\d+)\]")
 _RAISED = re.compile(r"(\w+\.)*[A-Z]\w*(Error|Exception|Exit|Interrupt)(:|$)")
+
+
+def _in_short(value: object) -> str:
+    """A value that may be anything, as a few words."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return f"a {type(value).__name__}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -541,8 +550,13 @@ class InvalidState(SashError, ValueError):
         return cls(f"The saved state is damaged: {why}. Restore an older copy.")
 
     @classmethod
+    def partials(cls, name: str, error: BaseException) -> "InvalidState":
+        return cls.damaged(f"{name} cannot be computed of its partials ({error})")
+
+    @classmethod
     def other(cls, what: str, saved: object, given: object) -> "InvalidState":
-        return cls(f"The state was saved with {what} {saved}, not {given}. Restore it with the one that saved it.")
+        shown = saved[:400] if isinstance(saved, str) else _in_short(saved)
+        return cls(f"The state was saved with {what} {shown}, not {given}. Restore it with the one that saved it.")
 
     @classmethod
     def own_window(cls, name: str, text: str) -> "InvalidState":

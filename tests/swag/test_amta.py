@@ -32,6 +32,7 @@ def test_evicting_many_is_evicting_one_by_one(history: list[tuple[str, int]]) ->
 
     def compare() -> None:
         amta.check(monoid, state, window)
+        assert amta.fault(monoid, state) is None
         assert amta.query(monoid, state) == (tuple(word for partial in window for word in partial[0]),)
         assert amta.count(state) == len(window)
 
@@ -66,6 +67,7 @@ def test_emptied_by_more_than_there_are_then_refilled() -> None:
             window.append(lift(monoid, (value,)))
             amta.insert(monoid, state, window[-1])
             amta.check(monoid, state, window)
+            assert amta.fault(monoid, state) is None
         amta.evict_many(monoid, state, 99)
         amta.check(monoid, state, [])
         assert amta.query(monoid, state) == monoid.initial

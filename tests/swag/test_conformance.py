@@ -76,6 +76,7 @@ def test_agrees_with_the_oracle_keeps_its_invariants_and_its_bounds(
             assert answer == expected
         assert steps.count(state) == len(window)
         steps.check(monoid, state, window)
+        assert steps.fault(monoid, steps.frozen(monoid, state) if algorithm.gives("frozen") else state) is None
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 300])
@@ -127,3 +128,4 @@ def test_answers_every_suffix(
                 assert tuple(field[place] for field in answers) == expected
                 assert steps.query_last(monoid, state, count) == expected
             steps.check(monoid, state, window)
+            assert steps.fault(monoid, state) is None

@@ -46,7 +46,7 @@ def with_arity(mu: int) -> ModuleType:
     """The same algorithm with other nodes: what holds must not depend on μ."""
     if mu == fiba.MU:
         return fiba
-    names = ("finger_tree", "finger_folds", "finger_bulk", "fiba")  # each imports from those before it
+    names = ("finger_tree", "finger_faults", "finger_folds", "finger_bulk", "fiba")  # each imports from those before it
     twins = {name: ModuleType(f"{name}_{mu}") for name in names}
     for name, twin in twins.items():
         source = Path(fiba.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
@@ -111,6 +111,7 @@ class Subject:
     def apply(self, verb: str, argument: Any) -> None:
         getattr(self, verb)(argument)
         self.fiba.check(self.monoid, self.state, self.reference.partials)
+        assert self.fiba.fault(self.monoid, self.state) is None
         assert self.fiba.query(self.monoid, self.state) == self.reference.fold(0, len(self.reference.positions))
 
     def insert_at(self, position: int) -> None:

@@ -92,6 +92,7 @@ class Model:
 
     def agree(self) -> None:
         flat_fat.check(self.monoid, self.state, self.partials)
+        assert flat_fat.fault(self.monoid, self.state) is None
         assert flat_fat.count(self.state) == len(self.partials) <= flat_fat.capacity(self.state)
         assert flat_fat.query(self.monoid, self.state) == folded(self.monoid, self.partials)
 

@@ -64,6 +64,41 @@ class Field:
             return [None] * slots
         return (np.zeros if clear else np.empty)((slots, self.width) if self.is_array else slots, dtype=self.dtype)
 
+    def restored(self, given: Any, compiled: bool) -> Any:
+        """What was saved of this field, as `empty` makes it; anything else is refused, by a ValueError.
+
+        What was saved as arrays can be read as lists, and the other way round: the compiler may be off.
+        """
+        if self.is_object:
+            if not isinstance(given, list):
+                raise ValueError("objects of it are not in a list")
+            return given
+        if isinstance(given, np.ndarray):
+            width = (self.width,) if self.is_array else ()
+            if given.dtype != self.dtype or given.shape[1:] != width:
+                raise ValueError(f"an array of it is not of {self.code}")
+            return given if compiled else list(given) if self.is_array else given.tolist()
+        if not isinstance(given, list) or not all(each is None or self._holds(each) for each in given):
+            raise ValueError(f"a list of it is not of {self.code}")
+        if not compiled:
+            return given
+        array = self.empty(len(given), compiled=True)
+        for place, value in enumerate(given):
+            if value is not None:  # a slot that was never set
+                array[place] = value
+        return array
+
+    def _holds(self, value: Any) -> bool:
+        """Whether a Python value can be in a slot."""
+        if self.is_array:
+            return isinstance(value, np.ndarray) and value.dtype == self.dtype and value.shape == (self.width,)
+        if self.dtype.kind == "f":
+            return isinstance(value, float | int)
+        if self.dtype.kind == "b":
+            return isinstance(value, bool)
+        bounds = np.iinfo(self.dtype)
+        return isinstance(value, int) and bounds.min <= value <= bounds.max
+
 
 def allocate(fields: tuple[Field, ...], slots: int, compiled: bool) -> Fields:
     """Room for `slots` partials."""

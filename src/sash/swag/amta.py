@@ -31,9 +31,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "evict_many", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "evict_many", "fault", "insert", "query", "resized", "start"]
 
 FACTS = Facts(
     title="AMTA",
@@ -210,6 +210,28 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     for place in range(cursor[DEPTH]):
         store(new_stack, place, load(stack, place))
     return relaid(aggregate, ring, first, end, length(new_ring)), new_rights, new_tails, new_stack, sums, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, rights, tails, stack, sums, cursor = state
+    room = length(ring)
+    levels = room.bit_length() - 1
+    lengths = [length(each) for each in (rights, tails, stack, sums)]
+    if len(cursor) != 4 or room < 2 or lengths != [room // 2, levels, levels, 2]:
+        return "its levels are not those of its ring, or its cursors not f, m, e and the height of its stack"
+    f, m, e, depth = (int(each) for each in cursor)
+    wrong = ring_fault(ring, f, m, e)  # K1
+    if wrong is not None:
+        return wrong
+    if f < m - (m & -m):
+        return f"its front from {f} to {m} is not within one node"
+    return None if depth == _height(f, m) else f"its stack holds {depth} entries (K5)"
+
+
+def _height(f: int, m: int) -> int:
+    """How many entries stand to the right of the path to f (K5)."""
+    above = range(m.bit_length() if f < m else 0)
+    return sum(not f >> level & 1 and ((f >> level) + 2) << level <= m for level in above)
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

@@ -19,11 +19,11 @@ From      Arasu, Widom. Resource Sharing in Continuous Sliding-Window Aggregates
 from typing import Any
 
 from sash.algebra.compiler import jitable, kernel
-from sash.algebra.fields import Fields, Partial, load, store
+from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
 from sash.swag.flat_tree import fold, leaf, leaves, refresh
-from sash.swag.ring import room_for
+from sash.swag.ring import ring_fault, room_for
 
 __all__ = [
     "FACTS",
@@ -31,6 +31,7 @@ __all__ = [
     "check",
     "count",
     "evict",
+    "fault",
     "insert",
     "query",
     "query_each",
@@ -128,6 +129,13 @@ def _replant(aggregate: Monoid, tree: Fields, cursor: Any, wider: Any) -> None:
     """Insert the window anew where it was."""
     for position in range(cursor[F], cursor[B]):
         insert(aggregate, wider, load(tree, leaf(tree, position)))
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    tree, cursor = state
+    if len(cursor) != 2 or length(tree) % 2:
+        return "its cursors are not f and b, or its leaves are not half of its tree"
+    return ring_fault(tuple(each[: leaves(tree)] for each in tree), *cursor)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

@@ -1,7 +1,7 @@
 """What an algorithm provides: facts to choose it by, a state, and steps that move it.
 
 An algorithm is a module with `FACTS`, these functions, and a line in `catalog`. All but `start`,
-`resized`, `capacity` and `check` are steps: they compute and nothing else, so that they compile.
+`resized`, `capacity`, `check` and `fault` are steps: they compute and nothing else, so that they compile.
 
     start(aggregate, capacity, sizes) → state    an empty window; `sizes` are the ranges to be asked for
     insert(aggregate, state, partial)            at the newest end
@@ -14,6 +14,9 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     capacity(state) → how many there is room for
     resized(aggregate, state, capacity) → state  the same window with other room
     check(aggregate, state, partials)            asserts the K-lines; `partials` is what the window holds
+    fault(aggregate, state) → str or None        what is wrong with a state that was saved (of one that is frozen, with
+                                                 what `frozen` gave): whatever the steps need to stay within their
+                                                 arrays and to end, at a cost that a restore does not notice
 
 An algorithm for rows in any order (Sizes.UNORDERED) also gives, for whole-number positions,
 

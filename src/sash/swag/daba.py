@@ -26,9 +26,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
 FACTS = Facts(
     title="DABA",
@@ -117,6 +117,16 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     values, sums, cursor = state
     f, e, room = int(cursor[F]), int(cursor[E]), room_for(capacity)
     return relaid(aggregate, values, f, e, room), relaid(aggregate, sums, f, e, room), cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    values, sums, cursor = state
+    if len(cursor) != 6 or length(values) != length(sums):
+        return "its cursors are not f, l, r, a, b and e, or it has more sums than values"
+    f, l, r, a, b, e = (int(each) for each in cursor)  # noqa: E741  # the picture's letters
+    if r - l != a - r or (f < e and (b - l) + 1 != (b - f) - (e - b)):
+        return "its parts are of other lengths than its steps make them (K6)"
+    return ring_fault(values, f, l, r, a, b, e)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

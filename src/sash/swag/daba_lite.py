@@ -26,9 +26,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
 FACTS = Facts(
     title="DABA Lite",
@@ -112,6 +112,17 @@ def capacity(state: Any) -> int:
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, sums, cursor = state
     return relaid(aggregate, ring, int(cursor[F]), int(cursor[E]), room_for(capacity)), sums, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, sums, cursor = state
+    if len(cursor) != 4 or length(sums) != 2:
+        return "its cursors are not f, r, b and e, or its sums not two"
+    f, r, b, e = (int(each) for each in cursor)
+    if f == e:  # r is set anew by the next insert
+        return ring_fault(ring, f, b, e) or ring_fault(ring, r, r)
+    l = f + e - b + 1  # noqa: E741  # K6
+    return ring_fault(ring, f, l, r, 2 * r - l, b, e)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

@@ -32,6 +32,7 @@ from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
+from sash.swag.finger_faults import tree_fault
 from sash.swag.finger_folds import check_folds, drop, fold_between, position_from_end, repair
 from sash.swag.finger_tree import (
     BELOW,
@@ -75,6 +76,7 @@ __all__ = [
     "evict",
     "evict_at",
     "evict_until",
+    "fault",
     "insert",
     "insert_at",
     "insert_sorted",
@@ -248,8 +250,10 @@ def oldest(state: Any) -> int:
 
 @jitable
 def newest(state: Any) -> int:
-    """The last position; of an empty window, nothing sensible."""
+    """The last position; of an empty window, the one before that of the next row."""
     _entries, nodes, cursor = state
+    if nodes[cursor[NEWEST] + SIZE] == 0:
+        return int(cursor[NEXT] - 1)
     return int(nodes[cursor[NEWEST] + TIMES + nodes[cursor[NEWEST] + SIZE] - 1])
 
 
@@ -275,6 +279,10 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
         new[: entry_of(used, 0)] = old[: entry_of(used, 0)]
     new_nodes[:used] = nodes[:used]
     return new_entries, new_nodes, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    return tree_fault(state)
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

@@ -32,12 +32,14 @@ From      Tangwongsan, Hirzel, Schneider, Wu. General Incremental Sliding-Window
 
 from typing import Any
 
+import numpy as np
+
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
 from sash.swag.flat_tree import fold, leaf, leaves, refresh
-from sash.swag.ring import room_for
+from sash.swag.ring import ring_fault, room_for
 
 __all__ = [
     "FACTS",
@@ -46,6 +48,7 @@ __all__ = [
     "count",
     "evict",
     "evict_many",
+    "fault",
     "insert",
     "insert_many",
     "query",
@@ -291,6 +294,20 @@ def _replant(aggregate: Monoid, tree: Fields, holes: Any, cursor: Any, wider: Fi
     moved[F] = target + 1
     for node in range(leaves(wider) - 1, 0, -1):
         refresh(aggregate, wider, node)
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    tree, holes, cursor = state
+    if len(cursor) != 4 or length(tree) != 2 * len(holes) or cursor[COMMUTES] != int(aggregate.commutative):
+        return "its cursors are not those of its aggregate, or its leaves are not half of its tree"
+    wrong = ring_fault((holes,), cursor[F], cursor[B])  # K1
+    if wrong is not None:
+        return wrong
+    marks = np.asarray(holes)
+    own = marks[np.arange(cursor[F], cursor[B]) & (len(marks) - 1)]
+    if not ((marks == 0) | (marks == 1)).all() or not marks.sum() == own.sum() == cursor[HOLES]:
+        return "its holes are not those that it counts (K4)"
+    return "its oldest row is a hole (K4)" if len(own) and own[0] else None
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

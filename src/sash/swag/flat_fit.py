@@ -28,7 +28,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -36,6 +36,7 @@ __all__ = [
     "check",
     "count",
     "evict",
+    "fault",
     "insert",
     "query",
     "query_each",
@@ -123,6 +124,18 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
         integers(aggregate, room),
         cursor,
     )
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, ends, walk, cursor = state
+    if len(cursor) != 2 or not length(ring) == len(ends) == len(walk):
+        return "its cursors are not f and b, or not every slot has a skip"
+    wrong = ring_fault(ring, *cursor)  # K1
+    if wrong is not None:
+        return wrong
+    positions = np.arange(cursor[F], cursor[B])
+    skips = np.asarray(ends)[positions & (length(ring) - 1)]
+    return None if ((positions < skips) & (skips <= cursor[B])).all() else "a skip leads back or out of it (K2)"
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

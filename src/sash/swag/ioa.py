@@ -22,11 +22,24 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from sash.algebra.fields import Partial, load, store
+from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "frozen", "insert", "query", "resized", "start", "thawed"]
+__all__ = [
+    "FACTS",
+    "capacity",
+    "check",
+    "count",
+    "evict",
+    "fault",
+    "frozen",
+    "insert",
+    "query",
+    "resized",
+    "start",
+    "thawed",
+]
 
 FACTS = Facts(
     title="IOA",
@@ -170,6 +183,16 @@ def frozen(aggregate: Monoid, state: Any) -> Any:
     split = integers(aggregate, 1)
     split[0] = len(front)
     return values, sums, split
+
+
+def fault(aggregate: Monoid, frozen: Any) -> str | None:
+    """What is wrong with what `frozen` gave."""
+    values, sums, split = frozen
+    rows = length(values)
+    if length(sums) != rows or len(split) != 1:
+        return "it has more sums than values, or more than one front"
+    # |next| = |front| - |back|: K1
+    return None if rows - split[0] <= split[0] <= rows else f"{split[0]} of its {rows} rows are in front (K1)"
 
 
 def thawed(aggregate: Monoid, frozen: Any) -> Any:

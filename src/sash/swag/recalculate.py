@@ -16,9 +16,9 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
 FACTS = Facts(
     title="Recalculate",
@@ -67,6 +67,13 @@ def capacity(state: Any) -> int:
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, cursor = state
     return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, cursor = state
+    if len(cursor) != 2:
+        return "its cursors are not f and b"
+    return ring_fault(ring, *cursor)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

@@ -1,5 +1,6 @@
 """A ring of partials: positions grow for ever, slots wrap; the length is a power of two."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,26 @@ from sash.algebra.compiler import compiled_reading
 from sash.algebra.fields import Fields, length
 from sash.algebra.monoid import Monoid
 
-__all__ = ["relaid", "room_for", "slot"]
+__all__ = ["LAST", "relaid", "ring_fault", "room_for", "slot"]
+
+LAST = 1 << 62  # no stream is as long as this, so positions up to here can be added to
 
 
 def room_for(rows: int) -> int:
     """The smallest ring that holds so many rows."""
     return 1 << (max(rows, 1) - 1).bit_length()
+
+
+def ring_fault(ring: Fields, *positions: Any) -> str | None:
+    """What is wrong with a ring, or with positions that ascend within one turn of it; None if nothing is."""
+    room, places = length(ring), [int(each) for each in positions]
+    if room < 1 or room & (room - 1):
+        return f"a ring of it has {room} slots, which is no power of two"
+    if places[0] < 0 or places[-1] > LAST or any(a > b for a, b in pairwise(places)):
+        return f"its cursors are {places}, which do not ascend"
+    if places[-1] - places[0] > room:
+        return f"it claims {places[-1] - places[0]} rows in a ring of {room}"
+    return None
 
 
 def slot(ring: Fields, position: int) -> int:

@@ -9,6 +9,7 @@ Grammar   N none · T F booleans · I integer · D float · S string · B bytes 
 import datetime as dt
 import decimal
 import hashlib
+import math
 import struct
 from typing import Any
 
@@ -25,6 +26,10 @@ _COUNT = struct.Struct("<Q")
 _FLOAT = struct.Struct("<d")
 _TIMES: dict[str, Any] = {"datetime": dt.datetime, "date": dt.date, "time": dt.time}
 _DEEPEST = 64  # nesting that no window has, but that damaged bytes might claim
+_DTYPES = frozenset(
+    np.dtype(each).newbyteorder("<").str
+    for each in ("b1", *(f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)), "f4", "f8")
+)
 
 
 def pack(value: Any, magic: bytes = MAGIC) -> bytes:
@@ -54,7 +59,7 @@ def unpack(blob: Any, magic: bytes = MAGIC, what: str = "window") -> Any:
         raise InvalidState.damaged("its checksum does not match")
     try:
         value, end = _read(body, 0, 0)
-    except (struct.error, IndexError, KeyError, ValueError, TypeError, decimal.InvalidOperation) as error:
+    except (struct.error, LookupError, ValueError, TypeError, ArithmeticError) as error:
         raise InvalidState.damaged(f"its content cannot be read ({error})") from error
     if end != len(body):
         raise InvalidState.damaged("there is more in it than was written")
@@ -120,9 +125,22 @@ def _read(body: bytes, at: int, depth: int) -> tuple[Any, int]:
     content, at = body[at : at + count], at + count
     if tag == b"A":
         raw, at = _read(body, at, depth + 1)
-        kind, *shape = content.decode().split(" ")
-        return np.frombuffer(raw, np.dtype(kind)).reshape([int(each) for each in shape]).copy(), at
+        return _array(content.decode(), raw), at
     return _decoded(tag, content), at
+
+
+def _array(described: str, raw: Any) -> np.ndarray[Any, Any]:
+    kind, *lengths = described.split(" ")
+    if kind not in _DTYPES or not isinstance(raw, bytes) or not 1 <= len(lengths) <= 2:
+        raise ValueError(f"an array is described as {described[:40]!r}")
+    shape = [int(each) for each in lengths]
+    array = np.frombuffer(raw, np.dtype(kind)).copy()
+    # An array of no bytes is as long as it claims to be: an empty one has no rows.
+    if min(shape) < 0 or math.prod(shape) != len(array) or (not len(array) and shape[0]):
+        raise ValueError(f"{len(array)} numbers are no array of {described[:40]!r}")
+    if kind == "|b1" and (array.view(np.uint8) > 1).any():
+        raise ValueError("a truth value is neither true nor false")
+    return array.reshape(shape)
 
 
 def _decoded(tag: bytes, content: bytes) -> Any:

@@ -25,7 +25,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import LAST, relaid, ring_fault, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -35,6 +35,7 @@ __all__ = [
     "check",
     "count",
     "evict",
+    "fault",
     "insert",
     "query",
     "resized",
@@ -146,6 +147,16 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, prefix, cursor = state
     cursor[CHUNK] = best_chunk(capacity, 1)
     return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), prefix, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, prefix, cursor = state
+    if len(cursor) != 5 or length(prefix) != 1:
+        return "its cursors are not f, u, v, b and the length of a chunk, or it has more than one prefix"
+    f, u, v, b, chunk = (int(each) for each in cursor)
+    if not 0 < chunk <= LAST or not (u == v or f < u):
+        return f"its chunks of {chunk} rows end at {u} and {v}"
+    return ring_fault(ring, f, u, v, b)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

@@ -33,7 +33,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, same, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -41,6 +41,7 @@ __all__ = [
     "check",
     "count",
     "evict",
+    "fault",
     "insert",
     "query",
     "query_each",
@@ -184,6 +185,20 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     wider = np.zeros(room, np.int64)
     wider[indices & (room - 1)] = np.asarray(at)[indices & (length(node) - 1)]
     return relaid(aggregate, node, h, t, room), wider if aggregate.is_compiled else wider.tolist(), cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    node, at, cursor = state
+    if len(cursor) != 4 or len(at) != length(node):
+        return "its cursors are not f, b, h and t, or its nodes have no positions"
+    f, b, h, t = (int(each) for each in cursor)
+    wrong = ring_fault(node, f, b) or ring_fault(node, h, t)
+    if wrong is not None:
+        return wrong
+    places = np.asarray(at)[np.arange(h, t) & (length(node) - 1)]
+    if (h == t) != (f == b) or (h < t and not (places[0] >= f and places[-1] == b - 1)):
+        return f"its nodes are not of the rows from {f} to {b} (K1, K2)"
+    return None if (places[1:] > places[:-1]).all() else "the positions of its nodes do not ascend (K2)"
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

@@ -27,7 +27,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -35,6 +35,7 @@ __all__ = [
     "check",
     "count",
     "evict",
+    "fault",
     "insert",
     "query",
     "query_each",
@@ -148,6 +149,16 @@ def capacity(state: Any) -> int:
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, answer, size, cursor = state
     return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), answer, size, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, answer, size, cursor = state
+    if len(cursor) != 2 or len(size) != length(answer):
+        return "its cursors are not f and b, or it has not an answer for each size"
+    sizes = [int(each) for each in size]
+    if not sizes or not 0 < sizes[-1] <= sizes[0] <= UNBOUNDED or any(a <= b for a, b in pairwise(sizes)):
+        return "the sizes that it answers do not descend (K3)"
+    return ring_fault(ring, *cursor)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

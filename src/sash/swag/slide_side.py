@@ -29,7 +29,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import LAST, relaid, ring_fault, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -37,6 +37,7 @@ __all__ = [
     "check",
     "count",
     "evict",
+    "fault",
     "insert",
     "query",
     "query_each",
@@ -133,6 +134,16 @@ def capacity(state: Any) -> int:
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, tail, cursor = state
     return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), tail, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, tail, cursor = state
+    if len(cursor) != 4 or length(tail) != 1:
+        return "its cursors are not f, m, b and the shortest range, or it has more than one tail"
+    f, m, b, shortest = (int(each) for each in cursor)
+    if not 0 <= shortest <= LAST or (shortest and b - m > shortest):
+        return f"{b - m} rows are not folded, and the shortest range is {shortest} (K5)"
+    return ring_fault(ring, f, m, b)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

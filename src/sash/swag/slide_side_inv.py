@@ -31,7 +31,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -39,6 +39,7 @@ __all__ = [
     "check",
     "count",
     "evict",
+    "fault",
     "insert",
     "query",
     "query_each",
@@ -129,6 +130,16 @@ def capacity(state: Any) -> int:
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, base, cursor = state
     return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), base, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, base, cursor = state
+    if len(cursor) != 3 or length(base) != 1:
+        return "its cursors are not f, a and b, or it has more than one base"
+    f, a, b = (int(each) for each in cursor)
+    if not 0 <= a <= b:
+        return f"its anchor is at {a}, and its newest row before {b}"
+    return ring_fault(ring, f, b)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

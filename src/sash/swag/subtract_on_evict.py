@@ -18,9 +18,9 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
 FACTS = Facts(
     title="Subtract-on-Evict",
@@ -74,6 +74,13 @@ def capacity(state: Any) -> int:
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, total, cursor = state
     return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), total, cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    ring, total, cursor = state
+    if len(cursor) != 2 or length(total) != 1:
+        return "its cursors are not f and b, or it has more than one total"
+    return ring_fault(ring, *cursor)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

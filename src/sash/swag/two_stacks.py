@@ -23,9 +23,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, room_for, slot
+from sash.swag.ring import relaid, ring_fault, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
 FACTS = Facts(
     title="Two-Stacks",
@@ -96,6 +96,13 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     values, sums, cursor = state
     f, b, room = int(cursor[F]), int(cursor[B]), room_for(capacity)
     return relaid(aggregate, values, f, b, room), relaid(aggregate, sums, f, b, room), cursor
+
+
+def fault(aggregate: Monoid, state: Any) -> str | None:
+    values, sums, cursor = state
+    if len(cursor) != 3 or length(values) != length(sums):
+        return "its cursors are not f, m and b, or it has more sums than values"
+    return ring_fault(values, *cursor)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:

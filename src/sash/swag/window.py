@@ -128,6 +128,7 @@ class Window:
         self._monoid: Monoid | None = None
         self._state: Any = None
         self._broken: BaseException | None = None
+        self._is_restored = False
         self._guard = Guard()
         if dtype is not None:
             self._bind(_columns_of(dtype, max(1, aggregate.arity)))
@@ -257,10 +258,11 @@ class Window:
     def query_range(self, start: int, end: int) -> Any:
         """The aggregate of the positions in [start, end)."""
         self._needs_positions()
+        first, last = _position(start), _position(end)
         if not len(self):
             raise EmptyWindow.cannot("query")
         answer = self._usable().allocate(1)
-        _query_range(self._algorithm, self._usable(), self._state, _position(start), _position(end), answer)
+        self._change(_query_range, self._algorithm, self._usable(), self._state, first, last, answer)
         return self._lowered(load(answer, 0))
 
     def _needs_positions(self) -> None:
@@ -276,7 +278,7 @@ class Window:
             return saved.pack({"algorithm": self.algorithm, "aggregate": self._fingerprint(), "columns": None})
         state = self._state
         if self._algorithm.gives("frozen"):
-            state = self._algorithm.steps.frozen(self._usable(), state)
+            state = self._change(self._algorithm.steps.frozen, self._usable(), state)
         return saved.pack(
             {
                 "algorithm": self.algorithm,
@@ -299,23 +301,34 @@ class Window:
         content = saved.unpack(blob)
         if not isinstance(content, dict) or not {"algorithm", "aggregate", "columns"} <= content.keys():
             raise InvalidState.damaged("it is not the state of a window")
+        columns, state = content["columns"], content.get("state")
         for what, given in (("algorithm", self.algorithm), ("aggregate", self._fingerprint())):
             if content[what] != given:
                 raise InvalidState.other(what, content[what], given)
         fresh = Window(self.algorithm, self.aggregate)
-        if content["columns"] is not None:
-            fresh._bind(tuple(Column(Field(code), nullable=True) for code in content["columns"]))
+        if columns is not None:
+            try:
+                fresh._bind(_saved_columns(columns, max(1, self.aggregate.arity)))
+            except SashError as error:
+                raise InvalidState.damaged(f"it is not of values that {self.aggregate.name} takes") from error
             if self._monoid is not None and self._monoid.columns != fresh._usable().columns:
-                raise InvalidState.other("values of type", content["columns"], self._usable().columns[0])
-            steps = self._algorithm.steps
-            if self._algorithm.gives("thawed"):
-                fresh._state = steps.thawed(fresh._usable(), content["state"])
-            else:
-                fresh._state = _like(fresh._state, content["state"])
-            if not 0 <= steps.count(fresh._state) <= steps.capacity(fresh._state):
-                raise InvalidState.damaged("it claims more rows than it has room for")
+                raise InvalidState.other("values of type", ", ".join(columns), self._usable().columns[0])
+            fresh._thaw(state)
         self._monoid, self._state, self._broken = fresh._monoid, fresh._state, None
+        self._is_restored = True
         return self
+
+    def _thaw(self, given: Any) -> None:
+        """Go on from a saved state, if it is one that the steps of the algorithm can go on from."""
+        monoid, steps = self._usable(), self._algorithm.steps
+        is_frozen = self._algorithm.gives("frozen")
+        state = _like(steps.frozen(monoid, self._state) if is_frozen else self._state, given, monoid)
+        wrong = steps.fault(monoid, state)
+        if wrong is not None:
+            raise InvalidState.damaged(wrong)
+        self._state = steps.thawed(monoid, state) if is_frozen else state
+        if not 0 <= len(self) <= steps.capacity(self._state):
+            raise InvalidState.damaged("it claims more rows than it has room for")
 
     def _fingerprint(self) -> str:
         """What must agree for a state to mean the same: name, parameters, and the fields of a user's own."""
@@ -357,7 +370,7 @@ class Window:
 
     def _insert(self, columns: tuple[border.Values, ...]) -> None:
         partials = self._lifted(columns)
-        if self._algorithm.facts.sizes is Sizes.UNORDERED and len(self):
+        if self._algorithm.facts.sizes is Sizes.UNORDERED:
             newest = int(self._algorithm.steps.newest(self._state))
             if newest > _LAST_POSITION - len(columns[0]):
                 raise InvalidInput.option("position", newest + 1, "a whole number of 64 bits: there is none after it")
@@ -395,16 +408,22 @@ class Window:
             return step(*arguments)
         except Exception as error:
             self._broken = error
-            raise InvalidAggregate.breaks(self.aggregate.name, error) from error
+            raise self._unusable(error) or InvalidAggregate.breaks(self.aggregate.name, error) from error
+
+    def _unusable(self, error: Exception) -> InvalidState | None:
+        """What the functions of sash cannot compute with, if it came as bytes, is damaged."""
+        if not self._is_restored or isinstance(self.aggregate, Aggregate):
+            return None
+        return InvalidState.partials(self.aggregate.name, error)
 
     def _lowered(self, partial: Partial) -> Any:
         plain = tuple(_plain(each) for each in partial)
         try:
             value, presence = self._usable().outputs[0].read(plain)
         except Exception as error:
-            if not isinstance(self.aggregate, Aggregate):
-                raise
-            raise InvalidAggregate.fails(self.aggregate.name, "lower", plain, error) from error
+            if isinstance(self.aggregate, Aggregate):
+                raise InvalidAggregate.fails(self.aggregate.name, "lower", plain, error) from error
+            raise self._unusable(error) or error from error
         if presence == Presence.OVERFLOW:
             raise NumberOverflow.at(self.aggregate.name, 0)
         return _plain(value)
@@ -441,22 +460,39 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _like(model: Any, given: Any) -> Any:
-    """A saved state in the form of a fresh one: the same nesting, arrays where it has arrays."""
-    if isinstance(model, tuple):
-        if not isinstance(given, tuple) or len(given) != len(model):
-            raise InvalidState.damaged("its parts do not fit the algorithm")
-        return tuple(_like(inner, part) for inner, part in zip(model, given, strict=True))
-    if isinstance(model, np.ndarray):
-        try:
-            array = np.ascontiguousarray(given, dtype=model.dtype)
-        except (TypeError, ValueError) as error:
-            raise InvalidState.damaged("an array of it has another type") from error
-        if array.ndim != model.ndim or array.shape[1:] != model.shape[1:]:
-            raise InvalidState.damaged("an array of it has another shape")
-        return array
-    if isinstance(model, list) and isinstance(given, list | np.ndarray):
-        return given if isinstance(given, list) else given.tolist()
-    if type(model) is type(given):
-        return given
-    raise InvalidState.damaged("its parts do not fit the algorithm")
+def _saved_columns(codes: Any, arity: int) -> tuple[Column, ...]:
+    """The types of values, as `save` writes them."""
+    if not isinstance(codes, tuple) or len(codes) != arity:
+        raise InvalidState.damaged(f"it is not of {arity} column(s) of values")
+    found = tuple(Column(Field(code), nullable=True) for code in codes)
+    if any(each.field.is_array for each in found):
+        raise InvalidState.damaged("its values are arrays")
+    return found
+
+
+def _like(model: Any, given: Any, monoid: Monoid) -> Any:
+    """A saved state in the form of a fresh one: the same nesting, with partials and whole numbers where it has them."""
+    if not isinstance(model, tuple):
+        return _integers(given, monoid.is_compiled)
+    if not isinstance(given, tuple) or len(given) != len(model):
+        raise InvalidState.damaged("its parts do not fit the algorithm")
+    if any(isinstance(each, tuple) for each in model):
+        return tuple(_like(inner, part, monoid) for inner, part in zip(model, given, strict=True))
+    try:  # a tuple without tuples is an array for each field of partials
+        fields = tuple(
+            field.restored(part, monoid.is_compiled) for field, part in zip(monoid.fields, given, strict=True)
+        )
+    except ValueError as error:
+        raise InvalidState.damaged(str(error)) from error
+    if len({len(each) for each in fields}) > 1:
+        raise InvalidState.damaged("the fields of its partials are not equally many")
+    return fields
+
+
+def _integers(given: Any, compiled: bool) -> Any:
+    """Whole numbers, as `contract.integers` makes room for them."""
+    if isinstance(given, np.ndarray) and given.dtype == np.int64 and given.ndim == 1:
+        return given if compiled else given.tolist()
+    if not isinstance(given, list) or any(type(each) is not int or not -(2**63) <= each < 2**63 for each in given):
+        raise InvalidState.damaged("a cursor of it is not a whole number")
+    return np.array(given, np.int64) if compiled else given
