@@ -696,6 +696,13 @@ class InvalidWindow(SashError, ValueError):
         )
 
     @classmethod
+    def too_many_at_once(cls, most: int) -> "InvalidWindow":
+        return cls(
+            f"The watermark moved over more than {most:,} ends of windows of the last rows: that many results are not "
+            "computed at once. Make `every` longer, or see that watermarks are in the unit of `on`."
+        )
+
+    @classmethod
     def not_a_window(cls, value: object) -> "InvalidWindow":
         return cls(f"Expected a window, made by a call such as sash.tumbling('10 minutes'), but got {_shown(value)}.")
 

@@ -131,7 +131,7 @@ def test_slices_hold_the_rows_that_were_added(dtype: str, data: st.DataObject) -
             old.add(*columns([(number, 1) for number in range(SLICES)], dtype))
         else:
             saved = runs.frozen(np.arange(SLICES))
-            runs = Runs.thawed(dtype, saved)
+            runs = Runs.thawed(dtype, saved, len(saved[0]))
             again = runs.frozen(np.arange(SLICES))
             assert all(a.tobytes() == b.tobytes() for a, b in zip(saved, again, strict=True))
         runs.check()

@@ -16,7 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.errors import InvalidInput, InvalidState
+from sash.slicing.slices import checked
 
 __all__ = ["Keys"]
 
@@ -109,10 +111,7 @@ class Keys:
     def frozen(self) -> tuple[Any, ...]:
         """All of it as plain values; equal tables freeze to equal values."""
         values = pa.table(self.columns(np.arange(self.capacity)), names=[column.name for column in self._columns])
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, values.schema) as writer:
-            writer.write_table(values)
-        return self.capacity, np.array(sorted(self._free), np.int64), sink.getvalue().to_pybytes()
+        return self.capacity, np.array(sorted(self._free), np.int64), table_bytes(values)
 
     @classmethod
     def thawed(cls, frozen: tuple[Any, ...]) -> "Keys":
@@ -123,23 +122,32 @@ class Keys:
         >>> Keys.thawed(keys.frozen()).slots([[9, 8]], 2)
         array([1, 2])
         """
+        if not isinstance(frozen, tuple) or len(frozen) != 3:
+            raise InvalidState.damaged("its keys are not whole")
+        capacity, free, values = (
+            frozen[0],
+            checked(frozen[1], np.int64, "free slots"),
+            table_of_bytes(frozen[2], "the table of its keys"),
+        )
         try:
-            capacity, free, saved = frozen
-            with pa.ipc.open_stream(saved) as reader:
-                values = reader.read_all()
             keys = cls(values.schema.types, values.schema.names)
-        except (pa.ArrowException, InvalidInput, TypeError, ValueError) as error:
+        except InvalidInput as error:
             raise InvalidState.damaged(f"its keys cannot be read ({error})") from error
-        if any(len(each) != capacity for each in values.columns) or len(free) > capacity:
-            raise InvalidState.damaged(f"there are {values.num_rows} keys for {capacity} slots")
-        if len(free) and not 0 <= free.min() <= free.max() < capacity:
+        if type(capacity) is not int or any(len(each) != capacity for each in values.columns):
+            raise InvalidState.damaged(f"there are {values.num_rows} keys, not one for each slot")
+        if not len(free) <= capacity <= len(free) + (values.num_rows or 1):
+            raise InvalidState.damaged(f"{len(free)} slots are free, and there are not as many keys")
+        if len(free) and not (free[0] >= 0 and free[-1] < capacity and (free[1:] > free[:-1]).all()):
             raise InvalidState.damaged("a slot is free that was never in use by a key")
         live = np.ones(capacity, np.bool_)
         live[free] = False
         slots = np.flatnonzero(live)
         keys.capacity, keys._free = capacity, free.tolist()
         for column, saved_values in zip(keys._columns, values.columns, strict=True):
-            codes, distinct = column.encoded(saved_values)
+            try:
+                codes, distinct = column.encoded(saved_values)
+            except (pa.ArrowException, ValueError) as error:
+                raise InvalidState.damaged(f"its keys cannot be read ({error})") from error
             column.reserve(capacity)
             column.store(slots, list(map(distinct.__getitem__, codes[slots].tolist())))
         keys._table = dict(zip(keys._keys_in(slots), slots.tolist(), strict=True))

@@ -1,36 +1,46 @@
 """A stream as bytes, with what it takes to tell whether a plan may read them."""
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sash.algebra.fields import Field
 from sash.algebra.kept import PYTHON, Meanings, check_meanings, meanings_of
 from sash.algebra.monoid import Column
+from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
+from sash.engine.options import options_of
 from sash.engine.state import State
 from sash.engine.step import Engine
-from sash.errors import InvalidState
+from sash.engine.tables import read_rows
+from sash.engine.thawing import thawed
+from sash.errors import InvalidState, SashError
 from sash.plan.plan import Options, Plan, make_plan
 from sash.plan.query import Query
 from sash.plan.share import ColumnType
 from sash.swag import saved as bytes_of
 from sash.windows.duration import Duration
-from sash.windows.kinds import Cumulative, Landmark, LastRows, Punctuated, Rows, Session, Sliding, Window
+from sash.windows.kinds import (
+    Cumulative,
+    Landmark,
+    LastRows,
+    Punctuated,
+    Rows,
+    Session,
+    Sliding,
+    Window,
+    cumulative,
+    landmark,
+    punctuated,
+    session,
+    sliding,
+)
 from sash.windows.measure import Measure, MeasureKind
 
-__all__ = [
-    "Saved",
-    "check_functions",
-    "load",
-    "same_queries",
-    "save",
-    "state_of",
-    "table_bytes",
-    "table_of_bytes",
-    "windows_only",
-]
+__all__ = ["Saved", "check_functions", "load", "plan_of", "same_queries", "save", "state_of", "windows_only"]
 
 MAGIC = b"SASHSTR\0"
 
@@ -98,38 +108,105 @@ def save(
 def load(blob: Any) -> Saved:
     """What was saved; bytes that are anything else are refused with the reason."""
     content = bytes_of.unpack(blob, MAGIC, "stream")
+    if not isinstance(content, dict):
+        raise InvalidState.damaged("it is not the state of a stream")
     try:
-        schema = pa.ipc.read_schema(pa.py_buffer(content["types"]))
-        fields = content["fields"]
-        types = {each.name: ColumnType(_column(*fields[each.name]), each.type) for each in schema}
-        measure = None
-        if content["measure"] is not None:
-            kind, logical = content["measure"]
-            found = pa.ipc.read_schema(pa.py_buffer(logical))
-            measure = Measure(MeasureKind(kind), found.field(0).type if len(found) else None)
-        given = dict(content["options"])
-        options = Options(**{**given, "lateness": _unlength(given["lateness"]), "delay": _unlength(given["delay"])})
-        return Saved(
-            content["queries"],
+        queries = _pairs_of_texts(content["queries"])
+        measure = _measure(content["measure"])
+        saved = Saved(
+            queries,
             [_window(each) for each in content["windows"]],
-            options,
-            types,
+            _options(content["options"]),
+            _types(content["types"], content["fields"]),
             measure,
-            tuple(pa.ipc.read_schema(pa.py_buffer(content["keys"])).types),
-            content["fingerprint"],
-            content["keeps_late"],
-            [table_of_bytes(each) for each in content["late_rows"]],
-            content["pending"],
+            tuple(schema_of_bytes(content["keys"]).types),
+            _typed(content["fingerprint"], str),
+            _typed(content["keeps_late"], bool),
+            [table_of_bytes(each) for each in _typed(content["late_rows"], list)],
+            _pending(content["pending"]),
             content["state"],
-            content.get("meanings", {}),
-            content.get("python", PYTHON),
+            _meanings(content.get("meanings", {})),
+            _typed(content.get("python", PYTHON), str),
         )
-    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+    except InvalidState:
+        raise
+    except (SashError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, pa.ArrowException) as error:
         raise InvalidState.damaged(f"its parts do not fit together ({error})") from error
+    if len(saved.windows) != len(queries) or (saved.state is not None and measure is None):
+        raise InvalidState.damaged("its windows are not those of its queries, or not on any measure")
+    if len(saved.key_types) != (0 if saved.state is None else len(saved.options.by)):
+        raise InvalidState.damaged("its keys are not of the columns that it is kept by")
+    return saved
 
 
-def _column(code: str, is_time: bool, decimal: tuple[int, int] | None = None) -> Column:
-    return Column(Field(code, decimal), nullable=True, is_time=is_time)
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"a {type(value).__name__} stands where a {kind.__name__} should")
+    return value
+
+
+def _pairs_of_texts(given: Any) -> list[tuple[str, str]]:
+    found = [(_typed(name, str), _typed(text, str)) for name, text in _typed(given, list)]
+    if len({name for name, _ in found}) < len(found):
+        raise ValueError("two queries have one name")
+    return found
+
+
+def _meanings(given: Any) -> dict[str, Meanings]:
+    for each in _typed(given, dict).values():
+        for functions in _typed(each, dict).values():
+            for name, digest in _typed(functions, dict).items():
+                _typed(name, str), _typed(digest, str)
+    return dict(given)
+
+
+def _options(given: Any) -> Options:
+    lateness, delay = (_unlength(given[name]) for name in ("lateness", "delay"))
+    by, partial = _typed(given["by"], tuple), _typed(given["partial"], bool)
+    return options_of(given["on"], list(by), lateness, delay, given["in_order"], given["emit"], partial)
+
+
+def _types(schema: Any, described: Any) -> dict[str, ColumnType]:
+    """The types of columns, as Arrow has them and as kernels read them; the second follows from the first."""
+    found = schema_of_bytes(schema)
+    rows = read_rows(found.empty_table())
+    types = {}
+    for each in found:
+        code, is_time, decimal = described[each.name]
+        column = Column(Field(code, decimal), nullable=True, is_time=_typed(is_time, bool))
+        known = rows.column(each.name).column
+        told = code, is_time, decimal
+        # Lists of dates and decimals are kept as the objects that they are.
+        is_plain = told == ("O", False, None) and (known.is_time or known.field.decimal is not None)
+        if not is_plain and told != (known.field.code, known.is_time, known.field.decimal):
+            raise ValueError(f"column {each.name!r} is not of {each.type}")
+        types[each.name] = ColumnType(column, each.type)
+    if len(types) != len(found):
+        raise ValueError("two columns have one name")
+    return types
+
+
+def _measure(given: Any) -> Measure | None:
+    if given is None:
+        return None
+    kind, logical = given
+    schema = schema_of_bytes(logical)
+    measure = Measure(MeasureKind(kind), schema.field(0).type if len(schema) else None)
+    known = None if measure.logical is None else Measure.of(measure.logical)
+    if (measure.kind is MeasureKind.TIME) != (known is not None) or (known is not None and known != measure):
+        raise ValueError(f"positions are no {kind}")
+    measure.to_arrow(np.zeros(1, measure.dtype))[0].as_py()  # its zone is one
+    return measure
+
+
+def _pending(given: Any) -> list[Any]:
+    """Watermarks that came before the first row: one at most."""
+    for each in _typed(given, list):
+        if isinstance(each, bool) or not isinstance(each, int | float | dt.date) or each != each:
+            raise ValueError("a watermark is no number and no time")
+    if len(given) > 1:
+        raise ValueError("there is more than one watermark")
+    return list(given)
 
 
 def check_functions(saved: Saved, given: Query) -> None:
@@ -143,12 +220,21 @@ def same_queries(saved: Saved, given: Sequence[Query]) -> tuple[Query, ...]:
     return tuple(by_name[name] for name, _ in saved.queries if name in by_name)
 
 
+def plan_of(queries: Sequence[Query], saved: Saved) -> Plan:
+    """The plan of queries that were saved: they made one before, so it is the bytes if they do not."""
+    assert saved.measure is not None
+    try:
+        return make_plan(queries, saved.options, saved.types, saved.measure, saved.key_types)
+    except (SashError, TypeError, ValueError, pa.ArrowException) as error:
+        raise InvalidState.damaged(f"its queries cannot be computed of its columns ({error})") from error
+
+
 def state_of(plan: Plan, saved: Saved) -> State:
     """The state under a plan of the saved queries, or of some of them: then `adapt` must follow."""
-    try:
-        return State.thawed(plan, saved.state or {})
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InvalidState.damaged(f"its arrays do not fit together ({error})") from error
+    state = thawed(plan, saved.state)
+    if len(plan.queries) == len(saved.queries):
+        state.fit(plan)
+    return state
 
 
 def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State]:
@@ -160,12 +246,22 @@ def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State
         if window is None:
             raise InvalidState.own_window(name, text)
         queries.append(Query(name, window, ()))
-    assert saved.measure is not None
-    plan = make_plan(queries, saved.options, saved.types, saved.measure, saved.key_types)
+    if saved.state is None:
+        raise InvalidState.damaged("it has no state")
+    plan = plan_of(queries, saved)
     return plan, state_of(plan, saved)
 
 
-_WINDOWS = {each.__name__: each for each in (Cumulative, Landmark, LastRows, Punctuated, Rows, Session, Sliding)}
+# Windows by their classes, and how each is made of its parts: what cannot be is refused there.
+_WINDOWS: dict[str, Callable[..., Window]] = {
+    Cumulative.__name__: cumulative,
+    Landmark.__name__: landmark,
+    LastRows.__name__: sliding,
+    Punctuated.__name__: punctuated,
+    Rows.__name__: lambda size, every: sliding(rows=size, every=every),
+    Session.__name__: session,
+    Sliding.__name__: sliding,
+}
 
 
 def _described(window: Window) -> Any:
@@ -179,7 +275,10 @@ def _window(described: Any) -> Window | None:
     if described is None:
         return None
     name, values = described
-    return _WINDOWS[name](**{field: _unlength(value) for field, value in values.items()})
+    window = _WINDOWS[name](**{field: _unlength(value) for field, value in values.items()})
+    if type(window).__name__ != name:
+        raise ValueError(f"a window is no {name}")
+    return window
 
 
 def _length(value: Any) -> Any:
@@ -187,18 +286,4 @@ def _length(value: Any) -> Any:
 
 
 def _unlength(value: Any) -> Any:
-    return Duration(value[1]) if isinstance(value, tuple) else value
-
-
-def table_bytes(table: pa.Table) -> bytes:
-    """A table with its schema."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue().to_pybytes())
-
-
-def table_of_bytes(content: bytes) -> pa.Table:
-    """What `table_bytes` wrote."""
-    with pa.ipc.open_stream(content) as reader:
-        return reader.read_all()
+    return Duration(_typed(value[1], int)) if isinstance(value, tuple) else value

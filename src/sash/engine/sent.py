@@ -1,12 +1,16 @@
 """What was sent and may still change: so that exactly the windows that changed are sent again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sash.algebra.compiler import kernel
-from sash.slicing.slices import Array
+from sash.algebra.fields import Field
+from sash.errors import InvalidState
+from sash.slicing.slices import Array, checked
 
 __all__ = ["Sent"]
 
@@ -26,6 +30,24 @@ class Sent:
     def __len__(self) -> int:
         return len(self.slots)
 
+    @classmethod
+    def thawed(cls, frozen: Any, dtype: Any, results: Sequence[tuple[Field, Any]]) -> "Sent":
+        """Windows that were saved: their edges of this type, their results of these fields and Arrow types.
+
+        Without results, where windows are is all that is read.
+        """
+        if not isinstance(frozen, tuple) or len(frozen) != 5 or not isinstance(frozen[4], tuple):
+            raise InvalidState.damaged("the windows that were sent are not whole")
+        slots = checked(frozen[0], np.int64, "slots of windows")
+        starts, ends = (checked(each, dtype, "edges of windows", len(slots)) for each in frozen[1:3])
+        revisions = checked(frozen[3], np.int64, "revisions of windows", len(slots))
+        if not (starts < ends).all() or not ((revisions >= 0) & (revisions < 2**62)).all():
+            raise InvalidState.damaged("a window that was sent ends before it starts, or was never sent")
+        if results and len(frozen[4]) != len(results):
+            raise InvalidState.damaged("the windows that were sent have other results")
+        columns = tuple(_thawed(each, *result, len(slots)) for each, result in zip(frozen[4], results, strict=False))
+        return cls(slots, starts, ends, revisions, columns)
+
     def taken(self, places: Array) -> "Sent":
         columns = tuple((_pick(values, places), valid[places]) for values, valid in self.columns)
         return Sent(self.slots[places], self.starts[places], self.ends[places], self.revisions[places], columns)
@@ -43,6 +65,22 @@ class Sent:
             for (mine, valid), (theirs, other_valid) in zip(self.columns, other.columns, strict=True)
         )
         return Sent(slots, starts, ends, revisions, columns)
+
+
+def _thawed(given: Any, field: Field, arrow: Any, windows: int) -> tuple[Any, Array]:
+    """A column of results: values, and where there is one."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise InvalidState.damaged("a result of a window that was sent is missing")
+    valid = checked(given[1], np.bool_, "results of windows", windows)
+    try:
+        values = field.restored(given[0], compiled=True)
+        if field.is_object:
+            pa.array([value if known else None for value, known in zip(values, valid.tolist(), strict=True)], arrow)
+    except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
+        raise InvalidState.damaged(f"a result of a window that was sent is none ({error})") from error
+    if len(values) != windows:
+        raise InvalidState.damaged("results of windows that were sent are missing")
+    return values, valid
 
 
 def _pick(values: Any, places: Array) -> Any:

@@ -18,7 +18,7 @@ from sash.slicing.runs import Runs
 from sash.slicing.slices import Array, Slices, grown
 from sash.windows.kinds import OpenWindows
 
-__all__ = ["State"]
+__all__ = ["State", "kept", "no_rows"]
 
 
 @dataclass
@@ -50,6 +50,7 @@ class State:
     punctuations: tuple[str, ...] = ()  # columns that the bits of slices and waiting rows stand for
     # Of parts of partials that came later, by group and part: the newest row that they may lack.
     lacking: dict[tuple[str, Part], Any] = field(default_factory=dict)
+    is_restored: bool = False  # from bytes: what cannot be computed with may be their fault
 
     @classmethod
     def empty(cls, plan: Plan) -> "State":
@@ -128,6 +129,7 @@ class State:
             dict(self.unseen),
             self.punctuations,
             dict(self.lacking),
+            self.is_restored,
         )
 
     @property
@@ -216,60 +218,6 @@ class State:
             "lacking": [(group, *part, newest) for (group, part), newest in self.lacking.items()],
         }
 
-    @classmethod
-    def thawed(cls, plan: Plan, frozen: dict[str, Any]) -> "State":
-        """What `frozen` gave, under a plan of some of the queries that it was made for; `adapt` makes it that plan's.
-
-        Partials are found by what they mean: the layout of the plan that it was made under is part of it.
-        """
-        slices = Slices.thawed(frozen["slices"])
-        slices.dirty[:] = 0
-        found = {
-            tuple(key): field
-            for keys, fields in zip(frozen["layout"], frozen["partials"], strict=True)
-            for key, field in zip(keys, fields, strict=True)
-        }
-        partials = []
-        for group, names in zip(plan.groups, plan.group_columns, strict=True):
-            each = kept(group, plan)
-            each.thaw(tuple(found[key] for key in cls.layout(group, names)))
-            each.ensure(slices.capacity)
-            partials.append(each)
-        waiting = frozen["waiting"]
-        columns = {
-            name: (_objects(data) if isinstance(data, list) else data, valid)
-            for name, (data, valid) in waiting["columns"].items()
-        }
-        return cls(
-            Keys.thawed(frozen["keys"]),
-            slices,
-            partials,
-            plan.groups,
-            plan.group_columns,
-            Batch(waiting["slots"], waiting["positions"], waiting["bits"], columns),
-            frozen["watermark"],
-            plan.measure.lowest,
-            frozen["newest"],
-            frozen["rows_since"],
-            frozen["unordered_until"],
-            Cutting(**frozen["cutting"]),
-            frozen["late"],
-            frozen["rows"],
-            frozen["swept"],
-            frozen["fired"],
-            frozen["closed"],
-            {
-                name: {slot: OpenWindows(list(windows), memory) for slot, (windows, memory) in contexts.items()}
-                for name, contexts in frozen["contexts"].items()
-            },
-            {name: Sent(*given) for name, given in frozen["sent"].items()},
-            frozen["due"],
-            frozen["added"],
-            frozen["unseen"],
-            tuple(frozen["punctuations"]),
-            {(group, (name, tuple(columns))): newest for group, name, columns, newest in frozen["lacking"]},
-        )
-
     def moved(self, new: Plan) -> None:
         """Go on under another plan: partials that both keep stay, others start with no rows."""
         found_runs: dict[tuple[str, ...], Any] = {}
@@ -346,12 +294,6 @@ def _moved_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Arra
 
 def _plain(values: Any) -> Any:
     return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "O" else values
-
-
-def _objects(values: list[Any]) -> Array:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
 
 
 def _blank(data: Any, count: int) -> Any:

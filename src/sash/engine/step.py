@@ -23,7 +23,7 @@ from sash.engine.sent import Sent, revised
 from sash.engine.state import State
 from sash.engine.users import asked, check_windows, is_position
 from sash.engine.waiting import Batch
-from sash.errors import InvalidAggregate, InvalidWindow, SashError
+from sash.errors import InvalidAggregate, InvalidState, InvalidWindow, SashError
 from sash.plan.decide import finishes
 from sash.plan.plan import Plan, Planned
 from sash.slicing import slice_manager, sweeper
@@ -151,7 +151,12 @@ class Engine:
         finally:
             if undo is not None:
                 self._take_back(state, undo)
-        results = table_of(plan, state.keys, self.schema, fired) if fired else self.nothing
+        try:
+            results = table_of(plan, state.keys, self.schema, fired) if fired else self.nothing
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            if not state.is_restored:
+                raise
+            raise self._blamed(state, error, "lower") from error
         self._forget(state, after)  # keys, too: they are in the results by now
         return results
 
@@ -187,21 +192,23 @@ class Engine:
                 partials.add(placed.ids, inputs)
                 partials.merge(placed.merged)
             except Exception as error:
-                raise self._blamed(error, "lift or combine") from error
+                raise self._blamed(state, error, "lift or combine") from error
         if len(placed.merged):
             slice_manager.release(slices, placed.merged[:, 1])
         return placed
 
-    def _blamed(self, error: Exception, what: str) -> Exception:
-        """An error while partials were computed is that of a user's function, if there is one."""
+    def _blamed(self, state: State, error: Exception, what: str) -> Exception:
+        """An error while partials were computed is that of a user's function, if there is one; or of saved bytes."""
         users = [
             reading.template.name
             for query in self.plan.queries
             for reading in query.readings
             if isinstance(reading.template, Aggregate)
         ]
-        if isinstance(error, SashError) or not users:
+        if isinstance(error, SashError) or not (users or state.is_restored):
             return error
+        if not users:
+            return InvalidState.partials("what was asked for", error)
         return InvalidAggregate.fails(" or ".join(dict.fromkeys(users)), what, "rows of this push", error)
 
     def _edges_of(self, window: Any, positions: Array) -> Array:
@@ -336,7 +343,7 @@ class Engine:
                 self.combines += 0 if view is None else self._combined(lengths, covered, str(how))
                 answers.append(None if view is None else partials.answer(view, state.slices, ended, algorithm))
         except Exception as error:
-            raise self._blamed(error, "combine or lower") from error
+            raise self._blamed(state, error, "combine or lower") from error
         columns = columns_of(query, answers)
         if not plan.has_revisions:
             names = self._families[query.name][1] if query.name in self._families else None

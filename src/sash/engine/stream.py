@@ -340,7 +340,7 @@ class Stream:
 
     def _restore(self, saved: Any, given: tuple[Query, ...], missing: list[str]) -> None:
         plan_queries = saving.same_queries(saved, given)
-        plan = make_plan(plan_queries, saved.options, saved.types, saved.measure, saved.key_types)
+        plan = saving.plan_of(plan_queries, saved)
         if not missing and plan.fingerprint != saved.fingerprint:
             raise InvalidState.other("a plan whose aggregates are", saved.fingerprint[:12], plan.fingerprint[:12])
         engine = Engine(plan)

@@ -24,7 +24,9 @@ def is_position(value: Any, dtype: Any) -> bool:
     """Whether a user's number can be a position."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
-    return bool(value == value) and (dtype.kind == "f" or float(value).is_integer())
+    if dtype.kind == "f":
+        return bool(value == value)
+    return bool(abs(value) <= 2**62) and int(value) == value
 
 
 def check_windows(window: Any, windows: Any, dtype: Any) -> None:

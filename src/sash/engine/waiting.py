@@ -1,12 +1,16 @@
 """Rows that wait until no earlier row can come, in the order of their positions, ties by arrival."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.compiler import kernel
-from sash.slicing.slices import Array
+from sash.engine.objects import refuse_foreign
+from sash.errors import InvalidState
+from sash.plan.share import ColumnType
+from sash.slicing.slices import Array, checked
 
 __all__ = ["Batch", "order_by_key"]
 
@@ -30,6 +34,21 @@ def order_by_key(slots: Array, keys: int) -> Array:
     return order
 
 
+def _thawed(name: str, given: Any, kind: ColumnType, rows: int) -> tuple[Array, Array]:
+    """A column of waiting rows: data, and where it is valid."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise InvalidState.damaged(f"column {name!r} of waiting rows is missing")
+    valid = checked(given[1], np.bool_, f"values of column {name!r}", rows)
+    if not kind.column.field.is_object:
+        return checked(given[0], kind.column.field.dtype, f"values of column {name!r}", rows), valid
+    if not isinstance(given[0], list) or len(given[0]) != rows:
+        raise InvalidState.damaged(f"column {name!r} of waiting rows is cut short")
+    refuse_foreign([value for value, known in zip(given[0], valid.tolist(), strict=True) if known], kind.arrow)
+    objects = np.empty(rows, object)
+    objects[:] = given[0]
+    return objects, valid
+
+
 @dataclass(frozen=True)
 class Batch:
     """Some rows as the engine sees them: whose, where, which punctuations, and the columns that aggregates read."""
@@ -41,6 +60,21 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.slots)
+
+    @classmethod
+    def thawed(cls, frozen: Any, dtype: Any, columns: Mapping[str, ColumnType]) -> "Batch":
+        """Rows that were saved, with these of their columns, if they are in order."""
+        if not isinstance(frozen, dict) or not isinstance(found := frozen.get("columns"), dict):
+            raise InvalidState.damaged("the rows that wait are not whole")
+        slots = checked(frozen.get("slots"), np.int64, "slots of waiting rows")
+        rows = len(slots)
+        positions = checked(frozen.get("positions"), dtype, "positions of waiting rows", rows)
+        bits = checked(frozen.get("bits"), np.int64, "bits of waiting rows")
+        if not (positions[1:] >= positions[:-1]).all() or (len(bits) and len(bits) != rows):
+            raise InvalidState.damaged("the rows that wait are not in order")
+        return cls(
+            slots, positions, bits, {name: _thawed(name, found.get(name), kind, rows) for name, kind in columns.items()}
+        )
 
     def part(self, begin: int, end: int) -> "Batch":
         """A stretch of rows."""

@@ -16,6 +16,7 @@ import numpy as np
 from sash.algebra.compiler import Prepared, jitable, kernel
 from sash.algebra.fields import Field, Fields, allocate, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
+from sash.errors import InvalidState
 from sash.slicing.runs import Statistic
 from sash.slicing.slices import NO_CUT, Array, Slices, grown
 from sash.slicing.window_manager import Ended
@@ -252,9 +253,21 @@ class Partials:
         fields = (*self.fields, *(self.inner or ()))
         return sum(each.nbytes if isinstance(each, np.ndarray) else 8 * len(each) for each in fields)
 
-    def thaw(self, frozen: Fields) -> None:
-        """Go on from what `frozen` gave."""
-        self.fields = frozen
+    def thaw(self, frozen: Fields, slices: int) -> None:
+        """Go on from what `frozen` gave of so many slices."""
+        try:
+            found = [
+                field.restored(given, self.monoid.is_compiled)
+                for field, given in zip(self.monoid.fields, frozen, strict=True)
+            ]
+        except ValueError as error:
+            raise InvalidState.damaged(str(error)) from error
+        if any(len(each) != slices for each in found):
+            raise InvalidState.damaged(f"it has not a partial for each of its {slices} slices")
+        numbers = [each for field, each in zip(self.monoid.fields, found, strict=True) if not field.is_object]
+        if any(value is None for each in numbers if isinstance(each, list) for value in each):
+            raise InvalidState.damaged("a partial of it is missing")
+        self.fields = tuple(found)
 
     def frozen(self, numbers: Array) -> Fields:
         """The partials of these slices: to save them."""

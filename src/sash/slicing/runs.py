@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
+from sash.errors import InvalidState
 from sash.slicing.run_merging import SHORT, in_common, stretches, united
 from sash.slicing.run_windows import BITS, NEEDED, TOP, chains_of, finish
-from sash.slicing.slices import Array, Slices, grown
+from sash.slicing.slices import Array, Slices, checked, grown
 from sash.slicing.window_manager import Ended
 
 __all__ = ["Frozen", "Lists", "Read", "Runs", "Statistic"]
@@ -32,6 +33,7 @@ _LONG = 256  # rows that NumPy sorts faster, its call included; measured with 50
 # Windows that overlap so many times are slid over. Measured: with 100 distinct values in a slice and 84,000 in all, a
 # window takes 10 against 13 µs by the tally at 8, and 31 against 13 at 12.
 _SLIDE_FROM = 8
+_MOST_ROWS = 2**62  # counts add up without overflow
 
 
 class Read(Enum):
@@ -347,9 +349,9 @@ class Runs:
     def bring_up_to_date(self, slices: Slices) -> None:
         """There is no tree over runs."""
 
-    def thaw(self, frozen: Frozen) -> None:
-        """Go on from what `frozen` gave."""
-        vars(self).update(vars(Runs.thawed(self.dtype, frozen)))
+    def thaw(self, frozen: Frozen, slices: int) -> None:
+        """Go on from what `frozen` gave of so many slices."""
+        vars(self).update(vars(Runs.thawed(self.dtype, frozen, slices)))
 
     def frozen(self, numbers: Array) -> Frozen:
         """The runs of these slices, to save them: equal runs give equal arrays, wherever they lie."""
@@ -359,16 +361,23 @@ class Runs:
         return lengths, _decoded(self.values[source], self.dtype), self.counts[source]
 
     @classmethod
-    def thawed(cls, column_dtype: Any, frozen: Frozen) -> "Runs":
+    def thawed(cls, column_dtype: Any, frozen: Frozen, slices: int) -> "Runs":
         """What `frozen` gave, as slices from 0 on."""
-        lengths, values, counts = frozen
-        if int(lengths.sum()) != len(values) or len(values) != len(counts):
-            raise ValueError("the lengths of runs do not add up to their values")
-        runs = cls(column_dtype, len(lengths))
+        runs = cls(column_dtype, slices)
+        lengths = checked(frozen[0], np.int64, "lengths of runs", slices)
+        values = checked(frozen[1], runs.dtype, "values of runs")
+        counts = checked(frozen[2], np.int64, "counts of values", len(values))
+        if (slices and not 0 <= lengths.min() <= lengths.max() <= len(values)) or lengths.sum() != len(values):
+            raise InvalidState.damaged("the lengths of its runs do not add up to their values")
         runs.lengths[:] = runs.rooms[:] = lengths
         runs.begins[:] = np.cumsum(lengths) - lengths
-        runs.values, runs.counts = _encoded(np.asarray(values, runs.dtype), runs.key), np.array(counts, np.int64)
+        runs.values, runs.counts = _encoded(values, runs.key), counts.copy()
         runs.cursor[TOP] = len(values)
+        ascends = np.ones(len(values), np.bool_)
+        ascends[1:] = runs.values[:-1] < runs.values[1:]
+        ascends[runs.begins[lengths > 0]] = True
+        if not ascends.all() or (counts < 1).any() or counts.sum(dtype=np.float64) > _MOST_ROWS:
+            raise InvalidState.damaged("a run of its values does not ascend, or counts what cannot be (R2)")
         return runs
 
     def check(self) -> None:

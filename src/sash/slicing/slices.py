@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FREE", "NEXT", "NO_CUT", "TOP", "USED", "Slices"]
+from sash.errors import InvalidState
+
+__all__ = ["FREE", "NEXT", "NO_CUT", "TOP", "USED", "Slices", "checked", "grown"]
 
 # Where the counters live in `cursor`.
 TOP, NEXT, FREE, USED = range(4)
@@ -119,25 +121,49 @@ class Slices:
 
     def frozen(self) -> tuple[dict[str, Array], Array]:
         """What is to be saved: the slices that there are, under new numbers and without gaps; and their old numbers."""
-        numbers, keys = self.live()
-        room = np.where(self.count > 0, 1 << np.ceil(np.log2(np.maximum(self.count, 1))).astype(np.int64), 0)
-        begin = np.cumsum(room) - room
-        first = np.cumsum(self.count) - self.count
-        order = np.zeros(int(room.sum()), self.order.dtype)
-        order[begin[keys] + np.arange(len(numbers)) - first[keys]] = np.arange(len(numbers))
-        cursor = np.zeros_like(self.cursor)
-        cursor[TOP], cursor[NEXT], cursor[USED] = len(order), len(numbers), len(numbers)
-        arrays = {name: getattr(self, name)[numbers] for name in ("ends", "firsts", "lasts", "ranks", "opens")}
+        numbers, _ = self.live()
+        arrays = {name: getattr(self, name)[numbers] for name in _OF_SLICES}
         arrays |= {name: getattr(self, name) for name in ("count", "seen", "cut")}
-        arrays |= {"begin": begin, "room": room, "order": order, "cursor": cursor, "free": self.free[:0]}
-        return {**arrays, "dirty": np.zeros_like(self.dirty)}, numbers  # trees are made anew
+        return {**arrays, **_laid_out(self.count)}, numbers
 
     @classmethod
-    def thawed(cls, frozen: dict[str, Array]) -> "Slices":
-        """What `frozen` gave, ready to go on."""
-        slices = cls(**{name: array.copy() for name, array in frozen.items()})
+    def thawed(cls, frozen: Any, dtype: Any, least: Any, greatest: Any, highest: Any) -> "Slices":
+        """What `frozen` gave, ready to go on: rows from `least` to `greatest`, edges up to `highest`.
+
+        How slices are laid out follows from how many each key has; so what leads kernels from place to place is never
+        taken from the bytes.
+        """
+        if not isinstance(frozen, dict) or frozen.keys() != {each.name for each in fields(cls)}:
+            raise InvalidState.damaged("its slices are not whole")
+        count = checked(frozen["count"], np.int64, "counts of slices")
+        total = len(checked(frozen["ends"], dtype, "ends of slices"))
+        if (len(count) and not 0 <= count.min() <= count.max() <= total) or count.sum() != total:
+            raise InvalidState.damaged(f"its {total} slices are not those that it counts")
+        arrays = {
+            name: checked(frozen[name], dtype if name in _POSITIONS else np.int64, f"{name} of slices", total)
+            for name in _OF_SLICES
+        }
+        arrays |= {name: checked(frozen[name], np.int64, f"{name} of keys", len(count)) for name in ("seen", "cut")}
+        layout = _laid_out(count)
+        if not all(np.array_equal(layout[name], frozen[name]) for name in layout):
+            raise InvalidState.damaged("its slices are not laid out as they are saved")
+        slices = cls(**{name: array.copy() for name, array in {"count": count, **arrays, **layout}.items()})
         slices.free = grown(slices.free, slices.capacity)
+        slices._refuse_disorder(least, greatest, highest)
         return slices
+
+    def _refuse_disorder(self, least: Any, greatest: Any, highest: Any) -> None:
+        """Refuse slices that do not keep to S3 and S5, as far as kernels rely on it."""
+        firsts, lasts, ends = self.firsts, self.lasts, self.ends
+        in_range = (least <= firsts) & (firsts <= lasts) & (lasts <= greatest) & (lasts < ends) & (ends <= highest)
+        is_next = np.ones(len(ends), np.bool_)  # numbers ascend with keys, so the slice before has the number before
+        is_next[1:] = lasts[:-1] <= firsts[1:]
+        is_next[(np.cumsum(self.count) - self.count)[self.count > 0]] = True
+        if not in_range.all() or not is_next.all():
+            raise InvalidState.damaged("the positions of its slices are out of range or out of order (S3)")
+        known = np.repeat(self.seen, self.count)
+        if (self.seen < 0).any() or (self.cut < 0).any() or ((self.ranks < -1) | (self.ranks > known)).any():
+            raise InvalidState.damaged("a slice of it has rows after the last that was counted (S5)")
 
     def of_key(self, key: int) -> Array:
         """The numbers of a key's slices, oldest first."""
@@ -166,6 +192,33 @@ class Slices:
             own = self.of_key(key)
             first, last, end = self.firsts[own], self.lasts[own], self.ends[own]
             assert (first <= last).all() and (last < end).all() and (last[:-1] <= first[1:]).all(), "S3"
+
+
+_POSITIONS = ("ends", "firsts", "lasts")
+_OF_SLICES = (*_POSITIONS, "ranks", "opens")
+
+
+def _laid_out(count: Array) -> dict[str, Array]:
+    """The slices of keys one after the other, numbered from 0; trees over them are made anew."""
+    room = np.where(count > 0, 1 << np.ceil(np.log2(np.maximum(count, 1))).astype(np.int64), 0)
+    begin = np.cumsum(room) - room
+    keys = np.repeat(np.arange(len(count)), count)
+    numbers = np.arange(len(keys))
+    order = np.zeros(int(room.sum()), np.int64)
+    order[begin[keys] + numbers - (np.cumsum(count) - count)[keys]] = numbers
+    cursor = np.zeros(4, np.int64)
+    cursor[TOP], cursor[NEXT], cursor[USED] = len(order), len(numbers), len(numbers)
+    free, dirty = np.zeros(0, np.int64), np.zeros(len(count), np.int64)
+    return {"begin": begin, "room": room, "order": order, "cursor": cursor, "free": free, "dirty": dirty}
+
+
+def checked(given: Any, dtype: Any, what: str, length: int | None = None) -> Array:
+    """An array that was saved, if it is one of this type and as long as that."""
+    if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
+        raise InvalidState.damaged(f"its {what} are no array of {np.dtype(dtype).name}")
+    if length is not None and len(given) != length:
+        raise InvalidState.damaged(f"it has {len(given)} {what} where {length} should be")
+    return given
 
 
 def grown(array: Array, size: int) -> Array:

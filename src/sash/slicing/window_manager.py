@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
+from sash.errors import InvalidWindow
 from sash.slicing.slicer import edge, index_of
 from sash.slicing.slices import Array, Slices
 from sash.windows.grid import Grid
 
 __all__ = [
+    "MOST_ENDED",
     "Ended",
     "Grids",
     "bands",
@@ -29,6 +31,8 @@ __all__ = [
     "ranks",
     "sessions",
 ]
+
+MOST_ENDED = 100_000_000  # windows of one query that a push may end: more is a watermark in another unit
 
 
 @dataclass(frozen=True)
@@ -379,11 +383,12 @@ def _ranks(
             high = _first_at(ranks, order, begin, count, end)
             if low >= high or lasts[order[begin + high - 1]] >= until:
                 break
+            first = ranks[order[begin + low]]
             # A slice that was made before the query was there may lie across an edge.
             is_cut = high == count or ranks[order[begin + high]] == end or end > seen[slot]
-            if is_cut and (high < count or end >= seen[slot]) and ranks[order[begin + low]] == start:
+            if is_cut and (high < count or end >= seen[slot]) and first == start:
                 written = _write(out, written, slot, start, end, begin + low, begin + high)
-            k += 1
+            k = max(k + 1, -(-first // every))  # no window that starts before its first slice does is whole
     return written
 
 
@@ -392,6 +397,7 @@ def _last_rows(arrays: Any, slots: Any, rows: int, grid: Any, since: Any, after:
     begins, counts, firsts, _lasts, order = arrays
     step, phase, unit = grid
     written = 0
+    expected = 0.0
     for slot in slots:
         begin, count = begins[slot], counts[slot]
         oldest = 0
@@ -400,6 +406,10 @@ def _last_rows(arrays: Any, slots: Any, rows: int, grid: Any, since: Any, after:
         if oldest == count:
             continue
         k = index_of(step, phase, unit, max(after, firsts[order[begin + oldest]])) + 1
+        if until > edge(step, phase, unit, k):
+            expected += float(until - edge(step, phase, unit, k)) * float(unit) / float(step)
+        if expected > MOST_ENDED:
+            return -1
         high = oldest
         while edge(step, phase, unit, k) <= until:
             end = edge(step, phase, unit, k)
@@ -425,6 +435,8 @@ def _collected(run: Callable[[Any], int], guess: int, dtype: Any) -> Ended:
             np.empty(room, np.int64),
         )
         written = int(run(out))
+        if written < 0:
+            raise InvalidWindow.too_many_at_once(MOST_ENDED)
         if written <= room:
             return Ended(*(each[:written] for each in out))
         room = written

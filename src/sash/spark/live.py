@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.kept import PYTHON, Meanings, check_meanings, meanings_of
+from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.engine.looking import next_end, open_count
 from sash.engine.results import arrow_of
 from sash.engine.rolling import Framing, framed
 from sash.engine.saving import load as load_stream
-from sash.engine.saving import table_bytes, table_of_bytes, windows_only
+from sash.engine.saving import windows_only
 from sash.engine.state import State
 from sash.engine.stream import Stream
 from sash.engine.tables import read_rows

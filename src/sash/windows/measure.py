@@ -104,6 +104,21 @@ class Measure:
         """After every row: as a watermark, the end of the stream."""
         return math.inf if self.kind is MeasureKind.FLOAT else _HIGHEST
 
+    @property
+    def extent(self) -> tuple[Any, Any]:
+        """The first and the last position that a row can have."""
+        return (-self.reach, self.reach) if self.kind is MeasureKind.FLOAT else (_LEAST, _GREATEST)
+
+    def holds(self, value: Any) -> bool:
+        """Whether a number can be a position of this measure, from before every row to after every row.
+
+        >>> Measure(MeasureKind.INTEGER).holds(-(2**63)), Measure(MeasureKind.FLOAT).holds(math.nan)
+        (False, False)
+        """
+        if isinstance(value, bool) or not isinstance(value, float if self.kind is MeasureKind.FLOAT else int):
+            return False
+        return bool(self.lowest <= value <= self.highest)
+
     def position(self, value: Any, what: str = "watermark") -> Any:
         """A user's value as a position; `what` names it where it is refused.
 

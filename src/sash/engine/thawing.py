@@ -1,0 +1,288 @@
+"""The state of a stream from what was saved of it: nothing reaches a kernel before it was held against the plan.
+
+A checksum tells that bytes are as they were written, not who wrote them. So types and lengths of all arrays, the range
+of every number, and all that leads from place to place are checked; what may be wrong afterwards is an answer.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.monoid import Monoid
+from sash.engine.keys import Keys
+from sash.engine.objects import refuse_foreign_partials
+from sash.engine.sent import Sent
+from sash.engine.state import State, kept
+from sash.engine.waiting import Batch
+from sash.errors import InvalidInput, InvalidState
+from sash.plan.plan import Cutting, Plan, Planned
+from sash.plan.share import Part, keeps_runs
+from sash.slicing.slices import Array, Slices, checked
+from sash.windows.kinds import OpenWindows
+
+__all__ = ["thawed"]
+
+_MOST = 2**62  # of whatever is counted
+_POSITIONS = ("watermark", "newest", "rows_since", "unordered_until")
+_COUNTS = ("late", "rows", "swept")
+_MEMORIES = ("fired", "closed", "contexts", "sent", "due", "added", "unseen")
+_PARTS = {
+    "keys",
+    "slices",
+    "partials",
+    "layout",
+    "waiting",
+    "cutting",
+    "punctuations",
+    "lacking",
+    *_POSITIONS,
+    *_COUNTS,
+    *_MEMORIES,
+}
+
+
+def thawed(plan: Plan, frozen: Any) -> State:
+    """What `State.frozen` gave, under a plan of its queries or of some of them: then `adapt` makes it that plan's."""
+    if not isinstance(frozen, dict) or not frozen.keys() >= _PARTS:
+        raise InvalidState.damaged("a part of its state is missing")
+    measure, (least, greatest) = plan.measure, plan.measure.extent
+    positions = {name: _position(plan, name, frozen[name]) for name in _POSITIONS}
+    counts = {name: _count(name, frozen[name]) for name in _COUNTS}
+    if not {True} >= {isinstance(frozen[name], dict) for name in _MEMORIES}:
+        raise InvalidState.damaged("what its queries remember is not told by their names")
+    keys = _keys(plan, frozen["keys"])
+    slices = Slices.thawed(frozen["slices"], measure.dtype, least, greatest, measure.highest)
+    waiting = Batch.thawed(frozen["waiting"], measure.dtype, plan.columns)
+    _refuse_strangers(keys, slices, waiting, least, greatest)
+    return State(
+        keys,
+        slices,
+        _partials(plan, slices, frozen),
+        plan.groups,
+        plan.group_columns,
+        waiting,
+        positions["watermark"],
+        measure.lowest,
+        positions["newest"],
+        positions["rows_since"],
+        positions["unordered_until"],
+        _cutting(plan, frozen["cutting"]),
+        counts["late"],
+        counts["rows"],
+        counts["swept"],
+        **_memories(plan, keys, slices, frozen),
+        punctuations=_punctuations(frozen["punctuations"]),
+        lacking=_lacking(plan, frozen["lacking"]),
+        is_restored=True,
+    )
+
+
+def _position(plan: Plan, name: str, given: Any) -> Any:
+    """A position in the head of a state: before all rows, after them, or no further than rows can be."""
+    measure = plan.measure
+    if not measure.holds(given):
+        raise InvalidState.damaged(f"its {name} is no position")
+    if measure.dtype.kind == "i" or given in (measure.lowest, measure.highest):
+        return given
+    least, greatest = measure.extent
+    return min(max(given, least), greatest)
+
+
+def _count(name: str, given: Any) -> int:
+    if type(given) is not int or not 0 <= given < _MOST:
+        raise InvalidState.damaged(f"its {name} are no count of rows")
+    return given
+
+
+def _keys(plan: Plan, frozen: Any) -> Keys:
+    keys, by = Keys.thawed(frozen), plan.options.by
+    try:
+        fresh = Keys(plan.key_types, by)
+    except InvalidInput as error:
+        raise InvalidState.damaged(f"its keys are of types that are none ({error})") from error
+    # A column of nulls alone gets its type when the first key comes.
+    pairs = list(zip(fresh.types, keys.types, strict=False))
+    if len(keys.types) != len(by) or any(a != b and str(a) != "null" for a, b in pairs):
+        raise InvalidState.damaged("its keys are of other types than those of its plan")
+    return keys
+
+
+def _live_slots(keys: Keys, room: int) -> Array:
+    """Which of so many slots have a key."""
+    live = np.zeros(max(room, keys.capacity), np.bool_)
+    live[: keys.capacity] = True
+    live[keys.unused] = False
+    return live
+
+
+def _refuse_strangers(keys: Keys, slices: Slices, waiting: Batch, least: Any, greatest: Any) -> None:
+    """Refuse slices and rows of no key, and rows that are before what was placed already."""
+    live = _live_slots(keys, slices.keys)
+    slots, positions = waiting.slots, waiting.positions
+    if len(slots) and not 0 <= slots.min() <= slots.max() < keys.capacity:
+        raise InvalidState.damaged("a row that waits is of no key")
+    if (slices.count[~live[: slices.keys]] > 0).any() or not live[slots].all():
+        raise InvalidState.damaged("it has slices or rows of a key that it does not know")
+    if not ((least <= positions) & (positions <= greatest)).all():
+        raise InvalidState.damaged("a row that waits has no position")
+    known = np.flatnonzero(slots < slices.keys)
+    known = known[slices.count[slots[known]] > 0]
+    newest = slices.order[(slices.begin + slices.count - 1)[slots[known]]]
+    if (positions[known] < slices.lasts[newest]).any():
+        raise InvalidState.damaged("a row waits that comes before rows that were placed")
+
+
+def _partials(plan: Plan, slices: Slices, frozen: dict[str, Any]) -> list[Any]:
+    """Partials by what they mean: the layout of the plan that they were saved under stands beside them."""
+    layout, saved = frozen["layout"], frozen["partials"]
+    if not isinstance(layout, list) or not isinstance(saved, list) or len(layout) != len(saved):
+        raise InvalidState.damaged("its partials are not told by a layout")
+    found: dict[Any, Any] = {}
+    for group, given in zip(layout, saved, strict=True):
+        if not isinstance(group, list) or not isinstance(given, tuple | list) or len(group) != len(given):
+            raise InvalidState.damaged("its partials are not those of their layout")
+        try:
+            found |= dict(zip(group, given, strict=True))
+        except TypeError as error:
+            raise InvalidState.damaged("its layout does not tell what its partials mean") from error
+    partials = []
+    for group, names in zip(plan.groups, plan.group_columns, strict=True):
+        keys = State.layout(group, names)
+        if not all(key in found for key in keys):
+            raise InvalidState.damaged("partials that its queries read are missing")
+        each = kept(group, plan)
+        each.thaw(tuple(found[key] for key in keys), slices.capacity)
+        if not keeps_runs(group):
+            _refuse_foreign_objects(plan, group, names, each.fields)
+        partials.append(each)
+    return partials
+
+
+def _refuse_foreign_objects(plan: Plan, group: Monoid, names: tuple[str, ...], partials: tuple[Any, ...]) -> None:
+    place = 0
+    for component in group.components:
+        for k, field in enumerate(component.fields):
+            if field.is_object and component.inputs:
+                column = names[component.inputs[min(k, len(component.inputs) - 1)]]
+                refuse_foreign_partials(component, partials[place], plan.columns[column].arrow)
+            place += 1
+
+
+def _cutting(plan: Plan, given: Any) -> Cutting:
+    """How rows were cut under the plan before."""
+    names = {each.name for each in fields(Cutting)}
+    if not isinstance(given, dict) or given.keys() != names or not isinstance(given["queries"], tuple):
+        raise InvalidState.damaged("it does not tell how its rows were cut")
+    found = Cutting(**given)
+    flags = isinstance(found.is_ordered, bool) and isinstance(found.is_each_row, bool)
+    if not flags or not all(isinstance(each, str) for each in found.queries) or not isinstance(found.sessions, tuple):
+        raise InvalidState.damaged("it does not tell how its rows were cut")
+    for each in found.sessions:
+        if (
+            not isinstance(each, tuple)
+            or len(each) != 2
+            or not isinstance(each[0], str)
+            or not plan.measure.holds(each[1])
+        ):
+            raise InvalidState.damaged("it does not tell by which gaps its rows were cut")
+    return found
+
+
+def _lacking(plan: Plan, given: Any) -> dict[tuple[str, Part], Any]:
+    """Of parts of partials that came later, the newest row that they may lack."""
+    if not isinstance(given, list) or not all(isinstance(each, tuple) and len(each) == 4 for each in given):
+        raise InvalidState.damaged("it does not tell what its partials lack")
+    found: dict[tuple[str, Part], Any] = {}
+    for group, name, columns, newest in given:
+        if not isinstance(columns, tuple) or not all(isinstance(each, str) for each in (group, name, *columns)):
+            raise InvalidState.damaged("it does not tell whose partials lack rows")
+        found[group, (name, columns)] = _position(plan, "lacking", newest)
+    return found
+
+
+def _punctuations(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given) or len(set(given)) != len(given):
+        raise InvalidState.damaged("its punctuations are not columns")
+    if len(given) > 62:
+        raise InvalidState.damaged(f"it has {len(given)} columns of punctuations")
+    return tuple(given)
+
+
+# --- what each query remembers ---------------------------------------------------------------------
+
+
+def _memories(plan: Plan, keys: Keys, slices: Slices, frozen: dict[str, Any]) -> dict[str, Any]:
+    """What queries of the plan remember, in the order in which it was saved; of others, what a change asks for."""
+    live = _live_slots(keys, slices.keys)
+    readers: dict[str, tuple[str | None, Callable[[Planned, Any], Any]]] = {
+        "fired": ("rows", lambda query, given: _fired(query.window, slices, given)),
+        "closed": ("punctuated", lambda query, given: _closed(plan, slices, given)),
+        "contexts": ("user_aware", lambda query, given: _contexts(plan, live, given)),
+        "sent": (None, lambda query, given: _sent(plan, query, live, given)),
+        "due": ("session", lambda query, given: _position(plan, "due", given)),
+    }
+    queries = {each.name: each for each in plan.queries}
+    # What a query that is gone had not seen of the rows tells `adapt` what another one has.
+    found = {
+        name: {each: _position(plan, name, at) for each, at in frozen[name].items()} for name in ("added", "unseen")
+    }
+    for memory, (kind, read) in readers.items():
+        known = {name: given for name, given in frozen[memory].items() if name in queries}
+        if kind is not None and any(queries[name].window.kind != kind for name in known):
+            raise InvalidState.damaged(f"a query remembers what only one of {kind} windows does")
+        found[memory] = {name: read(queries[name], given) for name, given in known.items()}
+    return found
+
+
+def _fired(window: Any, slices: Slices, given: Any) -> Array:
+    array = checked(given, np.int64, "windows that were sent")
+    most = slices.seen[: len(array)] // window.every + 1
+    if len(array) > slices.keys or ((array < 0) | (array > most)).any():
+        raise InvalidState.damaged("windows of rows were sent that had not come")
+    return array.copy()
+
+
+def _closed(plan: Plan, slices: Slices, given: Any) -> Array:
+    array = checked(given, plan.measure.dtype, "ends of punctuated windows")
+    if len(array) > slices.keys or not ((plan.measure.lowest <= array) & (array <= plan.measure.highest)).all():
+        raise InvalidState.damaged("the ends of its punctuated windows are no positions")
+    return array.copy()
+
+
+def _sent(plan: Plan, query: Planned, live: Array, given: Any) -> Sent:
+    results = []
+    for reading in query.readings:
+        view = query.views[reading.group]
+        assert view is not None
+        results.append((view.monoid.outputs[reading.output].result, reading.arrow))
+    sent = Sent.thawed(given, np.int64 if query.window.by_count else plan.measure.dtype, results)
+    if len(sent) and not (0 <= sent.slots.min() <= sent.slots.max() < len(live) and live[sent.slots].all()):
+        raise InvalidState.damaged("a window was sent of a key that it does not know")
+    return sent
+
+
+def _contexts(plan: Plan, live: Array, given: Any) -> dict[int, OpenWindows]:
+    if not isinstance(given, Mapping):
+        raise InvalidState.damaged("what a window of your own remembers is not told by keys")
+    found = {}
+    for slot, context in given.items():
+        if type(slot) is not int or not 0 <= slot < len(live) or not live[slot]:
+            raise InvalidState.damaged("a window of your own remembers a key that is not known")
+        if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[1], dict):
+            raise InvalidState.damaged("what a window of your own remembers is not whole")
+        windows = context[0]
+        if not isinstance(windows, list) or not all(_is_band(plan, each) for each in windows):
+            raise InvalidState.damaged("a window of your own has no start before its end")
+        found[slot] = OpenWindows(list(windows), context[1])
+    return found
+
+
+def _is_band(plan: Plan, pair: Any) -> bool:
+    """Whether a window that a user added is a start before an end; whole floats pass for integers."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        return False
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in pair)
+    lowest, highest = plan.measure.lowest, plan.measure.highest
+    return numbers and bool(lowest <= pair[0] < pair[1] <= highest)
