@@ -26,7 +26,7 @@ def is_position(value: Any, dtype: Any) -> bool:
         return False
     if dtype.kind == "f":
         return bool(value == value)
-    return bool(abs(value) <= 2**62) and int(value) == value
+    return bool(-(2**62) <= value <= 2**62) and int(value) == value
 
 
 def check_windows(window: Any, windows: Any, dtype: Any) -> None:

@@ -115,7 +115,8 @@ class Measure:
         >>> Measure(MeasureKind.INTEGER).holds(-(2**63)), Measure(MeasureKind.FLOAT).holds(math.nan)
         (False, False)
         """
-        if isinstance(value, bool) or not isinstance(value, float if self.kind is MeasureKind.FLOAT else int):
+        kinds = int | float if self.kind is MeasureKind.FLOAT else int
+        if isinstance(value, bool) or not isinstance(value, kinds):
             return False
         return bool(self.lowest <= value <= self.highest)
 
