@@ -69,14 +69,13 @@ bench: $(STAMP) java  ## the papers' experiments and the peers: table, JSON, plo
 
 fuzz: $(STAMP)  ## hours of random tests against the oracles: algorithms, lives of streams, frames, damaged states
 	$(BIN)/python -m tests.fuzz
-	$(BIN)/pytest -q -m fuzz tests/engine/test_random.py tests/engine/test_changes.py
+	$(BIN)/pytest -q -m fuzz tests/engine
 	$(BIN)/python -m tests.lives.campaign --lives 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.lives.campaign --lives 100000
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.lives.campaign --lives 20000 --bucket
 	$(BIN)/python -m tests.campaigns.frames
 	$(BIN)/python -m tests.campaigns.blobs
 	$(BIN)/python -m tests.campaigns.figures
-	$(BIN)/pytest -q -m fuzz tests/engine
 
 lock: $(STAMP)  ## pin all dependencies anew, with hashes
 	$(BIN)/python -m pip install --quiet uv
