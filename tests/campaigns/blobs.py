@@ -11,21 +11,17 @@ its worker, is named by the line that repeats it.
 
 import argparse
 import multiprocessing
-import random
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sash.errors import InvalidState, SashError
-from tests.campaigns.mutations import flipped, mutated
-from tests.campaigns.subjects import Subject
+from tests.campaigns.buckets import buckets
+from tests.campaigns.cases import AT_ONCE, Outcome, flips, mutation
+from tests.campaigns.subjects import Subject, streams, windows
 
-__all__ = ["Outcome", "flips", "mutation", "subjects"]
+__all__ = ["campaign", "subjects"]
 
-AT_ONCE = 0.05  # seconds that a refusal may take
 PATIENCE = 60.0  # seconds after which a case hangs; a new type may have to be compiled
 MOST_BYTES = 3 << 30  # of a worker
 FLIPPED = (
@@ -38,80 +34,13 @@ FLIPPED = (
     "stream of values",
     "stream of time",
     "stream of floats",
+    "bucket of windows",
 )
 
 
 def subjects() -> list[Subject]:
     """All that can be saved."""
-    from tests.campaigns import subjects as known
-
-    return [*known.windows(), *known.streams()]
-
-
-@dataclass
-class Outcome:
-    """What became of some cases."""
-
-    refused: int = 0
-    harmless: int = 0
-    slowest: float = 0.0
-    faults: list[str] = field(default_factory=list)
-
-    def add(self, other: "Outcome") -> None:
-        self.refused += other.refused
-        self.harmless += other.harmless
-        self.slowest = max(self.slowest, other.slowest)
-        self.faults += other.faults
-
-
-def _refusal(subject: Subject, blob: bytes) -> tuple[float, BaseException | None, Any]:
-    begin = time.thread_time()  # of this thread: others may keep the machine busy
-    try:
-        found = subject.restore(blob)
-    except BaseException as error:
-        return time.thread_time() - begin, error, None
-    return time.thread_time() - begin, None, found
-
-
-def _timed(subject: Subject, blob: bytes) -> tuple[float, BaseException | None, Any]:
-    """At its fastest, so that a pause of the interpreter is not taken for the restore's."""
-    taken, error, found = _refusal(subject, blob)
-    for _ in range(5):
-        if taken > AT_ONCE:
-            taken = min(taken, _refusal(subject, blob)[0])
-    return taken, error, found
-
-
-def flips(subject: Subject, bits: Iterator[int] | range) -> Outcome:
-    """Bits turned over: the checksum tells."""
-    outcome = Outcome()
-    for bit in bits:
-        taken, error, _ = _timed(subject, flipped(subject.blob, bit))
-        outcome.slowest = max(outcome.slowest, taken)
-        if isinstance(error, InvalidState) and taken <= AT_ONCE:
-            outcome.refused += 1
-        else:
-            outcome.faults.append(f"{subject.name}, bit {bit}: {error!r} after {1e3 * taken:.0f} ms")
-    return outcome
-
-
-def mutation(subject: Subject, seed: str) -> Outcome:
-    """One change under a right checksum."""
-    blob = mutated(subject.blob, random.Random(f"{seed} {subject.name}"))
-    taken, error, found = _timed(subject, blob)
-    if taken > AT_ONCE:
-        return Outcome(faults=[f"{subject.name}, case {seed}: restore took {1e3 * taken:.0f} ms"])
-    if error is not None:
-        if isinstance(error, InvalidState):
-            return Outcome(refused=1, slowest=taken)
-        return Outcome(faults=[f"{subject.name}, case {seed}: restore raised {error!r}"])
-    try:
-        subject.use(found)
-    except SashError:
-        pass
-    except BaseException as foreign:
-        return Outcome(faults=[f"{subject.name}, case {seed}: {foreign!r} in use"])
-    return Outcome(harmless=1, slowest=taken)
+    return [*windows(), *streams(), *buckets()]
 
 
 # --- workers, and who watches them -----------------------------------------------------------------
@@ -126,7 +55,7 @@ def _work(only: str, seed: str, cases: Any, done: Any, current: Any) -> None:
         outcome = Outcome()
         for case in range(begin, end):
             current[0], current[1] = case, time.monotonic()
-            outcome.add(mutation(known[case % len(known)], f"{seed}.{case}"))
+            outcome.add(mutation(known[case % len(known)], f"{seed}.{case}", AT_ONCE))
         current[0] = -1
         done.put((begin, end, outcome))
 
@@ -176,6 +105,8 @@ def campaign(mutations: int, seed: str, workers: int, only: str) -> Outcome:
             wrong = worker.wrong()
             if wrong is not None:
                 case = int(worker.current[0])
+                if case < 0:
+                    raise SystemExit(f"a worker ended before its first case: {wrong}")
                 print(f"{wrong}: case {seed}.{case}", flush=True)
                 total.faults.append(f"{wrong} {case}")
                 hung[wrong.split()[0]] += 1
@@ -191,10 +122,7 @@ def campaign(mutations: int, seed: str, workers: int, only: str) -> Outcome:
             print(f"{finished:,} of {mutations:,} in {told - begun:.0f} s", flush=True)
     for worker in pool:
         worker.process.kill()
-    print(
-        f"{mutations:,} mutations ({total.refused:,} refused, {total.harmless:,} harmless), slowest refusal "
-        f"{1e3 * total.slowest:.0f} ms; {hung['hang']} hangs, {hung['crash']} crashes, {hung['memory']} out of memory"
-    )
+    total.ended = hung
     return total
 
 
@@ -211,18 +139,23 @@ def main() -> int:
     if given.case is not None:
         subject = known[given.case % len(known)]
         subject.use(subject.restore(subject.blob))
-        print(subject.name, mutation(subject, f"{given.seed}.{given.case}"))
+        print(subject.name, mutation(subject, f"{given.seed}.{given.case}", AT_ONCE))
         return 0
     turned = Outcome()
     for subject in known if not given.no_flips else []:
         if subject.name in FLIPPED:
-            turned.add(flips(subject, range(8 * len(subject.blob))))
+            turned.add(flips(subject, range(8 * len(subject.blob)), AT_ONCE))
             print(f"{subject.name}: {8 * len(subject.blob):,} bits", flush=True)
     outcome = campaign(given.mutations, given.seed, given.workers, given.only)
     for fault in turned.faults[:20]:
         print(fault)
-    print(f"blobs: {turned.refused:,} flips, seed {given.seed}, {len(turned.faults) + len(outcome.faults)} faults")
-    return bool(turned.faults or outcome.faults)
+    slowest, wrong = max(turned.slowest, outcome.slowest), len(turned.faults) + len(outcome.faults)
+    print(
+        f"blobs: {turned.refused:,} flips, {given.mutations:,} mutations ({outcome.refused:,} refused, "
+        f"{outcome.harmless:,} harmless), slowest refusal {1e3 * slowest:.0f} ms; {outcome.ended['hang']} hangs, "
+        f"{outcome.ended['crash']} crashes, {outcome.ended['memory']} out of memory, {wrong} faults; seed {given.seed}"
+    )
+    return bool(wrong)
 
 
 if __name__ == "__main__":

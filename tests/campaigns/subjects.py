@@ -14,7 +14,7 @@ from sash.plan.query import Query
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Sizes
 
-__all__ = ["Subject", "streams", "windows"]
+__all__ = ["Subject", "rows_at", "streams", "windows"]
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Decades(sash.ContextFreeWindow):
         return [(k * 10, k * 10 + 10) for k in range(after // 10, until // 10) if after < k * 10 + 10 <= until]
 
 
-def _rows(times: Sequence[Any]) -> dict[str, Any]:
+def rows_at(times: Sequence[Any]) -> dict[str, Any]:
     count = range(len(times))
     return {
         "t": list(times),
@@ -164,13 +164,13 @@ def _streamed(name: str, queries: list[Query], times: Callable[[int], Any], **op
         steps = [sorted(each) for each in steps]
     watermark = "watermark" not in options and not options.get("in_order")
     for place, each in enumerate(steps):
-        stream.push(_rows(each), watermark=times(20 * place) if watermark else None)
+        stream.push(rows_at(each), watermark=times(20 * place) if watermark else None)
 
     def use(restored: sash.Stream) -> None:
         again = sash.Stream.restore(restored.save(), queries)
         for each in (restored, again):
-            each.push(_rows([times(80 + k) for k in range(30)]), watermark=times(70) if watermark else None)
-            each.push(_rows([times(60)]))
+            each.push(rows_at([times(80 + k) for k in range(30)]), watermark=times(70) if watermark else None)
+            each.push(rows_at([times(60)]))
             each.save()
             each.finish()
             each.save()
@@ -181,7 +181,7 @@ def _streamed(name: str, queries: list[Query], times: Callable[[int], Any], **op
 
 
 def _begin(stream: sash.Stream) -> None:
-    stream.push(_rows(range(30)))
+    stream.push(rows_at(range(30)))
     stream.finish()
 
 

@@ -31,6 +31,9 @@ from sash.spark.packing import BUDGET
 from sash.spark.sending import SendTask, bucket_ids
 from sash.spark.stateful import BucketProcessor
 from sash.spark.tasks import Recipe
+from tests.campaigns.buckets import buckets
+from tests.campaigns.cases import mutation
+from tests.campaigns.subjects import Subject
 from tests.spark.chaos.job import DELAY_S, FILES, QUERIES, ROWS, chaos_rows
 
 (BUCKET,) = bucket_ids(1)
@@ -280,7 +283,8 @@ def test_damaged_bytes_are_refused(make: Make, what: str) -> None:
     for rows in batches:
         live.push(Step(rows, max(rows.column("t").to_pylist())))
     read: Callable[[bytes], Any]
-    data, read = (live.saved(), work.restored) if what == "base" else (step.packed(), Step.unpacked)
+    data = live.saved() if what == "base" else step.packed()
+    read = work.restored if what == "base" else lambda data: Step.unpacked(data, live.measure)
     read(data)
     rng = random.Random(5)
     for _ in range(100):
@@ -291,6 +295,12 @@ def test_damaged_bytes_are_refused(make: Make, what: str) -> None:
             read(data[: rng.randrange(len(data))])
     with pytest.raises(InvalidState):
         read(data + b"\0")
+
+
+@pytest.mark.parametrize("subject", buckets(), ids=lambda subject: subject.name)
+def test_changes_under_a_right_checksum_are_refused_or_harmless(subject: Subject) -> None:
+    for case in range(60):
+        assert not mutation(subject, f"fixed.{case}").faults
 
 
 @WORKS

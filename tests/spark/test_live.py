@@ -85,7 +85,7 @@ def replay(transcript: Transcript, dice: random.Random) -> None:
             work = work_of(transcript, running)
         again = work.restored(base)
         for each in steps:
-            again.push(Step.unpacked(each))
+            again.push(Step.unpacked(each, again.measure))
         if work.caught_up(again) or event.remove or dice.randrange(2):
             base, steps = again.saved(), []
         live = again
@@ -169,7 +169,7 @@ def test_bucket_that_restarts_with_fewer_or_other_queries_loses_no_row(dropped: 
     again = work(total, *new)
     live = again.restored(base)
     for step in given[3 - steps : 3]:
-        live.push(Step.unpacked(step.packed()))
+        live.push(Step.unpacked(step.packed(), live.measure))
     assert again.caught_up(live)
     results = live.push(given[3]).to_pylist()
     assert [(row["s"], row["n"]) for row in results if row["query"] == "total"] == [(11, 3)]

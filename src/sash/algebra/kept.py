@@ -7,7 +7,7 @@ from typing import TypeAlias
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidState
 
-__all__ = ["PYTHON", "Meanings", "check_meanings", "meanings_of"]
+__all__ = ["PYTHON", "Meanings", "are_meanings", "check_meanings", "meanings_of"]
 
 PYTHON = "{}.{}".format(*sys.version_info)  # functions are compared by their byte code
 Meanings: TypeAlias = Mapping[str, Mapping[str, str]]  # by result, and by function and name
@@ -16,6 +16,14 @@ Meanings: TypeAlias = Mapping[str, Mapping[str, str]]  # by result, and by funct
 def meanings_of(aggregates: Iterable[tuple[str, Template]]) -> dict[str, dict[str, str]]:
     """What the functions of users mean, by the names of their results."""
     return {name: meanings for name, each in aggregates if (meanings := each.meanings)}
+
+
+def are_meanings(given: object) -> bool:
+    """Whether this is what `meanings_of` gives."""
+    if not isinstance(given, dict) or not all(isinstance(each, dict) for each in given.values()):
+        return False
+    texts = [text for each in given.values() for pair in each.items() for text in pair]
+    return all(isinstance(each, str) for each in (*given, *texts))
 
 
 def check_meanings(where: str, saved: Meanings, given: Iterable[tuple[str, Template]], python: str) -> None:

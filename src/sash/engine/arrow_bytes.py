@@ -40,7 +40,7 @@ def table_of_bytes(content: Any, what: str = "a table of it") -> pa.Table:
                 _check(batch, len(content))
                 batches.append(batch)
             return pa.Table.from_batches(batches, reader.schema)
-    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, struct.error) as error:
+    except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, KeyError, struct.error) as error:
         raise InvalidState.damaged(f"{what} cannot be read ({error})") from error
 
 
@@ -53,7 +53,7 @@ def batch_of_bytes(content: Any, schema: pa.Schema) -> pa.RecordBatch:
         _refuse_compressed(pa.ipc.read_message(buffer))
         batch = pa.ipc.read_record_batch(buffer, schema)
         _check(batch, len(content))
-    except (pa.ArrowException, OSError, ValueError, TypeError, struct.error) as error:
+    except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, struct.error) as error:
         raise InvalidState.damaged(f"rows of it cannot be read ({error})") from error
     return batch
 
@@ -66,7 +66,7 @@ def schema_of_bytes(content: Any) -> pa.Schema:
         schema = pa.ipc.read_schema(pa.py_buffer(content))
         str(schema)  # names that are no text are found when they are read
         return schema
-    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+    except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, KeyError) as error:
         raise InvalidState.damaged(f"a schema of it cannot be read ({error})") from error
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.fields import Field
-from sash.algebra.kept import PYTHON, Meanings, check_meanings, meanings_of
+from sash.algebra.kept import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.algebra.monoid import Column
 from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
 from sash.engine.options import options_of
@@ -153,10 +153,8 @@ def _pairs_of_texts(given: Any) -> list[tuple[str, str]]:
 
 
 def _meanings(given: Any) -> dict[str, Meanings]:
-    for each in _typed(given, dict).values():
-        for functions in _typed(each, dict).values():
-            for name, digest in _typed(functions, dict).items():
-                _typed(name, str), _typed(digest, str)
+    if not all(map(are_meanings, _typed(given, dict).values())):
+        raise TypeError("functions are not told by digests")
     return dict(given)
 
 

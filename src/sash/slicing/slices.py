@@ -145,7 +145,7 @@ class Slices:
         }
         arrays |= {name: checked(frozen[name], np.int64, f"{name} of keys", len(count)) for name in ("seen", "cut")}
         layout = _laid_out(count)
-        if not all(np.array_equal(layout[name], frozen[name]) for name in layout):
+        if not all(np.array_equal(array, checked(frozen[name], np.int64, name)) for name, array in layout.items()):
             raise InvalidState.damaged("its slices are not laid out as they are saved")
         slices = cls(**{name: array.copy() for name, array in {"count": count, **arrays, **layout}.items()})
         slices.free = grown(slices.free, slices.capacity)

@@ -26,14 +26,15 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from sash.errors import InvalidState
-from sash.spark.live import Live, Step, Work
+from sash.spark.live import Live, Step, Work, is_count
 from sash.swag.saved import pack, unpack
 
-__all__ = ["BASE", "BEFORE", "HEAD", "JOURNAL", "STEP", "Head", "Journal"]
+__all__ = ["BASE", "BEFORE", "HEAD", "JOURNAL", "STEP", "Head", "Journal", "noted_line", "packed_line"]
 
 _PART = 4 << 20  # bytes of a base in one entry of the store
 _HEAVY = 2
 _LIGHT = 1 << 16  # steps below it are no reason to write a base
+_MOST = 1 << 20  # parts, micro-batches since a base, or buckets: whoever claims more is not to be followed
 
 # One map for all of it: each variable costs Spark 9 to 23 ms in every task of every micro-batch. And the schemas as
 # they are: a text would be sent to Spark to be read.
@@ -60,8 +61,27 @@ class Head:
 
     @classmethod
     def unpacked(cls, nonce: bytes, data: bytes) -> "Head":
-        version, *rest = unpack(data, _HEAD, "journal")
-        return cls(version, nonce, *rest)
+        content = unpack(data, _HEAD, "journal")
+        if not isinstance(content, tuple) or len(content) != 5 or not all(is_count(each) for each in content):
+            raise InvalidState.damaged("its head does not count what it should")
+        version, base, parts, steps_bytes, buckets = content
+        if not base <= version <= base + _MOST or not parts <= _MOST or buckets > _MOST:
+            raise InvalidState.damaged("its head counts more than there can be")
+        return cls(version, nonce, base, parts, steps_bytes, buckets)
+
+
+def packed_line(line: Sequence[Any]) -> bytes:
+    """A line from before the stream, to be kept."""
+    *told, piece = line
+    return pack((*told, bytes(piece)), _BEFORE)
+
+
+def noted_line(data: bytes) -> tuple[Any, ...]:
+    """A line that was kept."""
+    line = unpack(data, _BEFORE, "journal")
+    if not isinstance(line, tuple):
+        raise InvalidState.damaged("a line from before the stream is none")
+    return line
 
 
 @dataclass
@@ -114,7 +134,7 @@ class Journal:
         return True
 
     def _again(self, live: Live, data: bytes) -> None:
-        live.push(Step.unpacked(data))
+        live.push(Step.unpacked(data, live.measure))
 
     def _part(self, part: int) -> bytes:
         found = self._entry(BASE, part)
@@ -134,14 +154,13 @@ class Journal:
 
     def note(self, number: int, line: Sequence[Any]) -> None:
         """Keep a line from before the stream: Spark tells it in the first micro-batch only, and rows may come later."""
-        *told, piece = line
-        self._write(BEFORE, number, b"", pack((*told, bytes(piece)), _BEFORE))
+        self._write(BEFORE, number, b"", packed_line(line))
 
     def noted(self) -> list[tuple[Any, ...]]:
         """The lines from before the stream began, which are forgotten now."""
         lines: list[tuple[Any, ...]] = []
         while (found := self._entry(BEFORE, len(lines))) is not None:
-            lines.append(unpack(found[1], _BEFORE, "journal"))
+            lines.append(noted_line(found[1]))
             self._entries.removeKey((BEFORE, len(lines) - 1))
         return lines
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra.kept import PYTHON, Meanings, check_meanings, meanings_of
+from sash.algebra.kept import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.engine.looking import next_end, open_count
 from sash.engine.results import arrow_of
@@ -33,7 +33,7 @@ from sash.spark.tasks import Recipe, needed
 from sash.swag.saved import pack, unpack
 from sash.windows.measure import Measure
 
-__all__ = ["NONE_GONE", "TOO_FAR", "FrameWork", "Gone", "Live", "Step", "WindowWork", "Work", "shown"]
+__all__ = ["NONE_GONE", "TOO_FAR", "FrameWork", "Gone", "Live", "Step", "WindowWork", "Work", "is_count", "shown"]
 
 _MAGIC, _STEP = b"SASHBKT\0", b"SASHSTP\0"
 # Why a row is in no window.
@@ -74,14 +74,42 @@ class Step:
         return pack(content, _STEP)
 
     @classmethod
-    def unpacked(cls, data: bytes) -> "Step":
-        content = unpack(data, _STEP, "micro-batch")
-        return cls(table_of_bytes(content["rows"]), content["newest"], content["far"], content["end"])
+    def unpacked(cls, data: bytes, measure: Measure) -> "Step":
+        content = _whole(unpack(data, _STEP, "micro-batch"), "rows", "newest", "far", "end")
+        newest, far, is_end = content["newest"], content["far"], content["end"]
+        if newest is not None and not measure.holds(newest):
+            raise InvalidState.damaged("the newest row of a micro-batch has no position")
+        if not is_count(far) or not isinstance(is_end, bool):
+            raise InvalidState.damaged("a micro-batch does not count what it should")
+        return cls(table_of_bytes(content["rows"]), newest, far, is_end)
+
+
+def is_count(given: Any) -> bool:
+    """Whether this can be a number of rows, parts or micro-batches."""
+    return type(given) is int and 0 <= given < 2**62
+
+
+def _whole(content: Any, *names: str) -> dict[str, Any]:
+    """What was packed, if it has these parts."""
+    if not isinstance(content, dict) or not content.keys() >= set(names):
+        raise InvalidState.damaged(f"it has not {', '.join(names)}")
+    return content
+
+
+def _told(content: dict[str, Any], measure: Measure, *positions: str) -> list[Any]:
+    """Positions in the head of a bucket, and how many rows were late."""
+    for name in positions:
+        if not measure.holds(content[name]):
+            raise InvalidState.damaged(f"its {name} is no position")
+    if not is_count(content["late"]):
+        raise InvalidState.damaged("its late rows are no count")
+    return [*(content[name] for name in positions), content["late"]]
 
 
 class Live(ABC):
     """The memory of one bucket."""
 
+    measure: Measure
     newest: Any  # the largest position that any bucket was told of
     late: Gone  # of the last micro-batch
     late_rows: int  # of all micro-batches, with those that were too far ahead
@@ -153,6 +181,7 @@ class Work(ABC):
 class _Windows(Live):
     def __init__(self, stream: Stream, newest: Any, late_rows: int = 0) -> None:
         self.stream, self.newest, self.late_rows = stream, newest, late_rows
+        self.measure = self.plan.measure
         self.has_lost = False  # a query since it was saved
         self.late = NONE_GONE
 
@@ -254,14 +283,17 @@ class WindowWork(Work):
         return _Windows(stream, plan.measure.lowest)
 
     def restored(self, base: bytes) -> Live:
-        content = unpack(base, _MAGIC, "bucket")
+        content = _whole(unpack(base, _MAGIC, "bucket"), "newest", "late", "stream")
         saved = load_stream(content["stream"])
         _check_options(saved.options, self.recipe.options)
         names = [name for name, _ in saved.queries]
         common = [each for each in self.recipe.queries if each.name in names]
         if not common:
             raise InvalidState.other_queries(names, [each.name for each in self.recipe.queries])
-        live = _Windows(Stream.restore(content["stream"], common), content["newest"], content["late"])
+        stream = Stream.restore(content["stream"], common)
+        if stream.plan is None:
+            raise InvalidState.damaged("it has no state")
+        live = _Windows(stream, *_told(content, stream.plan.measure, "newest"))
         live.has_lost = len(common) < len(names)
         return live
 
@@ -307,12 +339,12 @@ def _check_options(saved: Options, given: Options) -> None:
 
 def shown(base: bytes, queries: Sequence[Query] = ()) -> tuple[_Windows, list[tuple[str, str]]]:
     """The memory of windows as far as it can be looked at without their aggregates; and the queries as they were."""
-    content = unpack(base, _MAGIC, "bucket")
+    content = _whole(unpack(base, _MAGIC, "bucket"), "newest", "late")
     if "stream" not in content:
         raise InvalidState.other("frames", "sash.rolling", "windows, which sash.state shows")
     saved = load_stream(content["stream"])
     plan, state = windows_only(saved, queries)
-    return _Windows(Stream.of(plan, state, late="keep"), content["newest"], content["late"]), saved.queries
+    return _Windows(Stream.of(plan, state, late="keep"), *_told(content, plan.measure, "newest")), saved.queries
 
 
 # --- frames ------------------------------------------------------------------------------------------
@@ -324,13 +356,13 @@ class _Frames(Live):
     def __init__(
         self, work: "FrameWork", before: pa.Table, waiting: pa.Table, newest: Any, watermark: Any, late_rows: int = 0
     ) -> None:
-        self._work, self._before, self._waiting = work, before, waiting
+        self._work, self._before, self._waiting, self.measure = work, before, waiting, work.measure
         self.newest, self._watermark, self.late_rows = newest, watermark, late_rows
         self.late = NONE_GONE
 
     def push(self, step: Step) -> pa.Table:
         plan = self._work.plan
-        rows = step.rows.select(self._work.schema.names)
+        rows = _cast(step.rows, self._work.schema)
         if step.newest is not None:
             self.newest = max(self.newest, step.newest)
         positions = positions_in(rows, plan.on, plan.measure)
@@ -423,18 +455,24 @@ class FrameWork(Work):
         return _Frames(self, empty, empty, lowest, lowest)
 
     def restored(self, base: bytes) -> Live:
-        content = unpack(base, _MAGIC, "bucket")
+        content = _whole(unpack(base, _MAGIC, "bucket"), "newest", "late")
         if "frames" not in content:
             raise InvalidState.other("windows", "sash.aggregate", "sash.rolling")
-        for place, frame in enumerate(self.plan.frames[: len(content.get("meanings", ()))]):
-            check_meanings("sash.rolling", content["meanings"][place], frame.aggregates, content["python"])
+        _whole(content, "schema", "watermark", "before", "waiting")
+        meanings, python = content.get("meanings", []), content.get("python", PYTHON)
+        if not isinstance(meanings, list) or not all(map(are_meanings, meanings)) or not isinstance(python, str):
+            raise InvalidState.damaged("functions are not told by digests")
+        for frame, known in zip(self.plan.frames, meanings, strict=False):
+            check_meanings("sash.rolling", known, frame.aggregates, python)
+        if not isinstance(content["frames"], str) or not isinstance(content["schema"], str):
+            raise InvalidState.damaged("its frames and columns are not told by a text")
         if content["frames"] != self.text:
             raise InvalidState.other("frames", content["frames"], self.text)
         if content["schema"] != str(self.schema):
-            columns = (" ".join(str(each).split()) for each in (content["schema"], self.schema))
+            columns = (" ".join(each.split()) for each in (content["schema"], str(self.schema)))
             raise InvalidState.other("columns", *columns)
-        before, waiting = (table_of_bytes(content[name]).cast(self.schema) for name in ("before", "waiting"))
-        return _Frames(self, before, waiting, content["newest"], content["watermark"], content["late"])
+        before, waiting = (_cast(table_of_bytes(content[name]), self.schema) for name in ("before", "waiting"))
+        return _Frames(self, before, waiting, *_told(content, self.measure, "newest", "watermark"))
 
     def caught_up(self, live: Live) -> bool:
         return False
@@ -449,6 +487,16 @@ class FrameWork(Work):
         columns: dict[str, Any] = {name: late.rows.column(name) for name in self.schema.names}
         columns["late_reason"] = late.reasons
         return _with_rows(ours, columns, len(late))
+
+
+def _cast(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows in the columns of a schema; what was saved of others is not what it was."""
+    if rows.schema.equals(schema):
+        return rows
+    try:
+        return rows.select(schema.names).cast(schema)
+    except (pa.ArrowException, KeyError, ValueError) as error:
+        raise InvalidState.damaged(f"its rows have other columns ({error})") from error
 
 
 def _with_rows(results: pa.Table, columns: dict[str, Any], count: int) -> pa.Table:

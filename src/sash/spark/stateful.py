@@ -14,9 +14,10 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from sash.errors import InvalidInput, SashError
+from sash.engine.arrow_bytes import batch_of_bytes
+from sash.errors import InvalidInput, InvalidState, SashError
 from sash.spark.journal import Head, Journal
-from sash.spark.live import NONE_GONE, TOO_FAR, Gone, Live, Step, Work
+from sash.spark.live import NONE_GONE, TOO_FAR, Gone, Live, Step, Work, is_count
 from sash.spark.sending import FAR, LINE, piece_columns
 from sash.spark.settling import settle
 from sash.spark.tasks import Batches, Task
@@ -104,7 +105,7 @@ class BucketProcessor(StatefulProcessor):
     def _pushed(self, bucket: int, rows: Iterable[Any]) -> Iterable[Row]:
         live, head, is_changed = self._journal.memory(bucket)
         steps, gone = [], NONE_GONE
-        before = [] if head.version else [dict(zip(LINE, line, strict=True)) for line in self._journal.noted()]
+        before = [] if head.version else [self._line(line) for line in self._journal.noted()]
         if before:
             step, far = self._step(before)
             live.push(step)  # what ended before the stream began is not sent
@@ -151,6 +152,18 @@ class BucketProcessor(StatefulProcessor):
         nothing = dict.fromkeys(names)
         lines = [{**nothing, **figures, "data": data[0]}, *({**nothing, "data": each} for each in data[1:])]
         return [Row(**{name: line[name] for name in names}) for line in lines]
+
+    def _line(self, line: tuple[Any, ...]) -> dict[str, Any]:
+        """A line that was noted, if it is one that a map task can have sent."""
+        found = dict(zip(LINE, line, strict=False))
+        numbers = [found.get(name) for name in ("task", "number")]  # of tasks before the stream they are negative
+        if len(line) != len(LINE) or not all(type(each) is int for each in numbers) or not is_count(found["rows"]):
+            raise InvalidState.damaged("a line from before the stream does not count what it should")
+        if found["newest"] is not None and not self._work.measure.holds(found["newest"]):
+            raise InvalidState.damaged("a line from before the stream has no position")
+        if found["rows"]:
+            batch_of_bytes(found["piece"], self._pieces)
+        return found
 
     def _step(self, rows: Iterable[Any]) -> tuple[Step, pa.Table | None]:
         """Rows as the map tasks had them, one task after the other; those that are too far ahead apart."""

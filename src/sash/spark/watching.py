@@ -179,7 +179,7 @@ def _memory(entries: _Entries, queries: tuple[Query, ...]) -> Any:
         raise InvalidState.damaged(f"a part of it is missing ({error})") from error
     live, texts = shown(base, queries)
     for step in steps:
-        live.push(Step.unpacked(step))
+        live.push(Step.unpacked(step, live.measure))
     return live, texts
 
 

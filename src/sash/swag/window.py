@@ -303,7 +303,7 @@ class Window:
             raise InvalidState.damaged("it is not the state of a window")
         columns, state = content["columns"], content.get("state")
         for what, given in (("algorithm", self.algorithm), ("aggregate", self._fingerprint())):
-            if content[what] != given:
+            if not isinstance(content[what], str) or content[what] != given:
                 raise InvalidState.other(what, content[what], given)
         fresh = Window(self.algorithm, self.aggregate)
         if columns is not None:

@@ -1,0 +1,87 @@
+"""What Spark's state store holds of a stream: the memory of a bucket, its journal, and lines from before the stream."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+import sash
+from sash.engine.options import options_of
+from sash.engine.results import schema_of
+from sash.engine.rolling import frames_of, plan_frames
+from sash.engine.tables import read_rows
+from sash.spark.asked import as_results
+from sash.spark.journal import Head, noted_line, packed_line
+from sash.spark.live import FrameWork, Live, Step, WindowWork
+from sash.spark.stateful import BucketProcessor
+from sash.spark.tasks import Recipe
+from tests.campaigns.subjects import Subject, rows_at
+
+__all__ = ["buckets"]
+
+SCHEMA = pa.schema([("t", pa.int64()), ("k", pa.string()), ("x", pa.float64()), ("word", pa.string())])
+
+
+def _table(times: Sequence[int]) -> pa.Table:
+    rows = rows_at(times)
+    return pa.table([pa.array(rows[each.name], each.type) for each in SCHEMA], schema=SCHEMA)
+
+
+def _work_of_windows() -> WindowWork:
+    queries = (
+        sash.query("slide", sash.sliding(20, every=5), n=sash.count(), most=sash.max("x")),
+        sash.query("visit", sash.session(gap=4), sum=sash.sum("x"), words=sash.collect_distinct("word")),
+        sash.query("rank", sash.sliding(rows=7, every=3), last=sash.last("x")),
+    )
+    recipe = Recipe(queries, options_of("t", "k", 3, 5, False, "final"), SCHEMA)
+    return WindowWork(recipe, SCHEMA, as_results(schema_of(recipe.plan())), False)
+
+
+def _work_of_frames() -> FrameWork:
+    frames = frames_of((), None, 12, "both", 1, {"sum": sash.sum("x"), "least": sash.min("word")})
+    plan = plan_frames(read_rows(SCHEMA.empty_table()), frames, "t", ["k"])
+    added = [pa.field(name, kind) for name, kind in plan.results()]
+    return FrameWork(plan, 5, SCHEMA, pa.schema([*SCHEMA, *added]), False)
+
+
+def _bucket(name: str, work: WindowWork | FrameWork) -> list[Subject]:
+    """The base of a bucket, a micro-batch in its journal, and a line from before the stream."""
+    live = work.fresh()
+    for push in range(4):
+        live.push(Step(_table([20 * push + (k * 7) % 26 for k in range(20)]), 20 * push + 25))
+    step = Step(_table([75 + k for k in range(20)]), 95).kept(work.kept)
+    processor = BucketProcessor(work, "stream", 1, 1 << 30)
+    (batch,) = _table(range(30)).to_batches()
+
+    def go_on(restored: Live) -> None:
+        work.caught_up(restored)
+        for each in (step, Step(_table([60]), None), Step(SCHEMA.empty_table(), None, is_end=True)):
+            work.sent(restored.push(each), restored.late)
+            restored.figures()
+            work.restored(restored.saved())
+
+    def again(restored: Step) -> None:
+        fresh = work.fresh()
+        fresh.push(restored)
+        go_on(fresh)
+
+    line = packed_line((3, 0, 30, 29, batch.serialize().to_pybytes()))
+    return [
+        Subject(f"bucket of {name}", live.saved(), work.restored, go_on),
+        Subject(f"micro-batch of {name}", step.packed(), lambda blob: Step.unpacked(blob, work.measure), again),
+        Subject(
+            f"line of {name}",
+            line,
+            lambda blob: processor._line(noted_line(blob)),
+            lambda restored: again(processor._step([restored])[0]),
+        ),
+    ]
+
+
+def buckets() -> list[Subject]:
+    """What Spark's state store holds."""
+    head = Head(7, b"nonce", 4, 1, 1234, 8)
+    return [
+        *_bucket("windows", _work_of_windows()),
+        *_bucket("frames", _work_of_frames()),
+        Subject("head of a journal", head.packed(), lambda blob: Head.unpacked(b"nonce", blob), lambda head: None),
+    ]
