@@ -213,7 +213,7 @@ def test_frames_of_a_users_aggregate_are_taken_up_in_another_process() -> None:
 
     saved = work(1).fresh().saved()
     assert work(1).restored(saved).figures()["keys"] == 0
-    with pytest.raises(InvalidState, match="frames"):
+    with pytest.raises(InvalidState, match="What changed: the code of lift"):
         work(2).restored(saved)
 
 

@@ -1,5 +1,6 @@
 """States of a window that are none, under a checksum that is right: refused at once, or harmless."""
 
+import hashlib
 import random
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_nesting_and_counts_without_end_are_refused() -> None:
 
 
 def _wrapped(body: bytes) -> bytes:
-    return saved._HEAD.pack(saved.MAGIC, saved.VERSION, len(body), saved.hashlib.sha256(body).digest()) + body
+    return saved._HEAD.pack(saved.MAGIC, saved.VERSION, len(body), hashlib.sha256(body).digest()) + body
 
 
 def test_an_empty_window_whose_positions_have_run_out_takes_no_row() -> None:
