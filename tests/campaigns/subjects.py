@@ -169,6 +169,7 @@ def _streamed(name: str, queries: list[Query], times: Callable[[int], Any], **op
     def use(restored: sash.Stream) -> None:
         again = sash.Stream.restore(restored.save(), queries)
         for each in (restored, again):
+            repr(each)
             each.push(rows_at([times(80 + k) for k in range(30)]), watermark=times(70) if watermark else None)
             each.push(rows_at([times(60)]))
             each.save()

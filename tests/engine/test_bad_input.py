@@ -430,6 +430,12 @@ def test_watermarks_of_time_before_the_first_row_are_saved(mark: Any) -> None:
     assert stream.late_count == 1
 
 
+def test_a_watermark_beyond_the_years_of_python_is_told_in_microseconds() -> None:
+    stream = sash.Stream(sash.query("ten", sash.tumbling("10s"), n=sash.count()), on="t")
+    stream.push({"t": [dt.datetime(2024, 1, 1)]}, watermark=2**60)
+    assert stream.watermark == 2**60 and str(2**60) in repr(stream)
+
+
 # --- bytes that are no stream --------------------------------------------------------------------------------
 
 

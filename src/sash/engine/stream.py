@@ -356,13 +356,17 @@ class Stream:
 
     @property
     def watermark(self) -> Any:
-        """The watermark, in the unit of `on`; None before there is one."""
+        """The watermark, in the unit of `on`; None before there is one; of times beyond Python's years, microseconds."""
         if self._engine is None or self._state is None or self._state.watermark == self._engine.plan.measure.lowest:
             return max(self._pending, default=None)
         measure = self._engine.plan.measure
         if self._state.watermark == measure.highest:
             return math.inf
-        return measure.to_arrow(np.array([self._state.watermark], measure.dtype))[0].as_py()
+        found = measure.to_arrow(np.array([self._state.watermark], measure.dtype))[0]
+        try:
+            return found.as_py()
+        except (ValueError, OverflowError):  # a time that Python has no date for
+            return found.value
 
     @property
     def plan(self) -> Plan | None:
