@@ -356,7 +356,7 @@ class Stream:
 
     @property
     def watermark(self) -> Any:
-        """The watermark, in the unit of `on`; None before there is one; of times beyond Python's years, microseconds."""
+        """The watermark, in the unit of `on`; None before there is one. A time beyond year 9999 is microseconds."""
         if self._engine is None or self._state is None or self._state.watermark == self._engine.plan.measure.lowest:
             return max(self._pending, default=None)
         measure = self._engine.plan.measure
