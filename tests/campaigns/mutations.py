@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.errors import InvalidState
 from sash.swag import saved
 
 __all__ = ["flipped", "mutated"]
@@ -92,7 +93,10 @@ def _walk(value: Any, path: Path, paths: list[Path]) -> None:
         paths += [path] * 3
     elif isinstance(value, bytes) and value[:8] in MAGICS:
         inside: list[Path] = []
-        _walk(saved.unpack(value, value[:8]), (), inside)
+        try:
+            _walk(saved.unpack(value, value[:8]), (), inside)
+        except InvalidState:
+            return  # a change before this one was of its bytes
         paths += [(*path, ("packed", None), *each) for each in inside]
 
 

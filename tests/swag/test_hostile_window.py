@@ -96,6 +96,17 @@ def test_types_that_would_take_endless_room_are_refused() -> None:
             sash.swag.open("daba_lite", sash.sum()).restore(saved.pack({**content, "columns": columns}))
 
 
+def test_numbers_that_do_not_fit_their_type_are_refused() -> None:
+    """As lists, which a window writes where the compiler is off."""
+    content = saved.unpack(opened("recalculate").save())
+    ring, cursor = content["state"]
+    for number in (10**5000, 0.5, "1", [1]):
+        lists = tuple([number] * len(field) if k == 0 else list(field) for k, field in enumerate(ring))
+        blob = saved.pack({**content, "state": (lists, cursor)})
+        with pytest.raises(InvalidState, match="a list of it is not of"):
+            sash.swag.open("recalculate", sash.sum()).restore(blob)
+
+
 def test_an_array_that_claims_to_be_longer_than_its_bytes_is_refused() -> None:
     blob = bytearray(saved.pack(np.zeros(3)))
     for claim in (b"<f8 9", b"<f8 -", b"|O  3", b"<V9 3"):

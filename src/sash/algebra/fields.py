@@ -93,7 +93,7 @@ class Field:
         if self.is_array:
             return isinstance(value, np.ndarray) and value.dtype == self.dtype and value.shape == (self.width,)
         if self.dtype.kind == "f":
-            return isinstance(value, float | int)
+            return isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**1023)
         if self.dtype.kind == "b":
             return isinstance(value, bool)
         bounds = np.iinfo(self.dtype)
