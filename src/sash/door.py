@@ -215,9 +215,9 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
     if wanted == list(names):
         return result
     if _is_spark(rows):
-        from sash.spark.schema import column
+        from sash.spark.checkpoints import selected
 
-        return result.select(*map(column, wanted))
+        return selected(result, wanted)
     return result.select(wanted)
 
 

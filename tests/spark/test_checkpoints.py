@@ -56,20 +56,26 @@ def test_a_checkpoint_of_another_flush_is_refused_before_the_query_starts(
     assert [first, [row["n"] for row in ran(feed, stream_of(feed, 400, before)).all()]] == sent
 
 
-def test_a_folder_for_all_checkpoints_is_looked_into(spark: SparkSession, tmp_path: Path) -> None:
-    feed = Feed(spark, tmp_path, "t long, x long")
+FRAMES = "SELECT t, SUM(x) OVER (ORDER BY t ROWS 2 PRECEDING) AS s FROM rows"
+KINDS: dict[str, Any] = {
+    "windows": lambda rows, **options: sash.aggregate(rows, TEN, on="t", **options),
+    "frames": lambda rows, **options: sash.rolling(rows, on="t", rows=2, n=sash.count(), **options),
+    "text": lambda rows, **options: sash.sql(FRAMES, rows=rows, **options),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_folder_for_all_checkpoints_is_looked_into(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    feed = Feed(spark, tmp_path, "t long, x long").add(table([(1, 1)], ("t", "x"), (pa.int64(), pa.int64())))
+
+    def started(**options: Any) -> Any:
+        results = KINDS[kind](feed.stream(), watermark=0, **options)
+        return results.writeStream.format("noop").queryName(kind).trigger(availableNow=True).start()
+
     spark.conf.set("spark.sql.streaming.checkpointLocation", str(tmp_path / "all"))
     try:
-        for frames in (False, True):
-            for options in (WITHOUT, WITH):
-                results = stream_of(feed, 1, options)
-                if frames:
-                    results = sash.rolling(feed.stream(), on="t", rows=2, n=sash.count(), watermark=0, **options)
-                writer = results.writeStream.format("noop").queryName(f"frames{frames}").trigger(availableNow=True)
-                if options is WITH:
-                    with pytest.raises(InvalidState, match=SAID["without"]):
-                        writer.start()
-                else:
-                    writer.start().awaitTermination()
+        started().awaitTermination()
+        with pytest.raises(InvalidState, match=SAID["without"]):
+            started(**WITH)
     finally:
         spark.conf.unset("spark.sql.streaming.checkpointLocation")

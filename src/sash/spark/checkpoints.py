@@ -5,6 +5,7 @@ before any code of sash runs, so the checkpoint is looked at where it is first k
 """
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -13,8 +14,9 @@ from pyspark.sql import DataFrame
 
 from sash.errors import InvalidState
 from sash.spark.journal import JOURNAL
+from sash.spark.schema import column
 
-__all__ = ["checked"]
+__all__ = ["checked", "selected"]
 
 _OPTION, _SETTING = "checkpointlocation", "spark.sql.streaming.checkpointLocation"
 _WITH_TIMERS = "EventTime"
@@ -29,6 +31,12 @@ def checked(results: DataFrame, flushes: bool) -> DataFrame:
     results.__class__ = _checked_results(kind)
     results._sash_flushes = flushes
     return results
+
+
+def selected(results: Any, names: Sequence[str]) -> DataFrame:
+    """Some columns of results, which are results as well."""
+    chosen = results.select(*map(column, names))
+    return checked(chosen, results._sash_flushes) if results.isStreaming else chosen
 
 
 def check_flush(session: Any, checkpoint: str, flushes: bool) -> None:
