@@ -462,7 +462,7 @@ def _plain(value: Any) -> Any:
 
 def _saved_columns(codes: Any, arity: int) -> tuple[Column, ...]:
     """The types of values, as `save` writes them."""
-    if not isinstance(codes, tuple) or len(codes) != arity:
+    if not isinstance(codes, tuple) or len(codes) != arity or not all(isinstance(each, str) for each in codes):
         raise InvalidState.damaged(f"it is not of {arity} column(s) of values")
     found = tuple(Column(Field(code), nullable=True) for code in codes)
     if any(each.field.is_array for each in found):
