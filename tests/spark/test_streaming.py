@@ -508,6 +508,33 @@ def test_frames_of_a_stream_are_those_of_the_table(spark: Any, tmp_path: Path) -
     assert sorted(map(repr, run.all())) == sorted(map(repr, wanted))
 
 
+def test_intervals_that_are_not_asked_for_come_back_from_streams(spark: Any, feed: Feed) -> None:
+    """Rows of frames, late rows of windows, and rows from before the stream have them as text on the way."""
+    both = ("*", "make_interval(0, 1, 0, 2, 3, 0, x) AS v", "interval '1-2' year to month AS m")
+    before = spark.createDataFrame(seconds((1, "a", 0.5))).selectExpr(*both)
+    feed.add(seconds((10, "a", 1.5), (20, "a", 2.5)), seconds((2, "a", 3.5), (40, "a", 4.5)))
+    stream = feed.stream().selectExpr(*both)
+    given: Any = {"on": "ts", "by": "k", "watermark": "5 seconds", "initial": before}
+    framed = sash.rolling(stream, rows=2, s=sash.sum("x"), **given)
+    assert [each.simpleString() for each in (framed.schema["v"].dataType, framed.schema["m"].dataType)] == [
+        "interval",
+        "interval year to month",
+    ]
+    found = ran(feed, framed.selectExpr("s", "cast(v AS string) AS v", "cast(m AS string) AS m")).all()
+    assert [(row["s"], row["v"]) for row in found] == [
+        (0.5, "1 months 2 days 3 hours 0.5 seconds"),
+        (2.0, "1 months 2 days 3 hours 1.5 seconds"),
+        (4.0, "1 months 2 days 3 hours 2.5 seconds"),
+    ]
+    assert {row["m"] for row in found} == {"INTERVAL '1-2' YEAR TO MONTH"}
+    windowed = sash.aggregate(stream, ten, late="keep", **given)
+    late = windowed.selectExpr("query", "late_row.x AS x", "cast(late_row.v AS string) AS v")
+    other = Feed(spark, feed.folder / "windows", SCHEMA)  # a checkpoint of its own
+    assert [row for row in ran(other, late).all() if row["query"] == "_late"] == [
+        {"query": "_late", "x": 3.5, "v": "1 months 2 days 3 hours 3.5 seconds"}
+    ]
+
+
 def test_late_rows_of_frames_are_sent_without_results(feed: Feed) -> None:
     feed.add(seconds((10, "a", 1.0)), seconds((3, "a", 5.0), (30, "a", 6.0)))
     results = sash.rolling(feed.stream(), on="ts", by="k", rows=2, watermark="0s", late="keep", total=sash.sum("x"))
