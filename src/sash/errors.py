@@ -550,8 +550,15 @@ class InvalidState(SashError, ValueError):
         return cls(f"The saved state is damaged: {why}. Restore an older copy.")
 
     @classmethod
+    def unreadable(cls, why: str, error: BaseException) -> "InvalidState":
+        try:
+            return cls.damaged(f"{why} ({error})")
+        except ValueError:  # an integer of more digits than Python writes
+            return cls.damaged(why)
+
+    @classmethod
     def partials(cls, name: str, error: BaseException) -> "InvalidState":
-        return cls.damaged(f"{name} cannot be computed of its partials ({error})")
+        return cls.unreadable(f"{name} cannot be computed of its partials", error)
 
     @classmethod
     def other(cls, what: str, saved: object, given: object) -> "InvalidState":

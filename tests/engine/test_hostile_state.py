@@ -154,6 +154,16 @@ def test_windows_of_rows_that_were_all_sent_end() -> None:
     sash.Stream.restore(changed(claim), QUERIES).finish()
 
 
+def test_a_number_of_more_digits_than_python_writes_is_refused() -> None:
+    content = saved.unpack(begun().save(), MAGIC)
+    content["options"] = {10**5000: 1}
+    with pytest.raises(InvalidState, match="damaged"):
+        sash.Stream.restore(saved.pack(content, MAGIC), QUERIES)
+    content["options"], content["windows"] = {}, [(10**5000, {})]
+    with pytest.raises(InvalidState, match="damaged"):
+        sash.Stream.restore(saved.pack(content, MAGIC), QUERIES)
+
+
 # --- at random -------------------------------------------------------------------------------------
 
 KNOWN = ("stream of grids", "stream with lateness", "stream of values", "stream before its first row")

@@ -41,7 +41,7 @@ def table_of_bytes(content: Any, what: str = "a table of it") -> pa.Table:
                 batches.append(batch)
             return pa.Table.from_batches(batches, reader.schema)
     except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, KeyError, struct.error) as error:
-        raise InvalidState.damaged(f"{what} cannot be read ({error})") from error
+        raise InvalidState.unreadable(f"{what} cannot be read", error) from error
 
 
 def batch_of_bytes(content: Any, schema: pa.Schema) -> pa.RecordBatch:
@@ -54,7 +54,7 @@ def batch_of_bytes(content: Any, schema: pa.Schema) -> pa.RecordBatch:
         batch = pa.ipc.read_record_batch(buffer, schema)
         _check(batch, len(content))
     except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, struct.error) as error:
-        raise InvalidState.damaged(f"rows of it cannot be read ({error})") from error
+        raise InvalidState.unreadable("rows of it cannot be read", error) from error
     return batch
 
 
@@ -67,7 +67,7 @@ def schema_of_bytes(content: Any) -> pa.Schema:
         str(schema)  # names that are no text are found when they are read
         return schema
     except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, KeyError) as error:
-        raise InvalidState.damaged(f"a schema of it cannot be read ({error})") from error
+        raise InvalidState.unreadable("a schema of it cannot be read", error) from error
 
 
 def _check(batch: pa.RecordBatch, size: int) -> None:

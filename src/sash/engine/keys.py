@@ -132,7 +132,7 @@ class Keys:
         try:
             keys = cls(values.schema.types, values.schema.names)
         except InvalidInput as error:
-            raise InvalidState.damaged(f"its keys cannot be read ({error})") from error
+            raise InvalidState.unreadable("its keys cannot be read", error) from error
         if type(capacity) is not int or any(len(each) != capacity for each in values.columns):
             raise InvalidState.damaged(f"there are {values.num_rows} keys, not one for each slot")
         if not len(free) <= capacity <= len(free) + (values.num_rows or 1):
@@ -147,7 +147,7 @@ class Keys:
             try:
                 codes, distinct = column.encoded(saved_values)
             except (pa.ArrowException, ValueError) as error:
-                raise InvalidState.damaged(f"its keys cannot be read ({error})") from error
+                raise InvalidState.unreadable("its keys cannot be read", error) from error
             column.reserve(capacity)
             column.store(slots, list(map(distinct.__getitem__, codes[slots].tolist())))
         keys._table = dict(zip(keys._keys_in(slots), slots.tolist(), strict=True))

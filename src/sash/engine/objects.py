@@ -28,7 +28,7 @@ def refuse_foreign(values: Sequence[Any], arrow: Any) -> None:
         try:
             pa.array(values, arrow)
         except (pa.ArrowException, ValueError, OverflowError) as error:
-            raise InvalidState.damaged(f"values of it are not of {arrow} ({error})") from error
+            raise InvalidState.unreadable(f"values of it are not of {arrow}", error) from error
 
 
 _DECIMALS = frozenset((decimal.Decimal,))

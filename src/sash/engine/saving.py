@@ -131,7 +131,7 @@ def load(blob: Any) -> Saved:
     except InvalidState:
         raise
     except (SashError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, pa.ArrowException) as error:
-        raise InvalidState.damaged(f"its parts do not fit together ({error})") from error
+        raise InvalidState.unreadable("its parts do not fit together", error) from error
     if len(saved.windows) != len(queries) or (saved.state is not None and measure is None):
         raise InvalidState.damaged("its windows are not those of its queries, or not on any measure")
     if len(saved.key_types) != (0 if saved.state is None else len(saved.options.by)):
@@ -224,7 +224,7 @@ def plan_of(queries: Sequence[Query], saved: Saved) -> Plan:
     try:
         return make_plan(queries, saved.options, saved.types, saved.measure, saved.key_types)
     except (SashError, TypeError, ValueError, pa.ArrowException) as error:
-        raise InvalidState.damaged(f"its queries cannot be computed of its columns ({error})") from error
+        raise InvalidState.unreadable("its queries cannot be computed of its columns", error) from error
 
 
 def state_of(plan: Plan, saved: Saved) -> State:

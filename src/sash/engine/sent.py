@@ -77,7 +77,7 @@ def _thawed(given: Any, field: Field, arrow: Any, windows: int) -> tuple[Any, Ar
         if field.is_object:
             pa.array([value if known else None for value, known in zip(values, valid.tolist(), strict=True)], arrow)
     except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
-        raise InvalidState.damaged(f"a result of a window that was sent is none ({error})") from error
+        raise InvalidState.unreadable("a result of a window that was sent is none", error) from error
     if len(values) != windows:
         raise InvalidState.damaged("results of windows that were sent are missing")
     return values, valid

@@ -101,7 +101,7 @@ def _keys(plan: Plan, frozen: Any) -> Keys:
     try:
         fresh = Keys(plan.key_types, by)
     except InvalidInput as error:
-        raise InvalidState.damaged(f"its keys are of types that are none ({error})") from error
+        raise InvalidState.unreadable("its keys are of types that are none", error) from error
     # A column of nulls alone gets its type when the first key comes.
     pairs = list(zip(fresh.types, keys.types, strict=False))
     if len(keys.types) != len(by) or any(a != b and str(a) != "null" for a, b in pairs):

@@ -496,7 +496,7 @@ def _cast(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     try:
         return rows.select(schema.names).cast(schema)
     except (pa.ArrowException, KeyError, ValueError) as error:
-        raise InvalidState.damaged(f"its rows have other columns ({error})") from error
+        raise InvalidState.unreadable("its rows have other columns", error) from error
 
 
 def _with_rows(results: pa.Table, columns: dict[str, Any], count: int) -> pa.Table:

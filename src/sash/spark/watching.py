@@ -176,7 +176,7 @@ def _memory(entries: _Entries, queries: tuple[Query, ...]) -> Any:
         base = b"".join(entries[BASE, part][1] for part in range(head.parts))
         steps = [entries[STEP, version][1] for version in range(head.base + 1, head.version + 1)]
     except KeyError as error:
-        raise InvalidState.damaged(f"a part of it is missing ({error})") from error
+        raise InvalidState.unreadable("a part of it is missing", error) from error
     live, texts = shown(base, queries)
     for step in steps:
         live.push(Step.unpacked(step, live.measure))

@@ -60,7 +60,7 @@ def unpack(blob: Any, magic: bytes = MAGIC, what: str = "window") -> Any:
     try:
         value, end = _read(body, 0, 0)
     except (struct.error, LookupError, ValueError, TypeError, ArithmeticError) as error:
-        raise InvalidState.damaged(f"its content cannot be read ({error})") from error
+        raise InvalidState.unreadable("its content cannot be read", error) from error
     if end != len(body):
         raise InvalidState.damaged("there is more in it than was written")
     return value
