@@ -75,7 +75,6 @@ fuzz: $(STAMP)  ## hours of random tests against the oracles: algorithms, lives 
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.lives.campaign --lives 20000 --bucket
 	$(BIN)/python -m tests.campaigns.frames
 	$(BIN)/python -m tests.campaigns.blobs
-	$(BIN)/python -m tests.campaigns.blobs
 	$(BIN)/python -m tests.campaigns.figures
 
 lock: $(STAMP)  ## pin all dependencies anew, with hashes

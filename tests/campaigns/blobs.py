@@ -11,6 +11,7 @@ its worker, is named by the line that repeats it.
 
 import argparse
 import multiprocessing
+import os
 import sys
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 
 from tests.campaigns.buckets import buckets
 from tests.campaigns.cases import AT_ONCE, Outcome, flips, mutation
+from tests.campaigns.figures import record
 from tests.campaigns.subjects import Subject, streams, windows
 
 __all__ = ["campaign", "subjects"]
@@ -130,7 +132,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mutations", type=int, default=100_000)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="part of the name of a state")
     parser.add_argument("--case", type=int, help="one case, here and now")
     parser.add_argument("--no-flips", action="store_true")
@@ -150,11 +152,14 @@ def main() -> int:
     for fault in turned.faults[:20]:
         print(fault)
     slowest, wrong = max(turned.slowest, outcome.slowest), len(turned.faults) + len(outcome.faults)
-    print(
-        f"blobs: {turned.refused:,} flips, {given.mutations:,} mutations ({outcome.refused:,} refused, "
+    figures = (
+        f"{turned.refused:,} flips, {given.mutations:,} mutations ({outcome.refused:,} refused, "
         f"{outcome.harmless:,} harmless), slowest refusal {1e3 * slowest:.0f} ms; {outcome.ended['hang']} hangs, "
         f"{outcome.ended['crash']} crashes, {outcome.ended['memory']} out of memory, {wrong} faults; seed {given.seed}"
     )
+    print(f"damaged states: {figures}")
+    if not wrong and not given.only and not given.no_flips:
+        record("damaged states", "make fuzz", figures)
     return bool(wrong)
 
 
