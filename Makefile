@@ -37,7 +37,7 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 -q src README.md docs
+	$(BIN)/pytest -n 2 -q src benchmarks README.md docs
 
 unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
 	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark and not long"
@@ -48,7 +48,7 @@ interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off:
 spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q tests/spark -m "spark and not long"
 
-long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every bench
+long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every benchmark
 	$(BIN)/pytest -q tests -m long --ignore=tests/spark/test_chaos.py --ignore=tests/spark/test_soak.py
 
 chaos: $(STAMP) java  ## kill drivers, executors and workers of a streaming job, thirty of each, and stream ten million rows
@@ -60,12 +60,12 @@ docs: $(STAMP)  ## the documentation as a site, in build/docs
 pictures: $(STAMP)  ## draw the pictures of the docs anew
 	$(BIN)/python -m docs.drawings
 
-bench: $(STAMP) java  ## the papers' experiments and the peers: table, JSON, plots under build/bench
-	$(BIN)/sash bench algorithms
-	$(BIN)/sash bench slicing
-	$(BIN)/sash bench spark
-	$(BIN)/sash bench streaming
-	$(BIN)/sash bench report
+bench: $(STAMP) java  ## all benchmarks: tables, JSON and plots under build/bench
+	$(BIN)/python -m benchmarks algorithms
+	$(BIN)/python -m benchmarks slicing
+	$(BIN)/python -m benchmarks spark_tables
+	$(BIN)/python -m benchmarks spark_streams
+	$(BIN)/python -m benchmarks report
 
 fuzz: $(STAMP)  ## hours of random tests against the oracles: algorithms, lives of streams, frames, damaged states
 	$(BIN)/python -m tests.fuzz

@@ -106,7 +106,7 @@ def test_commands_within_a_sentence_are_those_of_sash(page: Path) -> None:
             parse(command.split())
 
 
-@pytest.mark.parametrize("wrong", ["rum job.toml", "run job.toml --dry", "bench algorithms --onli x", "state"])
+@pytest.mark.parametrize("wrong", ["rum job.toml", "run job.toml --dry", "explain max --sizes 3", "state"])
 def test_a_wrong_command_would_be_noticed(wrong: str) -> None:
     with pytest.raises(click.UsageError):
         parse(wrong.split())

@@ -462,9 +462,6 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "another shell": (["completion", "tcsh"], "'bash', 'zsh', 'fish'"),
     "more rows than there is room for": (["demo", "--algorithms", "--rows", "10000000000000"], "x<=100000000"),
     "hours of nothing": (["demo", "--hours", "0"], "x>=0.2"),
-    "a bench misspelt": (["bench", "algorthms"], "Did you mean 'algorithms'?"),
-    "an experiment misspelt": (["bench", "algorithms", "--only", "latencies"], "Did you mean 'latency'?"),
-    "an experiment of another bench": (["bench", "spark", "--only", "sessions"], "The known ones: "),
     "a checkpoint that is not there": (["state", "no/where"], "the folder that a streaming query keeps"),
 }
 

@@ -416,15 +416,6 @@ class InvalidInput(SashError, ValueError):
             "be late: set spark.sql.execution.arrow.maxRecordsPerBatch higher, and start anew."
         )
 
-    @classmethod
-    def no_report(cls, folder: object, commands: Iterable[str]) -> "InvalidInput":
-        hint = " or ".join(f"`{each}`" for each in commands)
-        return cls(f"There is no report.json in {folder} or below; make one with {hint}.")
-
-    @classmethod
-    def report(cls, path: object, why: object) -> "InvalidInput":
-        return cls(f"{path} cannot be read: {why}")
-
 
 class InvalidJob(SashError, ValueError):
     """A job file that cannot be run."""

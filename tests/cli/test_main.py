@@ -22,12 +22,6 @@ def test_version_and_help() -> None:
         ["demo"],
         ["algorithms"],
         ["explain"],
-        ["bench"],
-        ["bench", "algorithms"],
-        ["bench", "slicing"],
-        ["bench", "spark"],
-        ["bench", "streaming"],
-        ["bench", "report"],
         ["run"],
         ["state"],
         ["doctor"],
@@ -54,8 +48,6 @@ def test_explain_says_why() -> None:
         ("explain", "max", "--size", "0"),
         ("explain", "max", "--algorithm", "subtract_on_evict", "--size", "4"),
         ("explain", "max", "--dtype", "no such type"),
-        ("bench", "algorithms", "--only", "thruput"),
-        ("bench", "slicing", "--only", "concurent"),
     ],
 )
 def test_what_is_refused_is_one_line_and_exit_2(arguments: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ _NEEDED = ("numpy", "numba", "pyarrow", "pandas", "click", "rich", "lark")
 _OPTIONAL = {
     "pyspark": ("Spark DataFrames and streams", "pip install 'sash[spark]'"),
     "protobuf": ("Spark streams", "pip install 'sash[spark]'"),
-    "matplotlib": ("plots of sash bench", "pip install 'sash[report]'"),
+    "matplotlib": ("the plot of sash demo", "pip install 'sash[report]'"),
 }
 
 

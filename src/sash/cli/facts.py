@@ -1,6 +1,6 @@
 """The table of algorithms, printed from their facts."""
 
-from sash.report import Table
+from sash.cli.table import Table
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Cost
 

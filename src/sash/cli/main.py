@@ -8,7 +8,7 @@ import click
 
 from sash.errors import SashError
 
-__all__ = ["main"]
+__all__ = ["Guarded", "main"]
 
 MAIN_EXAMPLES = """\b
 Examples:
@@ -20,12 +20,6 @@ Examples:
   sash state CHECKPOINT                    what a stopped stream remembers
   sash doctor                              what is missing on this machine, and how to get it
   sash explain max --size 1000             which algorithm is taken, and why
-  sash bench algorithms --quick            the papers' experiments, in half a minute
-  sash bench algorithms --only latency     one of them, in full
-  sash bench slicing --quick               streams of many windows, beside other techniques
-  sash bench spark --only frames           DataFrames, beside native Spark
-  sash bench streaming --only slide        streams, beside native Structured Streaming
-  sash bench report                        all that was measured, on one page
 """
 DEMO_EXAMPLES = """\b
 Examples:
@@ -59,31 +53,6 @@ Examples:
   sash explain job.toml
   sash explain max --size 1000
   sash explain median --size 16 --size 64
-"""
-BENCH_EXAMPLES = """\b
-Examples:
-  sash bench algorithms --quick
-  sash bench algorithms --only latency --only ranges --out build/latency
-"""
-SLICING_EXAMPLES = """\b
-Examples:
-  sash bench slicing --quick
-  sash bench slicing --only concurrent --only one_row --out build/streams
-"""
-SPARK_EXAMPLES = """\b
-Examples:
-  sash bench spark --quick
-  sash bench spark --only slide --only frames --out build/spark
-"""
-STREAMING_EXAMPLES = """\b
-Examples:
-  sash bench streaming --quick
-  sash bench streaming --only slide --only sessions --out build/streaming
-"""
-REPORT_EXAMPLES = """\b
-Examples:
-  sash bench report
-  sash bench report --from build/bench --out build/bench/report.html
 """
 
 
@@ -239,115 +208,3 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(main, {}, "sash", "_SASH_COMPLETE").source())
-
-
-@main.group()
-def bench() -> None:
-    """Measure."""
-
-
-@bench.command("algorithms", epilog=BENCH_EXAMPLES)
-@click.option("--quick", is_flag=True, help="Small sizes: shows that everything works, in half a minute.")
-@click.option("--only", multiple=True, metavar="NAME", help="One experiment; repeat for several.")
-@click.option(
-    "--out",
-    default=Path("build/bench"),
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where report.json and the pictures go.",
-)
-def bench_algorithms(quick: bool, only: tuple[str, ...], out: Path) -> None:
-    """Run the papers' experiments and compare with other libraries, as ratios in one run.
-
-    The experiments: peers, parallel, warm_start, ranges, latency, memory, break_even, throughput, slides.
-    """
-    from sash.cli.bench import bench_algorithms as run
-
-    run(quick, only, out)
-
-
-@bench.command("slicing", epilog=SLICING_EXAMPLES)
-@click.option("--quick", is_flag=True, help="Small sizes: shows that everything works, in half a minute.")
-@click.option("--only", multiple=True, metavar="NAME", help="One experiment; repeat for several.")
-@click.option(
-    "--out",
-    default=Path("build/bench/slicing"),
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where report.json and the pictures go.",
-)
-def bench_slicing(quick: bool, only: tuple[str, ...], out: Path) -> None:
-    """Run the experiments of general stream slicing, beside buffers, trees and buckets.
-
-    The experiments: concurrent, constrained, one_row, keys, memory_by_slices, memory_by_rows, flat, finish,
-    output_latency, disorder_fraction, disorder_delay, measures, median, splits, aggregates.
-    """
-    from sash.cli.bench import bench_slicing as run
-
-    run(quick, only, out)
-
-
-@bench.command("spark", epilog=SPARK_EXAMPLES)
-@click.option("--quick", is_flag=True, help="Small sizes: shows that everything works, in a few minutes.")
-@click.option("--only", multiple=True, metavar="NAME", help="One experiment; repeat for several.")
-@click.option(
-    "--out",
-    default=Path("build/bench/spark"),
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where report.json and the pictures go.",
-)
-def bench_spark(quick: bool, only: tuple[str, ...], out: Path) -> None:
-    """Run windows and frames of DataFrames on local Spark, beside what Spark does by itself, in one run.
-
-    The experiments: slide, frames, keys, density, hot_key, cores, memory. All of them take the better part of an hour.
-    """
-    from sash.cli.bench import bench_spark as run
-
-    run(quick, only, out)
-
-
-@bench.command("streaming", epilog=STREAMING_EXAMPLES)
-@click.option("--quick", is_flag=True, help="Small sizes: shows that everything works, in a few minutes.")
-@click.option("--only", multiple=True, metavar="NAME", help="One experiment; repeat for several.")
-@click.option(
-    "--out",
-    default=Path("build/bench/streaming"),
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where report.json and the pictures go.",
-)
-def bench_streaming(quick: bool, only: tuple[str, ...], out: Path) -> None:
-    """Run windows and sessions of streams on local Spark, beside Structured Streaming by itself, in one run.
-
-    The experiments: slide, keys, sessions, growth. All of them take the better part of an hour.
-    """
-    from sash.cli.bench import bench_streaming as run
-
-    run(quick, only, out)
-
-
-@bench.command("report", epilog=REPORT_EXAMPLES)
-@click.option(
-    "--from",
-    "folder",
-    default=Path("build/bench"),
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where benches left a report.json, there or below.",
-)
-@click.option(
-    "--out",
-    default=Path("build/bench/report.html"),
-    show_default=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The page; native_against_sash.png and .svg go beside it.",
-)
-def bench_report(folder: Path, out: Path) -> None:
-    """Put all that was measured on one page.
-
-    Beside it stands what the papers found; nothing is measured anew.
-    """
-    from sash.cli.bench import bench_report as run
-
-    run(folder, out)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from sash.report import Table
+from sash.cli.table import Table
 
 __all__ = ["can_print", "progress", "show"]
 

@@ -16,8 +16,8 @@ import sash
 from sash.cli.job import Job, Sink, Source
 from sash.cli.run import FAILED, INTERRUPTED, session_for, watching
 from sash.cli.show import can_print, show
+from sash.cli.table import Table
 from sash.errors import sentence_of
-from sash.report import Table
 
 __all__ = ["QUERIES", "readings", "smart_home"]
 

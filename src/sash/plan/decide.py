@@ -86,9 +86,9 @@ def removes_rows(in_order: bool, query: Traits) -> Decision:
     return Decision(Removal.RECOMPUTE.value, "a late row shifts the last row of each slice on; it cannot be subtracted")
 
 
-# Slices of a window from which a tree over them is worth its upkeep. Measured (`sash bench slicing --only finish`): a
-# thousand windows of 8 slices take 78 ns each by folding and 99 by a tree, of 16 slices 139 and 114, of 1,024 7,260 and
-# 133. Sliding (two_stacks_lite) took 194 to 262: its fewer combines are worth it only where a combine is dear.
+# Slices of a window from which a tree over them is worth its upkeep. Measured by the benchmark slicing, experiment
+# finish: a thousand windows of 8 slices take 78 ns each by folding and 99 by a tree, of 16 slices 139 and 114, of 1,024
+# 7,260 and 133. Sliding (two_stacks_lite) took 194 to 262: fewer combines pay only where a combine is dear.
 TREE_FROM = 16
 # Windows of Python objects that overlap so many times are slid over rather than folded one by one.
 SLIDE_FROM = 8

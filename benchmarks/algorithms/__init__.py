@@ -1,0 +1,1 @@
+"""Benchmarks of the algorithms that slide one window."""

@@ -1,0 +1,50 @@
+"""The papers' experiments on algorithms that slide, one list: what can be run, in which order."""
+
+from collections.abc import Iterator
+
+from benchmarks.algorithms import comparison, latency, memory, ranges, throughput
+from benchmarks.bars import bars_of
+from benchmarks.baselines.peers import PEERS, missing
+from benchmarks.plots import algorithm_figures
+from benchmarks.settings import FULL, QUICK
+from benchmarks.suite import Experiment, Suite, by_name
+from benchmarks.timer import counts_cycles
+
+__all__ = ["EXPERIMENTS", "SUITE", "plan", "run"]
+
+# Those that bars are about come first, for a run ends when its time is used up.
+EXPERIMENTS = by_name(
+    Experiment("peers", "How fast is sash beside other libraries?", comparison.peer_tasks),
+    Experiment("parallel", "What does a second thread bring?", comparison.parallel_tasks),
+    Experiment("warm_start", "How soon does a fresh process answer?", comparison.warm_start_tasks),
+    Experiment("ranges", "How fast are many ranges at once?", ranges.range_tasks),
+    Experiment("latency", "How long does a single answer take, at worst?", latency.latency_tasks),
+    Experiment("memory", "How much memory does a window take?", memory.memory_tasks),
+    Experiment("break_even", "From which window on does an algorithm pay?", throughput.break_even_tasks),
+    Experiment("throughput", "How many rows per second, by window?", throughput.throughput_tasks),
+    Experiment("slides", "How many rows per second, by slide?", throughput.slide_tasks),
+)
+
+
+def _notes(names: set[str]) -> Iterator[str]:
+    yield "Ratios in brackets: 1 is np.copyto of the same bytes in the same run."
+    yield "Algorithms run on one thread, `sash` and `auto` on all."
+    if "peers" in names and missing():
+        yield f"Peers not installed: {', '.join(missing())}."
+    if "latency" in names and not counts_cycles():
+        yield "No latency: compiled code cannot read a cycle counter here."
+
+
+SUITE = Suite(
+    "algorithms",
+    "Run the experiments of the papers on sliding windows, and compare with other libraries.",
+    EXPERIMENTS,
+    FULL,
+    QUICK,
+    bars_of,
+    algorithm_figures,
+    _notes,
+    ("sash", "numba", "llvmlite", "numpy", *PEERS),
+)
+plan = SUITE.plan
+run = SUITE.run

@@ -1,0 +1,100 @@
+"""How long each answer takes: stamps around evict, insert and query, inside the kernel.
+
+An interrupt of the machine falls on any answer, a slow step of an algorithm always on the same ones.
+So the same rows are run several times: the *steady* maximum is the slowest answer when each is taken
+at its best, and beside it stand the plain maximum and the 99.99 % quantile of one run.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.algorithms.subject import bound, to_inputs
+from benchmarks.algorithms.throughput import columns_of
+from benchmarks.algorithms.workloads import suited
+from benchmarks.records import Record, parameters
+from benchmarks.settings import Settings, Task
+from benchmarks.timer import counts_cycles, cycles_per_second, now_in_cycles
+from sash.algebra.compiler import kernel
+from sash.algebra.fields import Fields, length, load, store
+from sash.algebra.monoid import Monoid, lift
+from sash.swag import ALGORITHMS
+from sash.swag.contract import Algorithm, evict, insert, query
+
+__all__ = ["METRICS", "latency_tasks"]
+
+QUANTILES = {"min": 0.0, "25 %": 25.0, "median": 50.0, "75 %": 75.0, "99.99 %": 99.99, "max": 100.0}
+METRICS = (*QUANTILES, "steady max", "standard deviation")
+
+
+@kernel
+def _stamped(
+    algorithm: Algorithm, aggregate: Monoid, state: Any, inputs: Fields, size: int, cycles: Any, answer: Fields
+) -> None:
+    for row in range(length(inputs)):
+        before = now_in_cycles()
+        if row >= size:
+            evict(algorithm, aggregate, state)
+        insert(algorithm, aggregate, state, lift(aggregate, load(inputs, row)))
+        store(answer, 0, query(algorithm, aggregate, state))
+        cycles[row] = now_in_cycles() - before
+
+
+@kernel
+def _empty(aggregate: Monoid, cycles: Any) -> None:
+    for row in range(len(cycles)):
+        before = now_in_cycles()
+        cycles[row] = now_in_cycles() - before
+
+
+def latency_tasks(settings: Settings) -> Iterator[Task]:
+    """Every algorithm that moves row by row, and the clock alone."""
+    if not counts_cycles():
+        return
+    yield Task("the clock alone", partial(_clock, settings))
+    for algorithm in ALGORITHMS.values():
+        if algorithm.gives("insert") and algorithm.is_compiled and settings.takes(algorithm):
+            yield Task(algorithm.name, partial(_latency, settings, algorithm))
+
+
+def _clock(settings: Settings) -> Iterator[Record]:
+    algorithm = ALGORITHMS["recalculate"]
+    runs = np.ones((settings.latency_runs, settings.latency_rows), np.int64)
+    for cycles in runs:
+        _empty(bound(algorithm, suited(algorithm)), cycles)
+    step = np.diff(np.unique(runs[-1])).min(initial=1) / cycles_per_second() * 1e9
+    note = f"what two stamps cost by themselves; the counter moves in steps of {step:.1f} ns"
+    yield from _distribution("clock alone", "", settings.latency_windows[0], runs, note)
+
+
+def _latency(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+    workload = suited(algorithm)
+    monoid = bound(algorithm, workload)
+    answer = monoid.allocate(1)
+    costs = (algorithm.facts.insert, algorithm.facts.evict, algorithm.facts.query)
+    for window in settings.latency_windows:
+        if sum(cost.average.at(window) for cost in costs) > 512:
+            note = "left out: every answer folds the whole window"
+            yield Record(
+                "latency", algorithm.name, "median", None, "ns", workload.name, parameters(window=window), None, note
+            )
+            continue
+        filling = 2 * window  # by then every page has been touched
+        rows = settings.latency_rows + filling
+        inputs = to_inputs(monoid, columns_of(workload, rows))
+        runs = np.ones((settings.latency_runs, rows), np.int64)
+        for cycles in runs:
+            state = algorithm.steps.start(monoid, window, (window,))
+            _stamped(algorithm, monoid, state, inputs, window, cycles, answer)
+        yield from _distribution(algorithm.name, workload.name, window, runs[:, filling:], "")
+
+
+def _distribution(subject: str, aggregate: str, window: int, runs: np.ndarray[Any, Any], note: str) -> Iterator[Record]:
+    ns = runs[1 if len(runs) > 1 else 0] / cycles_per_second() * 1e9  # the first run also warms the caches
+    steady = runs.min(axis=0).max() / cycles_per_second() * 1e9
+    values = {name: float(np.percentile(ns, each)) for name, each in QUANTILES.items()}
+    values |= {"steady max": float(steady), "standard deviation": float(ns.std())}
+    for metric, value in values.items():
+        yield Record("latency", subject, metric, value, "ns", aggregate, parameters(window=window), None, note)

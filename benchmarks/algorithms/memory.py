@@ -1,0 +1,50 @@
+"""How much memory a window takes: the bytes of an algorithm's state, and what its facts say."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.algorithms.subject import bound
+from benchmarks.algorithms.workloads import suited
+from benchmarks.records import Record, parameters
+from benchmarks.settings import Settings, Task
+from sash.swag import ALGORITHMS
+from sash.swag.contract import Algorithm
+
+__all__ = ["memory_tasks"]
+
+
+def memory_tasks(settings: Settings) -> Iterator[Task]:
+    """Every algorithm of the catalog."""
+    for algorithm in ALGORITHMS.values():
+        yield Task(algorithm.name, partial(_memory, settings, algorithm))
+
+
+def _memory(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+    workload = suited(algorithm)
+    monoid = bound(algorithm, workload)
+    width = sum(field.dtype.itemsize * field.width for field in monoid.fields)
+    for window in settings.windows:
+        value: float | None = None
+        note = f"facts: {algorithm.facts.space} partials"
+        if not algorithm.is_compiled:
+            note += "; Python objects have no fixed size"
+        elif algorithm.gives("start"):
+            value = float(_bytes(algorithm.steps.start(monoid, window, (window,))))
+        elif algorithm.gives("scratch"):
+            value = float(_bytes(algorithm.steps.scratch(monoid, window)))
+        else:
+            note += "; it works on the whole array"
+        shape = parameters(window=window)
+        yield Record("memory", algorithm.name, "state", value, "bytes", workload.name, shape, None, note)
+        if not any(field.is_object for field in monoid.fields):
+            kept = algorithm.facts.space.at(window) * width
+            yield Record("memory", algorithm.name, "partials by the facts", kept, "bytes", workload.name, shape)
+
+
+def _bytes(state: Any) -> int:
+    if isinstance(state, tuple):
+        return sum(_bytes(part) for part in state)
+    return state.nbytes if isinstance(state, np.ndarray) else 0

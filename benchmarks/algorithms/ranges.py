@@ -1,0 +1,37 @@
+"""Many ranges at once: at every row, the answers for the newest 1, 2, … n rows, by one pass."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from benchmarks.algorithms.subject import bytes_of, sliding_all
+from benchmarks.algorithms.throughput import columns_of
+from benchmarks.algorithms.workloads import suited
+from benchmarks.records import Record, parameters
+from benchmarks.settings import Settings, Task
+from benchmarks.timer import best_of, copy_seconds
+from sash.swag import ALGORITHMS
+from sash.swag.contract import Algorithm
+
+__all__ = ["range_tasks"]
+
+
+def range_tasks(settings: Settings) -> Iterator[Task]:
+    """Every algorithm that answers many ranges."""
+    for algorithm in ALGORITHMS.values():
+        if algorithm.facts.ranges and algorithm.is_compiled and settings.takes(algorithm):
+            yield Task(algorithm.name, partial(_all_ranges, settings, algorithm))
+
+
+def _all_ranges(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+    workload = suited(algorithm)
+    for most in settings.ranges:
+        rows = max(2 * most, settings.range_answers // most)
+        columns = columns_of(workload, rows)
+        sliding_all(algorithm, workload, columns[:most], most)()
+        timing = best_of(sliding_all(algorithm, workload, columns, most), 3, settings.point_seconds)
+        rate = rows * most / timing.seconds
+        copied = rows * most / copy_seconds(bytes_of(columns) * most)  # a copy of as many answers
+        shape = parameters(ranges=most, rows=rows)
+        yield Record(
+            "ranges", algorithm.name, "answers", rate / 1e6, "million answers/s", workload.name, shape, rate / copied
+        )

@@ -1,0 +1,172 @@
+"""Rows per second: by window, by slide, and from which window on an algorithm beats recalculation."""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from typing import Any
+
+import sash
+from benchmarks.algorithms.subject import bytes_of, head_of, sliding, warmed
+from benchmarks.algorithms.workloads import AGGREGATES, Workload, suited
+from benchmarks.records import Record, parameters
+from benchmarks.settings import Settings, Task
+from benchmarks.timer import best_of, contest, copy_seconds
+from sash.swag import ALGORITHMS
+from sash.swag.contract import Algorithm
+
+__all__ = ["break_even_tasks", "slide_tasks", "throughput_tasks"]
+
+METRIC, UNIT = "rows", "million rows/s"
+LEAST = 256  # rows that even the slowest gets
+
+
+@lru_cache(maxsize=2)
+def columns_of(workload: Workload, rows: int) -> Any:
+    """The columns of a workload; made once for the algorithms that follow each other."""
+    return workload.columns(rows)
+
+
+def combines_per_row(algorithm: Algorithm, window: int) -> float:
+    """On average, by the facts."""
+    facts = algorithm.facts
+    return max(1.0, sum(cost.average.at(window) for cost in (facts.insert, facts.evict, facts.query)))
+
+
+def throughput_tasks(settings: Settings) -> Iterator[Task]:
+    """Every algorithm with every aggregate that it admits, and what `auto` makes of it."""
+    for name in settings.aggregates:
+        workload = AGGREGATES[name]
+        yield Task(f"auto {name}", partial(_auto_by_window, settings, workload))
+        for algorithm in ALGORITHMS.values():
+            # The other algorithms would slide a median too, as sorted Python objects: another contest.
+            if workload.admitted_by(algorithm) and (name != "median" or suited(algorithm) is workload):
+                yield Task(f"{algorithm.name} {name}", partial(_by_window, settings, workload, algorithm))
+
+
+def _windows(settings: Settings, workload: Workload) -> tuple[int, ...]:
+    return settings.windows if workload.name in ("max", "sum", "median") else settings.coarse_windows
+
+
+def _measured(workload: Workload, subject: str, window: int, rate: float, copied: float, note: str = "") -> Record:
+    shape = parameters(window=window)
+    return Record("throughput", subject, METRIC, rate / 1e6, UNIT, workload.name, shape, rate / copied, note)
+
+
+def _left_out(workload: Workload, subject: str, window: int, why: str) -> Record:
+    shape = parameters(window=window)
+    return Record("throughput", subject, METRIC, None, UNIT, workload.name, shape, None, f"left out: {why}")
+
+
+def _copy_rate(columns: Any, rows: int) -> float:
+    return rows / copy_seconds(bytes_of(columns))
+
+
+def _auto_by_window(settings: Settings, workload: Workload) -> Iterator[Record]:
+    """By the public door with all its checks, on as many threads as it sees fit; beside it the copy."""
+    rows = settings.heavy_rows if workload.heavy else settings.rows
+    columns = columns_of(workload, rows)
+    template = workload.aggregate()
+    for window in _windows(settings, workload):
+        copied = _copy_rate(columns, rows)
+        yield _measured(workload, "copy", window, copied, copied, f"{rows} rows")
+
+        def make(some: Any, size: int = window) -> Callable[[], Any]:
+            return lambda: sash.swag.slide(some, size, template)
+
+        seconds = best_of(warmed(make, columns), 3, settings.point_seconds).seconds
+        yield _measured(workload, "auto", window, rows / seconds, copied, f"{rows} rows, all cores, public door")
+
+
+def _by_window(settings: Settings, workload: Workload, algorithm: Algorithm) -> Iterator[Record]:
+    """One thread, one row at a time inside the kernel.
+
+    What one window takes, and the facts, tell what the next one will take: a slow algorithm gets
+    fewer rows, and windows that it cannot slide four times over within the budget are left out.
+    """
+    full = settings.heavy_rows if workload.heavy else settings.rows
+    columns = columns_of(workload, full)
+    copied = _copy_rate(columns, full)
+    kind = "" if algorithm.is_compiled else ", plain Python"
+    if algorithm.facts.threads > 1:
+        kind = f", {algorithm.facts.threads} threads"
+    windows = _windows(settings, workload)
+    rate, before = _first_rate(algorithm, workload, windows[0], columns), windows[0]
+    for window in windows:
+        expected = rate * combines_per_row(algorithm, before) / combines_per_row(algorithm, window)
+        if 4 * window > expected * settings.point_seconds and 4 * window > LEAST:
+            seconds = 4 * window / expected
+            why = f"{4 * window} rows would take {seconds:.1f} s, a point may take {settings.point_seconds} s"
+            yield _left_out(workload, algorithm.name, window, why)
+            continue
+        affordable = 1 << int(expected * settings.point_seconds).bit_length()
+        rows = min(full, max(LEAST, 4 * window, affordable))
+        call = warmed(partial(_sliding, algorithm, workload, window), head_of(columns, rows))
+        rate, before = rows / best_of(call, 3, settings.point_seconds).seconds, window
+        yield _measured(workload, algorithm.name, window, rate, copied, f"{rows} rows{kind}")
+
+
+def _first_rate(algorithm: Algorithm, workload: Workload, window: int, columns: Any) -> float:
+    call = warmed(partial(_sliding, algorithm, workload, window), head_of(columns, LEAST))
+    return LEAST / best_of(call, 2).seconds
+
+
+def _sliding(algorithm: Algorithm, workload: Workload, window: int, columns: Any) -> Callable[[], Any]:
+    return sliding(algorithm, workload, columns, window)
+
+
+# --- slides of several rows ------------------------------------------------------------------------
+
+
+def slide_tasks(settings: Settings) -> Iterator[Task]:
+    """An answer at every k-th row: rows are folded into fragments first, then fragments slide."""
+    for algorithm in ALGORITHMS.values():
+        if settings.takes(algorithm) and algorithm.is_compiled:
+            yield Task(f"{algorithm.name} {suited(algorithm).name}", partial(_by_slide, settings, algorithm))
+
+
+def _by_slide(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+    workload = suited(algorithm)
+    rows, window = settings.rows // 4, settings.slide_window
+    columns = columns_of(workload, rows)
+    copied = _copy_rate(columns, rows)
+    template = workload.aggregate()
+    for every in settings.slides:
+
+        def make(some: Any, every: int = every) -> Callable[[], Any]:
+            return lambda: sash.swag.slide(some, window, template, algorithm=algorithm.name, every=every, threads=1)
+
+        seconds = best_of(warmed(make, columns, 4 * every), 3, settings.point_seconds).seconds
+        shape = parameters(slide=every, window=window, rows=rows)
+        rate = rows / seconds
+        yield Record(
+            "slides", algorithm.name, METRIC, rate / 1e6, UNIT, workload.name, shape, rate / copied, "public door"
+        )
+
+
+# --- break-even ------------------------------------------------------------------------------------
+
+
+def break_even_tasks(settings: Settings) -> Iterator[Task]:
+    """From which window on each algorithm is faster than folding the window anew."""
+    for algorithm in ALGORITHMS.values():
+        workload = suited(algorithm)
+        if algorithm.name != "recalculate" and algorithm.is_compiled and workload.name != "median":
+            yield Task(f"{algorithm.name} {workload.name}", partial(_break_even, settings, algorithm, workload))
+
+
+def _break_even(settings: Settings, algorithm: Algorithm, workload: Workload) -> Iterator[Record]:
+    columns = columns_of(workload, settings.break_even_rows)
+    since: int | None = None
+    for window in reversed(settings.break_even_windows):
+        both = {
+            each.name: warmed(partial(_sliding, each, workload, window), columns)
+            for each in (ALGORITHMS["recalculate"], algorithm)
+        }
+        times = contest(both, 3, settings.point_seconds / 4)
+        if times[algorithm.name].seconds >= times["recalculate"].seconds:
+            break
+        since = window
+    shape = parameters(rows=settings.break_even_rows)
+    largest = settings.break_even_windows[-1]
+    note = "" if since is not None else f"not up to {largest}"
+    value = None if since is None else float(since)
+    yield Record("break_even", algorithm.name, "break-even window", value, "rows", workload.name, shape, None, note)

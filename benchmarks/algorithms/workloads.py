@@ -1,0 +1,67 @@
+"""Signals to measure on: seeded, so that two runs see the same values."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import sash
+from sash.algebra.aggregate import Template
+from sash.swag.contract import Algorithm
+
+__all__ = ["AGGREGATES", "Workload", "noise", "suited"]
+
+SEED = 20210814
+
+
+def noise(rows: int, seed: int = SEED) -> np.ndarray[Any, Any]:
+    """Normal noise around 100: positive, without order.
+
+    >>> noise(3).round(1).tolist() == noise(3).round(1).tolist()
+    True
+    """
+    return np.random.default_rng(seed).normal(100.0, 10.0, rows)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """An aggregate to slide, and the columns that it takes."""
+
+    name: str
+    aggregate: Callable[[], Template]
+    columns: Callable[[int], Any]
+    heavy: bool = False  # partials of hundreds of bytes: fewer rows, smaller windows
+
+    def admitted_by(self, algorithm: Algorithm) -> bool:
+        """Whether the algorithm can slide it."""
+        template = self.aggregate()
+        return algorithm.admits(template.invertible, template.selective, template.name in ("median", "quantile"))
+
+
+def _numbered(rows: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    return noise(rows), np.arange(rows)
+
+
+AGGREGATES: Mapping[str, Workload] = {
+    each.name: each
+    for each in (
+        Workload("max", sash.max, noise),
+        Workload("sum", sash.sum, noise),
+        Workload("median", sash.median, noise),
+        Workload("argmax", sash.argmax, _numbered),
+        Workload("stddev", sash.stddev, noise),
+        Workload("geometric_mean", sash.geometric_mean, noise),
+        Workload("bloom_filter", sash.bloom_filter, noise, heavy=True),
+        Workload("moment_sketch", sash.moment_sketch, noise, heavy=True),
+    )
+}
+
+
+def suited(algorithm: Algorithm) -> Workload:
+    """The plainest aggregate that the algorithm can slide: max, or sum, or the median.
+
+    >>> suited(sash.swag.ALGORITHMS["subtract_on_evict"]).name
+    'sum'
+    """
+    return next(AGGREGATES[name] for name in ("max", "sum", "median") if AGGREGATES[name].admitted_by(algorithm))

@@ -1,0 +1,1 @@
+"""Findings of the papers, each checked against the measured records."""

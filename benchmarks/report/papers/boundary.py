@@ -1,0 +1,222 @@
+"""What Zhang, Akbarinia and Toumani found in 2021."""
+
+from collections.abc import Iterator
+
+from benchmarks.records import Bar, Report
+from benchmarks.report.findings import Finding, Paper
+from benchmarks.report.series import Line, ahead, best, both, growth, last, latency, line, over, speed, spread, typical
+
+__all__ = ["PAPER"]
+
+PBA, SBA, RIVALS = "pba", "sba", ("two_stacks", "slick_deque")
+LARGE = 1 << 15  # rows from which on PBA is to be ahead
+
+
+def _sequential(report: Report) -> Iterator[Bar]:
+    for rival in RIVALS:
+        ratio = ahead(speed(report, SBA, "max", 4), [speed(report, rival, "max", 4)])
+        yield Bar(f"sba over {rival}, from 4 rows on", 1, ratio)
+
+
+def _parallel(report: Report) -> Iterator[Bar]:
+    for rival, paper in zip(RIVALS, (2.5, 4.0), strict=True):
+        ratio = ahead(speed(report, PBA, "max", LARGE), [speed(report, rival, "max", LARGE)])
+        yield Bar(f"pba over {rival}, from {LARGE:,} rows on", paper, ratio)
+
+
+def _parallel_over_sequential(report: Report) -> Iterator[Bar]:
+    ratio = ahead(speed(report, PBA, "max", LARGE), [speed(report, SBA, "max", LARGE)])
+    yield Bar(f"pba over sba, max, from {LARGE:,} rows on", 1, ratio)
+
+
+def _rises(report: Report) -> Iterator[Bar]:
+    yield Bar("pba, longest window over 16 rows", 1, growth(speed(report, PBA, "max", 16)))
+    yield Bar(
+        f"pba, fastest over slowest from {LARGE:,} rows on", 2, spread(speed(report, PBA, "max", LARGE)), at_most=True
+    )
+
+
+def _slides(report: Report, subject: str) -> Line:
+    return line(report, "slides", subject, "slide", aggregate="max")
+
+
+def _longer_slides(report: Report) -> Iterator[Bar]:
+    for subject in (SBA, *RIVALS):
+        yield Bar(f"{subject}, longest slide over 1 row", 1, growth(_slides(report, subject)))
+
+
+def _closer(report: Report) -> Iterator[Bar]:
+    lines = [_slides(report, each) for each in (SBA, *RIVALS)]
+    apart = over(best(lines), best(lines, lowest=True)) if all(lines) else {}
+    yield Bar("fastest over slowest, longest slide against 1 row", 1, growth(apart), at_most=True)
+
+
+def _spikes(report: Report) -> Iterator[Bar]:
+    for subject in ("two_stacks", SBA):
+        slowest = latency(report, subject, "steady max")
+        yield Bar(f"{subject}: slowest answer, longest window over shortest", 4, growth(slowest))
+    ratios = over(latency(report, "slick_deque", "steady max"), latency(report, "slick_deque", "median"))
+    yield Bar("slick_deque: slowest answer over median, longest window", 50, last(ratios), at_most=True)
+
+
+def _lower_spikes(report: Report) -> Iterator[Bar]:
+    slowest = over(latency(report, SBA, "steady max"), latency(report, "two_stacks", "steady max"))
+    yield Bar("slowest answer of sba over two_stacks'", 1, typical(slowest), at_most=True)
+
+
+def _quick_median(report: Report) -> Iterator[Bar]:
+    for rival in RIVALS:
+        ratio = typical(over(latency(report, SBA, "median"), latency(report, rival, "median")))
+        yield Bar(f"median of sba over {rival}'s", 1, ratio, at_most=True)
+
+
+def _costly(report: Report) -> Iterator[Bar]:
+    for subject in (SBA, "two_stacks"):
+        ratio = typical(over(speed(report, subject, "max"), speed(report, subject, "moment_sketch")))
+        yield Bar(f"{subject}, max over moment_sketch", 2, ratio)
+
+
+def _second_thread(report: Report) -> Iterator[Bar]:
+    rates = [line(report, "parallel", each, "window", metric="rows") for each in (PBA, SBA)]
+    yield Bar("pba over sba, moment_sketch", 1, last(over(*rates)))
+
+
+def _in_an_engine(report: Report) -> Iterator[Bar]:
+    for keys in sorted({int(each.get("keys") or 0) for each in report.select("frames")}, reverse=True):
+        native, ours = (
+            line(report, "frames", each, "window", metric="time", keys=keys).get(1000) for each in ("native", "sash")
+        )
+        yield Bar(f"native over sash, time of frames of 1,000 rows, keys: {keys}", 1, both(native, ours))
+
+
+def _cores(report: Report) -> Iterator[Bar]:
+    times = line(report, "cores", "sash", "cores", metric="time", aggregate="max")
+    yield Bar("frames on Spark, two cores, times as fast as one", 1.6, both(1.0, growth(times)))
+
+
+PAPER = Paper(
+    key="boundary-aggregators",
+    title="Efficient Incremental Computation of Aggregations over Sliding Windows",
+    authors="Zhang, Akbarinia, Toumani",
+    year=2021,
+    venue="KDD 2021",
+    doi="10.1145/3447548.3467360",
+    names="TwoStack is two_stacks here. pba has two threads; in the paper, six cores.",
+    findings=(
+        Finding(
+            "Figure 4",
+            "SBA is ahead of both rivals",
+            "On one thread, SBA is faster than Two-Stacks and SlickDeque, on small windows too.",
+            "algorithms throughput",
+            _sequential,
+        ),
+        Finding(
+            "Figure 4",
+            "PBA is 2.5 and 4 times as fast",
+            "From 2^15 rows on, PBA is 2.5 times as fast as Two-Stacks and 4 times as SlickDeque.",
+            "algorithms throughput",
+            _parallel,
+        ),
+        Finding(
+            "Figure 4",
+            "PBA is ahead of SBA on large windows",
+            "On large windows PBA has the highest throughput, SBA's included.",
+            "algorithms throughput",
+            _parallel_over_sequential,
+        ),
+        Finding(
+            "Figure 4",
+            "PBA rises to 32,768 rows, then is flat",
+            "The throughput of PBA rises with the window, as threads start less often, and is flat from 2^15 on.",
+            "algorithms throughput",
+            _rises,
+        ),
+        Finding(
+            "Figure 5",
+            "longer slides are faster",
+            "With longer slides rows are folded into slices first, and all algorithms get faster.",
+            "algorithms slides",
+            _longer_slides,
+        ),
+        Finding(
+            "Figure 5",
+            "longer slides bring algorithms closer",
+            "The longer the slide, the less the algorithms differ.",
+            "algorithms slides",
+            _closer,
+        ),
+        Finding(
+            "Figure 6",
+            "windows of time: the same order",
+            "Over windows of time, PBA and SBA are ahead as they are over rows.",
+            note="Algorithms of the bench slide over rows.",
+        ),
+        Finding(
+            "Figure 7, Table 2",
+            "spikes grow with Two-Stacks and SBA only",
+            "Two-Stacks and SBA have spikes that grow with the window, SlickDeque has none.",
+            "algorithms latency",
+            _spikes,
+        ),
+        Finding(
+            "Table 2",
+            "SBA's spikes are lower than Two-Stacks'",
+            "The slowest answer of SBA takes a fifth of that of Two-Stacks.",
+            "algorithms latency",
+            _lower_spikes,
+            "Asked: less.",
+        ),
+        Finding(
+            "Table 2",
+            "SBA has the lower median",
+            "The median answer of SBA takes less than those of Two-Stacks and SlickDeque.",
+            "algorithms latency",
+            _quick_median,
+            "The counter moves in steps of some nanoseconds: equal means less than a step apart.",
+        ),
+        Finding(
+            "Tables 2 and 3",
+            "PBA has the lowest maximum and deviation",
+            "PBA has no spikes, and the lowest maximum and deviation of all.",
+            note="pba answers the rows of an array here and is not timed answer by answer.",
+        ),
+        Finding(
+            "Table 3",
+            "a costlier function takes longer",
+            "A moment sketch takes longer than max with every algorithm.",
+            "algorithms throughput",
+            _costly,
+            "Measured as throughput.",
+        ),
+        Finding(
+            "Table 3",
+            "a second thread helps a moment sketch",
+            "For a moment sketch over a large window, PBA takes less than SBA.",
+            "algorithms parallel",
+            _second_thread,
+            "Measured as throughput.",
+        ),
+        Finding(
+            "Figure 8",
+            "an engine gets faster with it",
+            "Flink with PBA is faster than Flink by itself, with windows of 1,024 rows that slide by one.",
+            "spark_tables frames",
+            _in_an_engine,
+            "Here Spark, and frames of 1,000 rows.",
+        ),
+        Finding(
+            "Figure 8a",
+            "scales with cores",
+            "Its throughput is linear in the parallel instances, as long as each has a core.",
+            "spark_tables cores",
+            _cores,
+            "Here Spark, on two cores.",
+        ),
+        Finding(
+            "Figure 8b",
+            "scales with machines",
+            "Its throughput is linear in the nodes of a cluster.",
+            note="The bench runs on one machine.",
+        ),
+    ),
+)

@@ -1,0 +1,230 @@
+"""What Tangwongsan, Hirzel and Schneider found in 2017."""
+
+from collections.abc import Iterator
+
+from benchmarks.records import Bar, Report
+from benchmarks.report.findings import Finding, Paper
+from benchmarks.report.series import Line, ahead, both, growth, last, latency, over, speed, spread, typical
+
+__all__ = ["PAPER"]
+
+STACKS, DABA, TREE, NAIVE = "two_stacks", "daba", "flat_fat", "recalculate"
+CHEAP_TO_COSTLY = ("sum", "geometric_mean", "bloom_filter")
+IN_PYTHON = "FOA and IOA are plain Python here: it would be languages that are compared."
+INTERRUPTS = "Of one run, interrupts of the machine included; the median stands for the average."
+
+
+def _spikes(report: Report) -> Iterator[Bar]:
+    for subject, at_most in ((STACKS, False), (DABA, True)):
+        ratios = over(latency(report, subject, "steady max"), latency(report, subject, "median"))
+        yield Bar(f"{subject}: slowest answer over median, longest window", 50, last(ratios), at_most=at_most)
+
+
+def _deviation(subject: str, report: Report) -> float | None:
+    return typical(over(latency(report, subject, "standard deviation"), latency(report, subject, "median")))
+
+
+def _steady(report: Report) -> Iterator[Bar]:
+    yield Bar("daba: standard deviation over median", 1, _deviation(DABA, report), at_most=True)
+
+
+def _unsteady(report: Report) -> Iterator[Bar]:
+    yield Bar("two_stacks: standard deviation over median", 12, _deviation(STACKS, report))
+
+
+def _against(report: Report, subject: str, other: str) -> Iterator[Bar]:
+    for aggregate in CHEAP_TO_COSTLY:
+        rates = [speed(report, each, aggregate) for each in (subject, other)]
+        yield Bar(f"{subject} over {other}, {aggregate}", 1, ahead(rates[0], rates[1:]))
+
+
+def _stacks_first(report: Report) -> Iterator[Bar]:
+    yield from _against(report, STACKS, DABA)
+
+
+def _tree_behind(report: Report) -> Iterator[Bar]:
+    for subject in (STACKS, DABA):
+        yield from _against(report, subject, TREE)
+
+
+def _naive_falls(report: Report) -> Iterator[Bar]:
+    for aggregate in CHEAP_TO_COSTLY:
+        rates = speed(report, NAIVE, aggregate, since=16)
+        windows: Line = {window: window for window in rates}
+        fall = both(1.0, growth(rates))
+        yield Bar(f"fall of recalculate over growth of the window, {aggregate}", 0.5, both(fall, growth(windows)))
+
+
+def _improves(report: Report) -> Iterator[Bar]:
+    for aggregate in ("sum", "geometric_mean"):
+        yield Bar(f"daba, 256 rows over 1 row, {aggregate}", 1, growth(speed(report, DABA, aggregate, until=256)))
+
+
+def _constant(report: Report) -> Iterator[Bar]:
+    for subject in (STACKS, DABA):
+        yield Bar(
+            f"{subject}, fastest over slowest from 16 rows on",
+            2,
+            spread(speed(report, subject, "sum", 16)),
+            at_most=True,
+        )
+
+
+def _caches(report: Report) -> Iterator[Bar]:
+    for subject in (STACKS, DABA):
+        for aggregate, since in (("geometric_mean", 4096), ("bloom_filter", 256)):
+            name = f"{subject}, longest window over {since} rows, {aggregate}"
+            yield Bar(name, 1, growth(speed(report, subject, aggregate, since)), at_most=True)
+
+
+def _okasaki_falls(report: Report) -> Iterator[Bar]:
+    for subject in ("foa", "ioa"):
+        name = f"{subject}, longest window over 65,536 rows, sum"
+        yield Bar(name, 0.7, growth(speed(report, subject, "sum", 1 << 16)), at_most=True)
+
+
+def _break_even(report: Report, subject: str) -> float | None:
+    return next((each.value for each in report.select("break_even", subject=subject)), None)
+
+
+def _early(report: Report) -> Iterator[Bar]:
+    for subject, most in ((STACKS, 32), (DABA, 112)):
+        name = f"{subject} is faster than recalculate from"
+        yield Bar(name, most, _break_even(report, subject), "rows", at_most=True)
+
+
+def _tree_late(report: Report) -> Iterator[Bar]:
+    for subject in (STACKS, DABA):
+        ratio = both(_break_even(report, TREE), _break_even(report, subject))
+        yield Bar(f"break-even of flat_fat over {subject}'s", 10, ratio)
+
+
+PAPER = Paper(
+    key="daba",
+    title="Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time",
+    authors="Tangwongsan, Hirzel, Schneider",
+    year=2017,
+    venue="DEBS 2017",
+    doi="10.1145/3093742.3093925",
+    names="Reactive is flat_fat here, Recalc is recalculate; Bloom is bloom_filter, GeoMean is geometric_mean.",
+    findings=(
+        Finding(
+            "5.1, Table 2",
+            "Two-Stacks has spikes, DABA has none",
+            "Two-Stacks has an answer now and then that takes as long as the window; DABA has none.",
+            "algorithms latency",
+            _spikes,
+            "The slowest answer of each at its best of several runs.",
+        ),
+        Finding(
+            "Table 2",
+            "DABA's deviation is below its average",
+            "The standard deviation of DABA's answers is always lower than their average.",
+            "algorithms latency",
+            _steady,
+            INTERRUPTS,
+        ),
+        Finding(
+            "Table 2",
+            "Two-Stacks' deviation is 12 to 54 averages",
+            "The standard deviation of Two-Stacks' answers is 12 to 54 times their average.",
+            "algorithms latency",
+            _unsteady,
+            INTERRUPTS,
+        ),
+        Finding(
+            "Table 2",
+            "FOA's answers deviate most",
+            "FOA's deviation is up to 5 times that of Two-Stacks, for its garbage is collected; IOA's is lower.",
+            note=IN_PYTHON,
+        ),
+        Finding(
+            "Table 2",
+            "IOA takes 6 to 14 times Two-Stacks",
+            "On average IOA takes 6 to 14 times as long as Two-Stacks, for every row is an object.",
+            note=IN_PYTHON,
+        ),
+        Finding(
+            "Figure 13, bottom; Table 2",
+            "Two-Stacks is fastest, DABA next",
+            "Two-Stacks has the highest throughput; DABA takes 20 to 60 % longer.",
+            "algorithms throughput",
+            _stacks_first,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "FOA is third",
+            "FOA comes after Two-Stacks and DABA.",
+            note=IN_PYTHON,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "the Reactive Aggregator is behind both",
+            "The Reactive Aggregator is slower than Two-Stacks and DABA throughout.",
+            "algorithms throughput",
+            _tree_behind,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "IOA is like the Reactive Aggregator",
+            "IOA is about as fast as the Reactive Aggregator, for all that its cost is constant.",
+            note=IN_PYTHON,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "recalculation falls with the window",
+            "The throughput of recalculation falls as the window grows, in proportion.",
+            "algorithms throughput",
+            _naive_falls,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "DABA gets faster up to 256 rows",
+            "For Sum and GeoMean, DABA gets faster up to windows of 256 rows, since it flips less often.",
+            "algorithms throughput",
+            _improves,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "Two-Stacks and DABA are flat for Sum",
+            "For Sum, Two-Stacks and DABA are as fast at any window.",
+            "algorithms throughput",
+            _constant,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "large partials outgrow the caches",
+            "Both get slower when partials outgrow the caches: from 2^12 rows on for Bloom, near 2^20 for GeoMean.",
+            "algorithms throughput",
+            _caches,
+        ),
+        Finding(
+            "Figure 13, bottom",
+            "FOA and IOA drop after 65,536 rows",
+            "For Sum and GeoMean, FOA and IOA drop markedly beyond 2^16 rows.",
+            "algorithms throughput",
+            _okasaki_falls,
+        ),
+        Finding(
+            "Table 3",
+            "pay from small windows on",
+            "Two-Stacks is faster than recalculation from 2 to 32 rows on, DABA from 4 to 112.",
+            "algorithms break_even",
+            _early,
+        ),
+        Finding(
+            "Table 3",
+            "the Reactive Aggregator pays 10 to 100 times later",
+            "The Reactive Aggregator breaks even at windows 10 to 100 times as long, except for Bloom.",
+            "algorithms break_even",
+            _tree_late,
+            "Asked of Max. By the table GeoMean is an exception, too: 4 and 8 times.",
+        ),
+        Finding(
+            "Table 3",
+            "FOA pays early, IOA late, Collect never",
+            "FOA breaks even at 4 to 128 rows, IOA at 16 to 1,024; with Collect nothing ever does.",
+            note="FOA, IOA and Collect take no part in the break-even of the bench.",
+        ),
+    ),
+)

@@ -1,0 +1,221 @@
+"""What Shein, Chrysanthis and Labrinidis found in 2018."""
+
+from collections.abc import Iterator
+
+from benchmarks.records import Bar, Report
+from benchmarks.report.findings import Finding, Paper
+from benchmarks.report.series import Line, ahead, best, both, growth, latency, line, over, speed, spread, typical
+
+__all__ = ["PAPER"]
+
+CONSTANT = ("flat_fit", "two_stacks", "daba")
+FALLING = ("flat_fat", "b_int", "recalculate")
+MANY = ("flat_fat", "b_int", "flat_fit")  # of the paper's, those that answer many ranges at once
+EXACT = "sash subtracts float sums in double-double, five fields to a partial, so that nothing is left behind."
+ONE_WINDOW = 1024  # of the paper's latencies
+
+
+def _two_groups(report: Report, subject: str, aggregate: str) -> Iterator[Bar]:
+    for each in (subject, *CONSTANT):
+        name = f"{each}, fastest over slowest from 16 rows on"
+        yield Bar(name, 2, spread(speed(report, each, aggregate, 16)), at_most=True)
+    for each in FALLING:
+        fall = both(1.0, growth(speed(report, each, aggregate, 16)))
+        yield Bar(f"{each}, 16 rows over the longest window", 2, fall)
+
+
+def _groups_of_sum(report: Report) -> Iterator[Bar]:
+    yield from _two_groups(report, "slick_deque_inv", "sum")
+
+
+def _groups_of_max(report: Report) -> Iterator[Bar]:
+    yield from _two_groups(report, "slick_deque", "max")
+
+
+def _fastest(report: Report, subject: str, aggregate: str) -> Iterator[Bar]:
+    others = [speed(report, each, aggregate, 16) for each in (*CONSTANT, *FALLING)]
+    yield Bar(
+        f"{subject} over the best of the others, from 16 rows on",
+        1,
+        ahead(speed(report, subject, aggregate, 16), others),
+    )
+
+
+def _fastest_sum(report: Report) -> Iterator[Bar]:
+    yield from _fastest(report, "slick_deque_inv", "sum")
+
+
+def _fastest_max(report: Report) -> Iterator[Bar]:
+    yield from _fastest(report, "slick_deque", "max")
+
+
+def _tiny(report: Report) -> Iterator[Bar]:
+    ratios = over(speed(report, "flat_fat", "max"), speed(report, "slick_deque", "max"))
+    yield Bar("flat_fat over slick_deque, 4 rows", 1, ratios.get(4))
+    yield Bar("flat_fat over slick_deque, 16 rows", 1, ratios.get(16), at_most=True)
+
+
+def _ranges(report: Report, subject: str, aggregate: str) -> Line:
+    return line(report, "ranges", subject, "ranges", aggregate=aggregate)
+
+
+def _many_maxima(report: Report) -> Iterator[Bar]:
+    others = [_ranges(report, each, "max") for each in MANY]
+    ratio = ahead(_ranges(report, "slick_deque", "max"), others)
+    yield Bar(f"slick_deque over the best of {', '.join(MANY)}", 1, ratio)
+
+
+def _sharing(report: Report) -> Iterator[Bar]:
+    for subject, aggregate in (("slick_deque", "max"), ("slick_deque_inv", "sum")):
+        yield Bar(f"{subject}, most ranges over fewest", 1, growth(_ranges(report, subject, aggregate)))
+
+
+def _quickest(report: Report, subject: str) -> Iterator[Bar]:
+    others = [each for each in (*CONSTANT, *FALLING) if each != "recalculate"]
+    for metric in ("min", "25 %", "median", "75 %", "steady max"):
+        mine = latency(report, subject, metric)
+        lowest = best([latency(report, each, metric) for each in others], lowest=True)
+        ratio = over(mine, lowest).get(ONE_WINDOW)
+        yield Bar(f"{subject} over the lowest of the others, {metric}", 1, ratio, at_most=True)
+
+
+def _quickest_max(report: Report) -> Iterator[Bar]:
+    yield from _quickest(report, "slick_deque")
+
+
+def _quickest_sum(report: Report) -> Iterator[Bar]:
+    yield from _quickest(report, "slick_deque_inv")
+
+
+def _lower_spikes(report: Report) -> Iterator[Bar]:
+    for subject in ("slick_deque", "slick_deque_inv"):
+        ratios = over(latency(report, "daba", "steady max"), latency(report, subject, "steady max"))
+        yield Bar(f"slowest answer of daba over that of {subject}", 1, ratios.get(ONE_WINDOW))
+
+
+def _bytes(report: Report, subject: str) -> Line:
+    return line(report, "memory", subject, "window", metric="state", aggregate="max")
+
+
+def _less_than_naive(report: Report) -> Iterator[Bar]:
+    ratio = typical(over(_bytes(report, "slick_deque"), _bytes(report, "recalculate")))
+    yield Bar("bytes of slick_deque over recalculate", 1, ratio, at_most=True)
+
+
+def _alike(report: Report) -> Iterator[Bar]:
+    for names in (("flat_fat", "b_int"), ("flat_fit", "two_stacks", "daba")):
+        lines = [_bytes(report, each) for each in names]
+        apart = typical(over(best(lines), best(lines, lowest=True))) if all(lines) else None
+        yield Bar(f"{', '.join(names)}: most bytes over fewest", 1.1, apart, at_most=True)
+
+
+PAPER = Paper(
+    key="slick-deque",
+    title="SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation",
+    authors="Shein, Chrysanthis, Labrinidis",
+    year=2018,
+    venue="EDBT 2018",
+    names="SlickDeque (Inv) is slick_deque_inv here, SlickDeque (Non-Inv) is slick_deque, Naive is recalculate.",
+    findings=(
+        Finding(
+            "Figure 10",
+            "Sum: four are flat, three fall",
+            "For Sum, SlickDeque, FlatFIT, Two-Stacks and DABA are flat; FlatFAT, B-Int and Naive fall.",
+            "algorithms throughput",
+            _groups_of_sum,
+        ),
+        Finding(
+            "Figure 10",
+            "Sum: SlickDeque is fastest",
+            "For Sum, SlickDeque is faster than the second best by 15 % on average.",
+            "algorithms throughput",
+            _fastest_sum,
+            EXACT,
+        ),
+        Finding(
+            "Figure 11",
+            "Max: four are flat, three fall",
+            "For Max, the same algorithms are flat, and the same fall.",
+            "algorithms throughput",
+            _groups_of_max,
+        ),
+        Finding(
+            "Figure 11",
+            "Max: SlickDeque is fastest from 16 rows on",
+            "For Max, SlickDeque is faster than the second best by 7 % on average, from windows of 16 rows on.",
+            "algorithms throughput",
+            _fastest_max,
+        ),
+        Finding(
+            "Figure 11",
+            "FlatFAT is ahead on tiny windows only",
+            "FlatFAT is ahead of SlickDeque on windows of up to 8 rows, by 7 % at most.",
+            "algorithms throughput",
+            _tiny,
+        ),
+        Finding(
+            "Figure 12",
+            "many Sums at once: SlickDeque is fastest",
+            "With a Sum for every range, SlickDeque is faster than the second best by 45 % on average.",
+            note="Many Sums at once are asked only of algorithms that subtract; all others get Max.",
+        ),
+        Finding(
+            "Figure 13",
+            "many Maxima at once: SlickDeque is fastest",
+            "With a Max for every range, SlickDeque is faster than the second best by 266 % on average.",
+            "algorithms ranges",
+            _many_maxima,
+        ),
+        Finding(
+            "Figures 12 and 13",
+            "more ranges share more",
+            "Throughput rises with the number of ranges, which share more, until the size of the window outweighs it.",
+            "algorithms ranges",
+            _sharing,
+        ),
+        Finding(
+            "Figure 14",
+            "Max: lowest latency in all respects",
+            "For Max over 1,024 rows, SlickDeque is lowest in minimum, quartiles, median and maximum of the answers.",
+            "algorithms latency",
+            _quickest_max,
+            "The counter moves in steps of some nanoseconds: equal means less than a step apart.",
+        ),
+        Finding(
+            "Figure 14",
+            "Sum: lowest latency in all respects",
+            "For Sum over 1,024 rows, the invertible SlickDeque is lowest in all of them too.",
+            "algorithms latency",
+            _quickest_sum,
+            EXACT,
+        ),
+        Finding(
+            "Figure 14",
+            "spikes are lower than DABA's",
+            "The slowest answer of DABA takes 283 % longer on average.",
+            "algorithms latency",
+            _lower_spikes,
+        ),
+        Finding(
+            "Figure 15",
+            "Max: less memory than Naive",
+            "For Max, SlickDeque takes half the memory of Naive on average, and a fifth at best.",
+            "algorithms memory",
+            _less_than_naive,
+            "Asked: no more. sash makes room for a full window at once, whatever the values.",
+        ),
+        Finding(
+            "Figure 15",
+            "Sum: the memory of Naive",
+            "For Sum, SlickDeque takes as much as Naive.",
+            note="With Sum only algorithms that subtract are weighed; Naive is weighed with Max.",
+        ),
+        Finding(
+            "Figure 15",
+            "memory comes in two groups",
+            "FlatFAT and B-Int take the same memory, and so do FlatFIT, Two-Stacks and DABA.",
+            "algorithms memory",
+            _alike,
+        ),
+    ),
+)

@@ -1,0 +1,215 @@
+"""Section 6.2: slicing compared to alternatives, Figures 8 to 11."""
+
+from collections.abc import Iterator
+
+from benchmarks.records import Bar, Report
+from benchmarks.report.findings import Finding
+from benchmarks.report.papers.stream_slicing.subjects import (
+    BUCKETS,
+    BUFFER,
+    OURS,
+    ROW_BUCKETS,
+    TREE,
+    apart_from_linear,
+    by_windows,
+)
+from benchmarks.report.series import Line, ahead, both, growth, last, line, over, typical
+
+__all__ = ["FINDINGS"]
+
+OTHERS = (BUFFER, TREE, BUCKETS, ROW_BUCKETS)  # that do not slice
+
+
+def _orders(report: Report) -> Iterator[Bar]:
+    ratios = {
+        each: over(by_windows(report, "concurrent", OURS), by_windows(report, "concurrent", each))
+        for each in (BUCKETS, BUFFER, TREE)
+    }
+    yield Bar("sash over aggregate_buckets, most windows", 100, last(ratios[BUCKETS]))
+    yield Bar("sash over tuple_buffer, most windows", 10, last(ratios[BUFFER]))
+    yield Bar("sash over aggregate_tree, any number of windows", 10, typical(ratios[TREE]))
+
+
+def _scales(report: Report) -> Iterator[Bar]:
+    yield Bar("sash, most windows over one", 1 / 3, growth(by_windows(report, "concurrent", OURS)))
+
+
+def _redundant(report: Report) -> Iterator[Bar]:
+    for subject in (BUCKETS, BUFFER):
+        fall = both(1.0, growth(by_windows(report, "concurrent", subject)))
+        yield Bar(f"{subject}, one window over most", 100, fall)
+
+
+def _constrained(report: Report) -> Iterator[Bar]:
+    others = [by_windows(report, "constrained", each, since=100) for each in OTHERS]
+    yield Bar(
+        "sash over the best that does not slice, 100 windows or more",
+        10,
+        ahead(by_windows(report, "constrained", OURS, 100), others),
+    )
+
+
+def _nearly_constant(report: Report) -> Iterator[Bar]:
+    yield Bar("sash, most windows over one", 0.5, growth(by_windows(report, "constrained", OURS)))
+
+
+def _tree_suffers(report: Report) -> Iterator[Bar]:
+    slowed = {
+        each: typical(over(by_windows(report, "concurrent", each), by_windows(report, "constrained", each)))
+        for each in (TREE, BUCKETS)
+    }
+    yield Bar("aggregate_tree, in order over constrained", 2, slowed[TREE])
+    yield Bar("the same, over that of aggregate_buckets", 1, both(slowed[TREE], slowed[BUCKETS]))
+
+
+def _bytes(report: Report, subject: str, across: str, measure: str) -> Line:
+    return line(report, f"memory_by_{across}", subject, across, measure=measure)
+
+
+def _by_slices(report: Report) -> Iterator[Bar]:
+    for subject in (OURS, BUCKETS):
+        values = _bytes(report, subject, "slices", "time")
+        yield Bar(f"{subject}, most slices over fewest", 10, growth(values))
+    for subject in (BUFFER, TREE):
+        values = _bytes(report, subject, "slices", "time")
+        yield Bar(f"{subject}, most slices over fewest", 1.1, growth(values), at_most=True)
+
+
+def _by_rows(report: Report) -> Iterator[Bar]:
+    for subject in (OURS, BUCKETS):
+        yield Bar(
+            f"{subject}, most rows over fewest", 1.1, growth(_bytes(report, subject, "rows", "time")), at_most=True
+        )
+    for subject in (BUFFER, TREE):
+        values = _bytes(report, subject, "rows", "time")
+        yield Bar(f"{subject}, bytes per row, most over least", 1.5, apart_from_linear(values), at_most=True)
+
+
+def _counted_by_rows(report: Report) -> Iterator[Bar]:
+    for subject in (OURS, BUFFER, TREE, ROW_BUCKETS):
+        values = _bytes(report, subject, "rows", "count")
+        yield Bar(f"{subject}, bytes per row, most over least", 2, apart_from_linear(values), at_most=True)
+
+
+def _counted_by_slices(report: Report) -> Iterator[Bar]:
+    buckets, ours = (_bytes(report, each, "slices", "count") for each in (ROW_BUCKETS, OURS))
+    yield Bar("tuple_buckets over sash, most slices", 1, last(over(buckets, ours)))
+    yield Bar("tuple_buckets, most slices over fewest", 1, growth(buckets))
+
+
+def _output(report: Report, subject: str, aggregate: str = "sum") -> Line:
+    return line(report, "output_latency", subject, "entries", aggregate=aggregate)
+
+
+def _latencies(report: Report) -> Iterator[Bar]:
+    lazy, eager, buckets = (_output(report, each) for each in ("sash lazy", "sash eager", BUCKETS))
+    yield Bar("sash lazy over sash eager, most entries", 10, last(over(lazy, eager)))
+    yield Bar("sash eager over aggregate_buckets, most entries", 1, last(over(eager, buckets)))
+
+
+def _holistic_latency(report: Report) -> Iterator[Bar]:
+    ratios = {
+        each: last(over(_output(report, each, "median"), _output(report, each))) for each in ("sash lazy", BUCKETS)
+    }
+    yield Bar("sash lazy, median over sum, most entries", 2, ratios["sash lazy"])
+    yield Bar("aggregate_buckets, median over sum, most entries", 2, ratios[BUCKETS], at_most=True)
+
+
+FINDINGS = (
+    Finding(
+        "Figure 8",
+        "slicing is orders of magnitude ahead",
+        "With many windows, slicing is orders of magnitude faster than buckets, buffers and trees of rows.",
+        "slicing concurrent",
+        _orders,
+    ),
+    Finding(
+        "Figure 8",
+        "slicing scales to 1,000 windows",
+        "Slicing keeps its throughput up to 1,000 concurrent windows.",
+        "slicing concurrent",
+        _scales,
+    ),
+    Finding(
+        "Figure 8",
+        "buckets and buffers fall with windows",
+        "Buckets and buffers compute each window by itself, and fall with their number.",
+        "slicing concurrent",
+        _redundant,
+    ),
+    Finding(
+        "Figure 8",
+        "Pairs and Cutty are as fast",
+        "Specialised slicing, Pairs and Cutty, is as fast as general slicing.",
+        note="In sash these are ways to find the edges of the same slices, not subjects of their own.",
+    ),
+    Finding(
+        "Figure 9",
+        "late rows, a session: ten times ahead",
+        "With late rows and a session, slicing is ten times as fast as what does not slice.",
+        "slicing constrained",
+        _constrained,
+    ),
+    Finding(
+        "Figure 9",
+        "nearly constant up to 1,000 windows",
+        "Its throughput is almost the same for any number of windows.",
+        "slicing constrained",
+        _nearly_constant,
+    ),
+    Finding(
+        "Figure 9",
+        "lazy slicing is ahead of eager",
+        "Lazy slicing is slightly faster than eager slicing, which keeps a tree up to date.",
+        note="sash chooses between them; the bench does not run a stream both ways.",
+    ),
+    Finding(
+        "Figure 9",
+        "trees of rows suffer most from late rows",
+        "Late rows slow down trees of rows most, which must be rebalanced.",
+        "slicing constrained",
+        _tree_suffers,
+    ),
+    Finding(
+        "Figure 10a",
+        "by time: memory grows with slices",
+        "Over time windows, memory of slicing and buckets grows with slices, that of buffers and trees does not.",
+        "slicing memory_by_slices",
+        _by_slices,
+    ),
+    Finding(
+        "Figure 10b",
+        "by time: memory is free of rows",
+        "Over time windows, memory of slicing and buckets does not depend on rows; of buffers and trees it does.",
+        "slicing memory_by_rows",
+        _by_rows,
+    ),
+    Finding(
+        "Figure 10c",
+        "by count: buckets keep rows many times",
+        "Over count windows, buckets keep a row once per window, and grow with the slices.",
+        "slicing memory_by_slices",
+        _counted_by_slices,
+    ),
+    Finding(
+        "Figure 10d",
+        "by count: memory is linear in rows",
+        "Over count windows, all techniques keep rows, and their memory is linear in them.",
+        "slicing memory_by_rows",
+        _counted_by_rows,
+    ),
+    Finding(
+        "Figure 11a",
+        "latency: buckets, then eager, then lazy",
+        "For a sum, buckets answer in nanoseconds, eager slicing in microseconds, lazy slicing in up to 1 ms.",
+        "slicing output_latency",
+        _latencies,
+    ),
+    Finding(
+        "Figure 11c",
+        "a median costs slices latency, not buckets",
+        "For a median, slicing takes longer to answer, buckets do not.",
+        "slicing output_latency",
+        _holistic_latency,
+    ),
+)

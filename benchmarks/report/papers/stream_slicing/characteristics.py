@@ -1,0 +1,234 @@
+"""Sections 6.3 and 6.4: what the workload and the cores change, Figures 12 to 17."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from benchmarks.records import Bar, Report
+from benchmarks.report.findings import Finding
+from benchmarks.report.papers.stream_slicing.subjects import (
+    BUCKETS,
+    BUFFER,
+    OURS,
+    ROW_BUCKETS,
+    TREE,
+    apart_from_linear,
+    by_windows,
+)
+from benchmarks.report.series import Line, ahead, both, growth, last, line, over, typical
+
+__all__ = ["FINDINGS"]
+
+HOLISTIC = ("median", "quantile 0.9")
+ALGEBRAIC = (
+    "sum",
+    "count",
+    "mean",
+    "stddev",
+    "geometric_mean",
+    "min",
+    "max",
+    "min_count",
+    "max_count",
+    "argmin",
+    "argmax",
+)
+
+
+def _disorder(
+    report: Report, experiment: str, across: str, unharmed: tuple[str, ...], harmed: tuple[str, ...]
+) -> Iterator[Bar]:
+    for subject in (*unharmed, *harmed):
+        since = 1 if experiment == "disorder_delay" else 0
+        kept = growth(line(report, experiment, subject, across, since))
+        yield Bar(f"{subject}, speed at the most disorder over the least", 0.7, kept, at_most=subject in harmed)
+
+
+def _aggregates(report: Report, measure: str) -> dict[str, float]:
+    found = report.select("aggregates", subject=OURS, measure=measure)
+    return {each.aggregate: each.value for each in found if each.value}
+
+
+def _by_time(report: Report) -> Iterator[Bar]:
+    rates = _aggregates(report, "time")
+    plain, holistic = ([rates[each] for each in names if each in rates] for names in (ALGEBRAIC, HOLISTIC))
+    yield Bar(
+        "algebraic and distributive, fastest over slowest",
+        3,
+        both(max(plain), min(plain)) if len(plain) > 1 else None,
+        at_most=True,
+    )
+    yield Bar(
+        "slowest of them over fastest holistic", 2, both(min(plain), max(holistic)) if plain and holistic else None
+    )
+
+
+def _count_slower(report: Report) -> Iterator[Bar]:
+    times, counts = (_aggregates(report, each) for each in ("time", "count"))
+    ratios = {
+        float(k): times[each] / counts[each] for k, each in enumerate(ALGEBRAIC) if each in times and each in counts
+    }
+    yield Bar("windows by time over by count", 1, typical(ratios))
+
+
+def _inverts(report: Report) -> Iterator[Bar]:
+    rates = _aggregates(report, "count")
+    yield Bar("sum over sum without invert, by count", 1.2, both(rates.get("sum"), rates.get("sum without invert")))
+    yield Bar("sum over max, by count", 2, both(rates.get("sum"), rates.get("max")), at_most=True)
+
+
+def _median(report: Report, subject: str) -> Line:
+    return line(report, "median", subject, "distinct")
+
+
+def _medians(report: Report) -> Iterator[Bar]:
+    others = [_median(report, each) for each in (BUFFER, BUCKETS, ROW_BUCKETS)]
+    yield Bar("sash over the best that does not slice", 1, ahead(_median(report, OURS), others))
+
+
+def _few_values(report: Report) -> Iterator[Bar]:
+    yield Bar("sash, fewest distinct values over most", 1, both(1.0, growth(_median(report, OURS))))
+
+
+def _splits(report: Report) -> Iterator[Bar]:
+    for aggregate in ("sum", "median"):
+        values = line(report, "splits", "slice_manager", "rows", 100, aggregate=aggregate)
+        yield Bar(f"time per row, most over least, {aggregate}", 3, apart_from_linear(values), at_most=True)
+
+
+def _time_flat(report: Report) -> Iterator[Bar]:
+    yield Bar("sash by time, most windows over one", 0.5, growth(by_windows(report, "measures", OURS, measure="time")))
+
+
+def _advancing(report: Report) -> Iterator[Bar]:
+    time, other = (by_windows(report, "measures", OURS, measure=each) for each in ("time", "advancing"))
+    yield Bar("any advancing measure over time", 0.7, typical(over(other, time)))
+
+
+def _counts(report: Report) -> Iterator[Bar]:
+    few = line(report, "measures", OURS, "windows", until=40, measure="count")
+    yield Bar("sash by count, 40 windows over one", 0.7, growth(few))
+    yield Bar(
+        "sash by count, most windows over 40",
+        0.5,
+        growth(by_windows(report, "measures", OURS, 40, measure="count")),
+        at_most=True,
+    )
+
+
+def _counts_over_buffer(report: Report) -> Iterator[Bar]:
+    ours, buffer = (by_windows(report, "measures", each, measure="count") for each in (OURS, BUFFER))
+    yield Bar("sash over tuple_buffer by count, most windows", 10, last(over(ours, buffer)))
+
+
+def _cores(report: Report) -> Iterator[Bar]:
+    for subject in (OURS, "native"):
+        times = line(report, "cores", subject, "cores", metric="time", aggregate="max and count")
+        yield Bar(f"{subject} on Spark, two cores, times as fast as one", 1.6, both(1.0, growth(times)))
+
+
+FINDINGS = (
+    Finding(
+        "Figure 12a",
+        "late rows cost slicing and buckets nothing",
+        "Slicing and buckets take late rows as fast as others; buffers and trees slow down.",
+        "slicing disorder_fraction",
+        partial(
+            _disorder,
+            experiment="disorder_fraction",
+            across="late_percent",
+            unharmed=(OURS, BUCKETS),
+            harmed=(BUFFER, TREE),
+        ),
+    ),
+    Finding(
+        "Figure 12b",
+        "longer delays cost buffers only",
+        "All but buffers are as fast, however late the rows.",
+        "slicing disorder_delay",
+        partial(
+            _disorder,
+            experiment="disorder_delay",
+            across="delay_s",
+            unharmed=(OURS, BUCKETS, TREE),
+            harmed=(BUFFER,),
+        ),
+    ),
+    Finding(
+        "Figure 13a",
+        "by time: algebraic alike, holistic slower",
+        "Over time windows, algebraic and distributive functions are alike, holistic ones much slower.",
+        "slicing aggregates",
+        _by_time,
+    ),
+    Finding(
+        "Figure 13b",
+        "count windows are slower",
+        "With late rows, windows by count are slower than windows by time.",
+        "slicing aggregates",
+        _count_slower,
+    ),
+    Finding(
+        "Figure 13b",
+        "without an inverse count windows are slower",
+        "By count, a sum without its inverse is much slower; max is not, for what leaves seldom matters.",
+        "slicing aggregates",
+        _inverts,
+    ),
+    Finding(
+        "Figure 14",
+        "median: slicing is ahead",
+        "Slicing is faster than buckets and buffers for a median too.",
+        "slicing median",
+        _medians,
+    ),
+    Finding(
+        "Figure 14",
+        "median: few distinct values are faster",
+        "It is faster with 37 distinct values than with 84,232, for runs are counted, not kept.",
+        "slicing median",
+        _few_values,
+    ),
+    Finding(
+        "Figure 15",
+        "a split takes time by the row",
+        "What a split takes is linear in the rows of the slice.",
+        "slicing splits",
+        _splits,
+    ),
+    Finding(
+        "Figure 16",
+        "by time: free of the number of windows",
+        "The throughput of windows by time does not depend on their number.",
+        "slicing measures",
+        _time_flat,
+    ),
+    Finding(
+        "Figure 16",
+        "any advancing measure is like time",
+        "Any other measure that advances is as fast as time.",
+        "slicing measures",
+        _advancing,
+    ),
+    Finding(
+        "Figure 16",
+        "by count: constant to 40 windows, then falls",
+        "The throughput of windows by count is almost constant up to 40 windows, then falls in proportion.",
+        "slicing measures",
+        _counts,
+    ),
+    Finding(
+        "Figure 16",
+        "by count: ten times a buffer",
+        "With 1,000 windows by count, slicing is still ten times as fast as a buffer.",
+        "slicing measures",
+        _counts_over_buffer,
+    ),
+    Finding(
+        "Figure 17",
+        "scales with cores",
+        "Slicing and buckets, on Flink, scale linearly with the cores up to four.",
+        "spark_tables cores",
+        _cores,
+        "Here on Spark and two cores: sash slices, native copies rows into windows.",
+    ),
+)

@@ -1,0 +1,125 @@
+"""Measured values along a parameter, and what a check asks of them: who is ahead, what grows, what stays flat."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from benchmarks.records import Report
+
+__all__ = [
+    "Line",
+    "ahead",
+    "best",
+    "both",
+    "growth",
+    "last",
+    "latency",
+    "line",
+    "over",
+    "per_place",
+    "speed",
+    "spread",
+    "typical",
+]
+
+Line = Mapping[float, float]  # place → value, in the order of places
+
+
+def line(
+    report: Report,
+    experiment: str,
+    subject: str,
+    across: str,
+    since: float = 0,
+    until: float = math.inf,
+    **wanted: Any,
+) -> Line:
+    """What was measured of a subject, by the value of a parameter."""
+    found = {
+        float(place): record.value
+        for record in report.select(experiment, subject=subject, **wanted)
+        if record.value is not None and isinstance(place := record.get(across), int | float) and since <= place <= until
+    }
+    return dict(sorted(found.items()))
+
+
+def speed(report: Report, subject: str, aggregate: str, since: float = 0, until: float = math.inf) -> Line:
+    """Rows per second of an algorithm, by window."""
+    return line(report, "throughput", subject, "window", since, until, aggregate=aggregate)
+
+
+def latency(report: Report, subject: str, metric: str) -> Line:
+    """Time of an answer of an algorithm, by window."""
+    return line(report, "latency", subject, "window", metric=metric)
+
+
+def over(one: Line, other: Line) -> Line:
+    """How many times the other, wherever both were measured.
+
+    >>> over({1: 6.0, 2: 8.0, 3: 1.0}, {1: 3.0, 2: 2.0})
+    {1: 2.0, 2: 4.0}
+    """
+    return {place: value / other[place] for place, value in one.items() if other.get(place)}
+
+
+def ahead(one: Line, others: Iterable[Line]) -> float | None:
+    """How many times the best of the others, typically; all of them must have been measured."""
+    others = list(others)
+    return typical(over(one, best(others))) if all(others) else None
+
+
+def best(lines: Iterable[Line], lowest: bool = False) -> Line:
+    """At each place the highest value of all lines, or the lowest.
+
+    >>> best([{1: 2.0}, {1: 3.0, 2: 1.0}]), best([{1: 2.0}, {1: 3.0}], lowest=True)
+    ({1: 3.0, 2: 1.0}, {1: 2.0})
+    """
+    lines = list(lines)
+    choose = min if lowest else max
+    places = sorted({place for each in lines for place in each})
+    return {place: choose(each[place] for each in lines if place in each) for place in places}
+
+
+def typical(values: Line) -> float | None:
+    """The geometric mean.
+
+    >>> round(typical({1: 2.0, 2: 8.0}), 9)
+    4.0
+    """
+    logs = [math.log(value) for value in values.values() if value > 0]
+    return math.exp(sum(logs) / len(logs)) if logs else None
+
+
+def growth(values: Line) -> float | None:
+    """The last value over the first.
+
+    >>> growth({1: 2.0, 5: 3.0}), growth({1: 2.0})
+    (1.5, None)
+    """
+    found = list(values.values())
+    return found[-1] / found[0] if len(found) > 1 and found[0] else None
+
+
+def spread(values: Line) -> float | None:
+    """The largest value over the smallest, of two or more."""
+    found = list(values.values())
+    return max(found) / min(found) if len(found) > 1 and min(found) else None
+
+
+def last(values: Line) -> float | None:
+    """The value at the last place."""
+    return list(values.values())[-1] if values else None
+
+
+def per_place(values: Line) -> Line:
+    """Each value over its place: bytes per row, seconds per slice."""
+    return {place: value / place for place, value in values.items() if place}
+
+
+def both(one: float | None, other: float | None) -> float | None:
+    """One over the other, where both are known.
+
+    >>> both(6.0, 3.0), both(None, 3.0)
+    (2.0, None)
+    """
+    return one / other if one is not None and other else None

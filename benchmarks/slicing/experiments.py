@@ -1,0 +1,49 @@
+"""The experiments of general stream slicing, one list: what can be run, in which order."""
+
+from collections.abc import Iterator
+
+from benchmarks.slicing import memory, pushes, stores, throughput
+from benchmarks.slicing.bars import bars_of
+from benchmarks.slicing.plots import stream_figures
+from benchmarks.slicing.settings import FULL, QUICK
+from benchmarks.suite import Experiment, Suite, by_name
+
+__all__ = ["EXPERIMENTS", "SUITE"]
+
+# Those that bars are about come first, for a run ends when its time is used up.
+EXPERIMENTS = by_name(
+    Experiment("concurrent", "How many rows per second, by concurrent windows?", throughput.concurrent_tasks),
+    Experiment("constrained", "The same, with late rows and a session?", throughput.constrained_tasks),
+    Experiment("one_row", "How many pushes of one row per second?", pushes.one_row_tasks),
+    Experiment("keys", "How many rows per second of many keys?", pushes.key_tasks),
+    Experiment("memory_by_slices", "How much memory, by slices?", memory.by_slices_tasks),
+    Experiment("memory_by_rows", "How much memory, by rows?", memory.by_rows_tasks),
+    Experiment("flat", "Does memory stay what it is while keys come and go?", memory.flat_tasks),
+    Experiment("finish", "Which way is a window finished fastest?", stores.finish_tasks),
+    Experiment("output_latency", "How long does one window take, by store?", stores.output_tasks),
+    Experiment("disorder_fraction", "What do more late rows cost?", throughput.fraction_tasks),
+    Experiment("disorder_delay", "What do later rows cost?", throughput.delay_tasks),
+    Experiment("measures", "How many rows per second, by measure?", throughput.measure_tasks),
+    Experiment("median", "How many rows per second of a median?", throughput.median_tasks),
+    Experiment("splits", "What does a split cost?", stores.split_tasks),
+    Experiment("aggregates", "How many rows per second, by aggregate?", throughput.aggregate_tasks),
+)
+
+
+def _notes(names: set[str]) -> Iterator[str]:
+    yield "Ratios in brackets: 1 is np.copyto of the values (float64) in the same run. Everything runs on one thread."
+    if names & {"concurrent", "constrained", "disorder_fraction", "disorder_delay", "measures", "aggregates", "median"}:
+        yield "A subject gets ten times the rows as long as that fits its time: how many, is noted in report.json."
+
+
+SUITE = Suite(
+    "slicing",
+    "Run the experiments of general stream slicing, and compare with buffers, trees and buckets.",
+    EXPERIMENTS,
+    FULL,
+    QUICK,
+    bars_of,
+    stream_figures,
+    _notes,
+    ("sash", "numba", "llvmlite", "numpy", "pyarrow"),
+)

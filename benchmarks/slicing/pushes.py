@@ -1,0 +1,82 @@
+"""Pushes as a service sends them: a row at a time, and many keys at once."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+import sash
+from benchmarks.algorithms.workloads import SEED
+from benchmarks.records import Record, parameters
+from benchmarks.settings import Task
+from benchmarks.slicing.settings import StreamSettings
+from benchmarks.slicing.subjects import copy_rate
+
+__all__ = ["key_tasks", "one_row_tasks"]
+
+
+def one_row_tasks(settings: StreamSettings) -> Iterator[Task]:
+    """A dict of lists of one row each, with and without keys."""
+    for keys in (0, 10):
+        yield Task(f"{keys} keys", partial(_one_row, settings, keys))
+
+
+def _one_row(settings: StreamSettings, keys: int) -> Iterator[Record]:
+    """A row every millisecond, a window every second."""
+    many = settings.one_row_pushes
+    rows = [{"t": [n], "x": [float(n % 97)], **({"k": [n % keys]} if keys else {})} for n in range(2 * many)]
+    query = sash.query("sums", sash.tumbling(1000), answer=sash.sum("x"))
+    stream = sash.Stream(query, on="t", by="k" if keys else None, in_order=True)
+    taken = []
+    for part in (rows[:many], rows[many:]):  # the first half warms
+        start = time.perf_counter()
+        for row in part:
+            stream.push(row)
+        taken.append(time.perf_counter() - start)
+    note = f"{many} pushes, after as many"
+    yield Record("one_row", "sash", "pushes", many / taken[-1], "pushes/s", "sum", parameters(keys=keys), None, note)
+
+
+def key_tasks(settings: StreamSettings) -> Iterator[Task]:
+    """Ten rows of each of many keys in one push."""
+    for per_slice in (10, 1):
+        yield Task(f"{per_slice} rows per slice", partial(_keys, settings, per_slice))
+
+
+ROWS_PER_KEY, SLIDES = 10, 10
+
+
+def _keys(settings: StreamSettings, per_slice: int) -> Iterator[Record]:
+    """The push that brings the keys, then the best of three that know them.
+
+    Rows of all keys are mixed; a window has ten slides, and a slide has one row of a key or all of its ten. Every
+    slide that is over sends a window of every key.
+    """
+    keys, copied = settings.keys, copy_rate(settings)
+    rows = keys * ROWS_PER_KEY
+    query = sash.query("peaks", sash.sliding(SLIDES * per_slice, every=per_slice), answer=sash.max("x"))
+    warm = sash.Stream(query, on="t", by="k")
+    for number in range(3):
+        warm.push(_keyed(10, number), watermark=ROWS_PER_KEY * (number + 1))
+    stream = sash.Stream(query, on="t", by="k")
+    taken, results = [], 0
+    for number in range(4):
+        table = _keyed(keys, number)
+        start = time.perf_counter()
+        results = stream.push(table, watermark=ROWS_PER_KEY * (number + 1)).num_rows
+        taken.append(time.perf_counter() - start)
+    shape = parameters(keys=keys, rows_per_slice=per_slice)
+    note = f"{rows} rows and {results} results per push"
+    for metric, seconds in (("rows, first push", taken[0]), ("rows", min(taken[1:]))):
+        rate = rows / seconds
+        yield Record("keys", "sash", metric, rate / 1e6, "million rows/s", "max", shape, rate / copied, note)
+
+
+def _keyed(keys: int, number: int) -> pa.Table:
+    """The rows of a push: at each of ten positions, every key once, in any order."""
+    random = np.random.default_rng(SEED + number)
+    mixed = random.permuted(np.tile(np.arange(keys) * 7919, (ROWS_PER_KEY, 1)), axis=1).ravel()
+    positions = np.repeat(np.arange(ROWS_PER_KEY) + ROWS_PER_KEY * number, keys)
+    return pa.table({"t": positions, "k": mixed, "x": random.normal(0.0, 1.0, len(mixed))})

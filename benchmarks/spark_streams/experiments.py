@@ -1,0 +1,43 @@
+"""The experiments on streams, one list: what can be run, in which order. Before they run, pyspark is not imported."""
+
+from collections.abc import Iterator
+
+from benchmarks.spark_streams import windows
+from benchmarks.spark_streams.bars import bars_of
+from benchmarks.spark_streams.plots import streaming_figures
+from benchmarks.spark_streams.session import HERE
+from benchmarks.spark_streams.settings import FULL, QUICK
+from benchmarks.suite import Experiment, Suite, by_name
+
+__all__ = ["EXPERIMENTS", "SUITE"]
+
+EXPERIMENTS = by_name(
+    Experiment("slide", "How long, by size over slide?", windows.slide_tasks),
+    Experiment("keys", "How long, by keys?", windows.key_tasks),
+    Experiment("sessions", "How long for sessions?", windows.session_tasks),
+    Experiment("growth", "How long is a micro-batch, by its rows?", windows.growth_tasks),
+)
+
+
+def _notes(names: set[str]) -> Iterator[str]:
+    yield (
+        "Local Spark on this machine, RocksDB and two shuffle partitions for both sides; a file of Parquet in each "
+        "micro-batch, results to Parquet, from start() to the end of the query. Ratios in brackets: how fast, where "
+        "Structured Streaming by itself in the same run is 1."
+    )
+    if names & {"slide", "keys", "sessions"}:
+        yield "What both sides sent is compared, row by row. Marked >: stopped there. Notes are in report.json."
+
+
+SUITE = Suite(
+    "spark_streams",
+    "Compare windows over streams on local Spark with Structured Streaming's own.",
+    EXPERIMENTS,
+    FULL,
+    QUICK,
+    bars_of,
+    streaming_figures,
+    _notes,
+    ("sash", "pyspark", "numba", "numpy", "pyarrow"),
+    HERE.close,
+)

@@ -1,0 +1,54 @@
+"""One core and two: of everyday questions, and of those where one key has most of the rows, or all."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from benchmarks.records import Record
+from benchmarks.settings import Task
+from benchmarks.spark_tables.measurement import records_of
+from benchmarks.spark_tables.rows import Rows
+from benchmarks.spark_tables.separate_process import alone
+from benchmarks.spark_tables.settings import SparkSettings
+from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, WINDOWS, Point
+from benchmarks.spark_tables.windows import AGGREGATE, slide_rows
+
+__all__ = ["HOT_PERCENT", "core_tasks", "hot_key_tasks"]
+
+CORES = (1, 2)
+HOT_PERCENT = 90
+HOT_KEYS = 100
+HOT_SLICES = 10_000
+
+
+def hot_key_tasks(settings: SparkSettings) -> Iterator[Task]:
+    """Rows that are all of one key, or nearly: a process for each number of cores."""
+    for cores in CORES:
+        yield Task(f"{cores} cores", partial(_hot_key, settings, cores))
+
+
+def _hot_key(settings: SparkSettings, cores: int) -> Iterator[Record]:
+    plain = Rows(settings.hot_rows, 1, min(HOT_SLICES, settings.hot_rows // 10))
+    hot = Rows(settings.hot_rows, HOT_KEYS, hot_percent=HOT_PERCENT)
+    windows = [Point(SASH, WINDOWS, settings.hot_slides, plain, is_keyed=False)]
+    frames = [Point(each, FRAMES, settings.hot_window, hot) for each in (TREE, SASH)]
+    runs = alone(f"local[{cores}]", [*windows, *frames], settings)
+    shape = {"cores": cores, "rows": settings.hot_rows}
+    of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
+    yield from records_of("hot_key", AGGREGATE, of_windows, NATIVE, {"case": "no key", **shape})
+    yield from records_of("hot_key", "max", of_frames, TREE, {"case": f"{HOT_PERCENT} % one key", **shape})
+
+
+def core_tasks(settings: SparkSettings) -> Iterator[Task]:
+    """What a second core brings: a process for each number of cores."""
+    for cores in CORES:
+        yield Task(f"{cores} cores", partial(_cores, settings, cores))
+
+
+def _cores(settings: SparkSettings, cores: int) -> Iterator[Record]:
+    windows = [Point(each, WINDOWS, settings.core_slides, slide_rows(settings)) for each in (NATIVE, SASH)]
+    rows = Rows(settings.frame_rows, settings.frame_keys[0])
+    frames = [Point(each, FRAMES, settings.core_window, rows) for each in (TREE, SASH)]
+    runs = alone(f"local[{cores}]", [*windows, *frames], settings)
+    of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
+    yield from records_of("cores", AGGREGATE, of_windows, NATIVE, {"cores": cores, "slides": settings.core_slides})
+    yield from records_of("cores", "max", of_frames, TREE, {"cores": cores, "window": settings.core_window})

@@ -1,0 +1,54 @@
+"""Frames of rows: each row and those before it, by window and by keys."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from benchmarks.records import Record
+from benchmarks.settings import Task
+from benchmarks.spark_tables.measurement import contest, left_out, records_of
+from benchmarks.spark_tables.rows import Rows
+from benchmarks.spark_tables.session import HERE
+from benchmarks.spark_tables.settings import SparkSettings
+from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, Point
+
+__all__ = ["fewer", "frame_tasks"]
+
+SOME_KEYS = 10  # enough to keep all cores of a small machine busy
+WINDOWS_OF_A_KEY = 5  # the first frames of a key are not full yet: of so many windows, a tenth is missing
+
+
+def frame_tasks(settings: SparkSettings) -> Iterator[Task]:
+    """Of many keys, and of one."""
+    for keys in settings.frame_keys:
+        for window in settings.frame_windows:
+            yield Task(f"{window} rows, {keys} keys", partial(_frames, settings, keys, window))
+
+
+def _frames(settings: SparkSettings, keys: int, window: int) -> Iterator[Record]:
+    rows = Rows(settings.frame_rows, keys)
+    points = [Point(each, FRAMES, window, rows) for each in (TREE, SASH)]
+    few = fewer(rows, window, settings.native_steps)
+    scales = {}
+    if window <= settings.native_window:
+        points.insert(0, Point(NATIVE, FRAMES, window, few))
+        scales[points[0]] = rows.rows / few.rows
+    shape = {"window": window, "rows": rows.rows, "keys": keys}
+    yield from records_of("frames", "max", contest(HERE, points, settings).items(), NATIVE, shape, scales)
+    if window > settings.native_window:
+        why = f"Spark folds {window} rows for each row, hopeless beyond {settings.native_window}"
+        yield left_out("frames", NATIVE, "max", why, shape)
+
+
+def fewer(rows: Rows, window: int, steps: int) -> Rows:
+    """As many rows as Spark can be asked for: it takes a step for each row of each frame.
+
+    >>> fewer(Rows(10_000_000, 100), 100, 10**9).rows, fewer(Rows(10_000_000, 100), 1000, 10**9).rows
+    (10000000, 1000000)
+    >>> fewer(Rows(10_000_000, 100), 10_000, 10**9).rows, fewer(Rows(10_000_000, 1), 10_000, 10**9).rows
+    (500000, 100000)
+    """
+    if rows.rows * window <= steps:
+        return rows
+    keys = min(rows.keys, SOME_KEYS)
+    per_key = min(rows.rows // rows.keys, max(steps // window // keys, WINDOWS_OF_A_KEY * window))
+    return rows.part(per_key * keys, keys)

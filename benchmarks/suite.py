@@ -1,0 +1,102 @@
+"""A suite of benchmarks: named experiments, planned as tasks, run one after the other, and compared with targets."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from benchmarks.records import Bar, Machine, Record, Report
+from benchmarks.settings import Budget, Task
+from sash.errors import UnknownName
+
+__all__ = ["CAUTIONS", "Experiment", "Figures", "Suite", "by_name"]
+
+BUSY = "The machine was busy when the run began"
+SMALL = "A quick run shows that everything works; its sizes are too small to judge speed by."
+CAUTIONS = (BUSY, SMALL)  # how notes begin that speak against the numbers of their own run
+S = TypeVar("S", bound=Budget)
+Figures = Callable[[Report], Iterable[tuple[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[S]):
+    """A question, and the tasks that answer it."""
+
+    name: str
+    question: str
+    tasks: Callable[[S], Iterable[Task]]
+
+
+def by_name(*experiments: Experiment[S]) -> Mapping[str, Experiment[S]]:
+    """Experiments in the order in which they run."""
+    return {each.name: each for each in experiments}
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Suite(Generic[S]):
+    """What can be run, how much of it, what it is held to, and how it is drawn."""
+
+    name: str
+    purpose: str  # one sentence, for the command line
+    experiments: Mapping[str, Experiment[S]]
+    full: S
+    quick: S
+    bars: Callable[[Report], tuple[Bar, ...]]
+    figures: Figures
+    notes: Callable[[set[str]], Iterable[str]]
+    packages: tuple[str, ...]
+    finish: Callable[[], None] = _nothing  # puts away what tasks share, however the run ended
+
+    def title(self, settings: S) -> str:
+        """What a report of such a run is called."""
+        return f"{self.name} ({settings.name})"
+
+    def plan(self, only: Iterable[str] = (), settings: S | None = None) -> list[tuple[str, Task]]:
+        """The tasks of a run, each with the name of its experiment."""
+        names, chosen = list(only) or list(self.experiments), settings or self.full
+        for name in names:
+            if name not in self.experiments:
+                raise UnknownName.of("experiment", name, self.experiments)
+        return [(name, task) for name, each in self.experiments.items() if name in names for task in each.tasks(chosen)]
+
+    def run(
+        self,
+        tasks: list[tuple[str, Task]],
+        settings: S | None = None,
+        begin: Callable[[str, str], None] | None = None,
+    ) -> Report:
+        """Do the tasks one after the other; `begin` is told of each, and time that is used up ends the run."""
+        chosen = settings or self.full
+        records: list[Record] = []
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before this run adds its own
+        deadline, left = time.monotonic() + chosen.seconds, 0
+        try:
+            for done, (name, task) in enumerate(tasks):
+                if time.monotonic() > deadline:
+                    left = len(tasks) - done
+                    break
+                if begin is not None:
+                    begin(name, task.label)
+                records += task.measure()
+        finally:
+            self.finish()
+        notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, load, left, len(tasks)))
+        report = Report(self.title(chosen), Machine.here(self.packages), tuple(records), notes=notes)
+        return replace(report, bars=self.bars(report))
+
+
+def _circumstances(settings: Budget, load: float, left: int, tasks: int) -> Iterator[str]:
+    if load > 0.5:
+        yield f"{BUSY} (load {load:.1f}): do not judge by these numbers."
+    if settings.name == "quick":
+        yield SMALL
+    if left:
+        yield (
+            f"{left} of {tasks} tasks were not begun: {settings.seconds:.0f} s were used up. "
+            "What was compiled is kept, so the next run gets further."
+        )

@@ -1,8 +1,0 @@
-"""The papers that sash puts to work, in the order of their years."""
-
-from sash.bench.page import boundary, daba, reactive_aggregator, slick_deque
-from sash.bench.page.stream_slicing import paper as stream_slicing
-
-__all__ = ["PAPERS"]
-
-PAPERS = tuple(each.PAPER for each in (reactive_aggregator, daba, slick_deque, stream_slicing, boundary))

@@ -1,0 +1,97 @@
+"""The experiments, run for real, small."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from matplotlib.image import imread
+
+from benchmarks.algorithms.experiments import EXPERIMENTS, plan, run
+from benchmarks.algorithms.throughput import _by_window
+from benchmarks.algorithms.workloads import AGGREGATES, suited
+from benchmarks.bars import bars_of
+from benchmarks.command_line import main
+from benchmarks.plots import _apart
+from benchmarks.records import Machine, Record, Report, parameters
+from benchmarks.settings import QUICK, Task
+from benchmarks.timer import counts_cycles
+from sash.errors import UnknownName
+from sash.swag import ALGORITHMS
+
+
+@pytest.mark.long
+def test_a_quick_run_measures_every_algorithm_and_draws_what_it_found(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["algorithms", "--quick", "--out", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    report = Report.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert {record.experiment for record in report.records} == set(EXPERIMENTS) - ({"latency"} - _able())
+    for experiment in ("throughput", "memory"):
+        assert {record.subject for record in report.select(experiment)} >= set(ALGORITHMS)
+    for record in report.records:
+        assert record.unit and record.metric and record.subject
+        assert record.note if record.value is None else record.value >= 0
+    assert all(bar.verdict in ("pass", "miss") for bar in report.bars), "a bar without its experiment"
+    pictures = sorted(tmp_path.glob("*.png"))
+    assert {"throughput_max.png", "peers.png", "memory.png", "ranges.png"} <= {path.name for path in pictures}
+    for path in pictures:
+        image = imread(path)
+        assert image.shape[0] > 200 and image[..., :3].std() > 0.01, path.name
+    assert "bars" in done.stdout and "\x1b" not in done.stdout
+
+
+def _able() -> set[str]:
+    return {"latency"} if counts_cycles() else set()
+
+
+def test_an_unknown_experiment_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="throughput"):
+        plan(["thruput"])
+
+
+def test_a_run_whose_time_is_used_up_says_what_is_left() -> None:
+    from dataclasses import replace
+
+    tasks = [("memory", Task(name, lambda: [Record("memory", "s", "m", 1.0, "u")])) for name in "ab"]
+    report = run(tasks, replace(QUICK, seconds=-1.0))
+    assert not report.records
+    assert any(note.startswith("2 of 2 tasks") for note in report.notes)
+
+
+def test_a_busy_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (3.0, 0.0, 0.0), raising=False)
+    assert any("busy" in note for note in run([], QUICK).notes)
+
+
+def test_a_second_thread_without_a_core_is_named() -> None:
+    shape = parameters(window=4)
+    records = [
+        Record("parallel", name, "rows", rate, "M/s", parameters=shape) for name, rate in (("sba", 1.0), ("pba", 1.4))
+    ]
+    records.append(Record("parallel", "pba", "cores busy", 0.99, "cores", parameters=shape))
+    (bar,) = bars_of(Report("r", Machine.here(), tuple(records)))
+    assert bar.measured == 1.4 and "found no core" in bar.note
+
+
+def test_windows_beyond_the_budget_are_left_out_with_a_reason() -> None:
+    from dataclasses import replace
+
+    tiny = replace(QUICK, rows=4096, windows=(1, 1024), point_seconds=1e-9)
+    records = list(_by_window(tiny, AGGREGATES["max"], ALGORITHMS["recalculate"]))
+    assert [record.get("window") for record in records] == [1, 1024]
+    assert records[1].value is None and "left out" in records[1].note
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_has_an_aggregate_that_suits_it(name: str) -> None:
+    assert suited(ALGORITHMS[name]).admitted_by(ALGORITHMS[name])
+
+
+def test_labels_keep_their_distance_and_their_order() -> None:
+    heights = _apart([0.5, 0.5, 0.51, 0.9], 0.1)
+    assert all(later - earlier > 0.0999 for earlier, later in itertools.pairwise(heights))
+    assert abs(sum(heights[:3]) / 3 - (0.5 + 0.5 + 0.51) / 3) < 1e-9
+
+
+def test_parameters_compare_in_any_order() -> None:
+    assert parameters(window=1, slide=2) == parameters(slide=2, window=1)
