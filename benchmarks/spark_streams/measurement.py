@@ -62,13 +62,13 @@ def _warm(place: Workplace, point: Point, settings: StreamSettings) -> None:
 
 
 def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
-    from sash.spark.quiet import hushed
+    from sash.spark.driver.silence_jvm import silence_jvm
 
     spark = place.spark()
     output = _outputs(place) / point.name
     shutil.rmtree(output, ignore_errors=True)
     spark.sparkContext._jvm.System.gc()  # what the run before left behind is not this one's to clear
-    with alike(spark), hushed(spark), Watch() as watch:
+    with alike(spark), silence_jvm(spark), Watch() as watch:
         answer = point.answer(point.files.read(spark, place.folder))
         writer = (
             answer.writeStream.format("parquet")

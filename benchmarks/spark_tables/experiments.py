@@ -35,7 +35,7 @@ def _notes(names: set[str]) -> Iterator[str]:
 
 
 def _budget() -> str:
-    from sash.spark.packing import Budget
+    from sash.spark.wire.budget import Budget
 
     return str(Budget())
 

@@ -51,7 +51,7 @@ class Point:
         query = sash.query("peaks", window, peak=sash.max("x"), n=sash.count())
         if self.subject == SASH:
             return sash.aggregate(table, query, on="t", by=by)
-        from sash.spark import batch
+        from sash.spark.driver import batch
 
         return batch.aggregate(table, query, on="t", by=by, path=PATHS[self.subject])
 

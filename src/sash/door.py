@@ -186,7 +186,7 @@ def prepared(rows: Any, request: texts.Request) -> Any:
     """Rows as a request wants them; a table of which it wants windows of nothing but columns stays as it is."""
     if _is_spark(rows):
         request.check_columns(rows.columns)
-        from sash.spark import expressions
+        from sash.spark.driver import expressions
 
         return expressions.prepared(rows, request)
     given = read_rows(rows)
@@ -215,7 +215,7 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
     if wanted == list(names):
         return result
     if _is_spark(rows):
-        from sash.spark.checkpoints import selected
+        from sash.spark.driver.checkpoints import selected
 
         return selected(result, wanted)
     return result.select(wanted)
@@ -292,17 +292,17 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None) -> An
     """
     if not isinstance(checkpoint, str | PathLike):
         raise InvalidInput.option("checkpoint", checkpoint, "the path of a checkpoint")
-    from sash.spark import watching
+    from sash.spark.monitoring import checkpoint_state
 
-    return watching.state(str(checkpoint), queries)
+    return checkpoint_state.state(str(checkpoint), queries)
 
 
 def _watched(query: Any) -> Any:
     if not (type(query).__module__.startswith("pyspark.sql.") and type(query).__name__ == "StreamingQuery"):
         raise InvalidInput.option("query", query, "what start() of a streaming DataFrame gave")
-    from sash.spark import watching
+    from sash.spark.monitoring import progress
 
-    return watching
+    return progress
 
 
 def _is_spark(rows: Any) -> bool:
@@ -316,8 +316,8 @@ def _is_stream(rows: Any) -> bool:
 
 def _spark(rows: Any) -> Any:
     """What runs a DataFrame, bounded or not."""
-    from sash.spark import batch as bounded
-    from sash.spark import streaming as unbounded
+    from sash.spark.driver import batch as bounded
+    from sash.spark.driver import streaming as unbounded
 
     return unbounded if rows.isStreaming else bounded
 

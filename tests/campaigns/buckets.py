@@ -9,11 +9,11 @@ from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import frames_of, plan_frames
 from sash.engine.tables import read_rows
-from sash.spark.asked import as_results
-from sash.spark.journal import Head, noted_line, packed_line
-from sash.spark.live import FrameWork, Live, Step, WindowWork
-from sash.spark.stateful import BucketProcessor
-from sash.spark.tasks import Recipe
+from sash.spark.state.bucket import FrameWork, Live, Step, WindowWork
+from sash.spark.state.processor import BucketProcessor
+from sash.spark.state.snapshot_log import Head, noted_line, packed_line
+from sash.spark.wire.recipe import Recipe
+from sash.spark.wire.results import as_results
 from tests.campaigns.subjects import Subject, rows_at
 
 __all__ = ["buckets"]

@@ -14,11 +14,11 @@ import pytest
 
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
-from sash.spark import journal
-from sash.spark.asked import as_results
-from sash.spark.journal import Journal
-from sash.spark.live import Step, WindowWork
-from sash.spark.tasks import Recipe
+from sash.spark.state import snapshot_log
+from sash.spark.state.bucket import Step, WindowWork
+from sash.spark.state.snapshot_log import SnapshotLog
+from sash.spark.wire.recipe import Recipe
+from sash.spark.wire.results import as_results
 from tests.engine.oracle import number, parse
 from tests.engine.transcripts import key_columns, subjects, written
 from tests.lives.life import COLUMNS, Add, Life, Push, Remove, Restore
@@ -76,7 +76,7 @@ def work_of(life: Life, queries: dict[str, str]) -> WindowWork:
 def _attempt(work: WindowWork, entries: dict[Any, Any], step: Step) -> tuple[dict[Any, Any], pa.Table, int]:
     """What the store has if the attempt is committed, the results, and all late rows so far."""
     store = _Store(dict(entries))
-    log = Journal(store, work, "stream", 1, HELD_BYTES)  # type: ignore[arg-type]
+    log = SnapshotLog(store, work, "stream", 1, HELD_BYTES)  # type: ignore[arg-type]
     live, head, is_changed = log.memory(BUCKET)
     results = live.push(step)
     log.write(BUCKET, live, head, [step.kept(work.kept)], is_changed)
@@ -92,9 +92,9 @@ def run(life: Life) -> None:
     plan = work.recipe.plan()
     schema = schema_of_rows(life)
     with low_limits(life.low_limits), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(journal, "_HEAVY", dice.choice((0, 1, 2)))
-        patch.setattr(journal, "_LIGHT", dice.choice((0, 4_000, 1 << 16)))
-        patch.setattr(journal, "_PART", 700)
+        patch.setattr(snapshot_log, "_HEAVY", dice.choice((0, 1, 2)))
+        patch.setattr(snapshot_log, "_LIGHT", dice.choice((0, 4_000, 1 << 16)))
+        patch.setattr(snapshot_log, "_PART", 700)
         for action in life.actions:
             change(oracle, action)
             if isinstance(action, Remove):
@@ -117,9 +117,9 @@ def run(life: Life) -> None:
             step = Step(given, max(known, default=None), is_end=is_end)
             wanted = oracle.push(rows, None if mark is None else number(mark))
             if dice.random() < 0.3:
-                patch.setattr(journal, "_HELD", dice.choice(workers))
+                patch.setattr(snapshot_log, "_HELD", dice.choice(workers))
                 _attempt(work, entries, step)
-            patch.setattr(journal, "_HELD", dice.choice(workers))
+            patch.setattr(snapshot_log, "_HELD", dice.choice(workers))
             entries, results, late = _attempt(work, entries, step)
             compare(oracle, read(life, results, {name: each.query for name, each in oracle.live.items()}), wanted)
             if late != len(oracle.late):

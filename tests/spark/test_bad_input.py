@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 import sash
 from sash.errors import SashError
-from sash.spark import batch
+from sash.spark.driver import batch
 from tests.engine.test_bad_input import one_sentence_or_two
 
 GROUP = "refused"

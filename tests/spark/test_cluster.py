@@ -33,7 +33,7 @@ spark = (
 spark.sparkContext.setLogLevel("OFF")
 import pyarrow as pa
 import sash
-from sash.spark import batch
+from sash.spark.driver import batch
 from tests.spark import test_equality as equality
 from tests.spark.native import answers, difference
 

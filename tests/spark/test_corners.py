@@ -10,8 +10,10 @@ from pyspark.sql import functions as F
 
 import sash
 from sash.errors import InvalidInput, InvalidQuery, NumberOverflow
-from sash.spark import batch, chunks, tasks
-from sash.spark.packing import Budget
+from sash.spark.driver import batch, hot_keys
+from sash.spark.wire.budget import Budget
+from sash.spark.wire.recipe import Recipe
+from sash.spark.worker import window_task
 from tests.algebra.test_sums_and_extremes import EXTREME
 
 PATHS = ("spark", "jvm", "packed")
@@ -177,7 +179,7 @@ def test_zeros_of_both_signs_are_one_hot_key_and_a_landmark_may_be_without_end(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("_PROBED", 50), ("_LARGE", 100), ("_LEAST_ROWS", 40)):
-        monkeypatch.setattr(chunks, name, value)
+        monkeypatch.setattr(hot_keys, name, value)
     rows = spark.range(400).select(F.col("id").alias("t"), F.when(F.col("id") % 2 == 0, 0.0).otherwise(-0.0).alias("k"))
     always = sash.query("all", sash.landmark(start=-(2**60), end=2**60), m=sash.median("t"))
     sliding = sash.query("q", sash.sliding(100, every=50), n=sash.count(), m=sash.median("t"))
@@ -193,11 +195,11 @@ def test_windows_that_are_many_times_the_rows_come_in_steps(monkeypatch: pytest.
 
     table = pa.table({"t": pa.array([3, None, 50], pa.int64())})
     query = sash.query("q", sash.sliding(1000, every=1), n=sash.count())
-    recipe = tasks.Recipe((query,), Options("t"), table.schema)
-    task = tasks.WindowTask(recipe, table.schema, table.schema, Budget())
+    recipe = Recipe((query,), Options("t"), table.schema)
+    task = window_task.WindowTask(recipe, table.schema, table.schema, Budget())
     plan = recipe.plan()
     steps = [each.num_rows for each in task._in_steps(task._stream(plan), plan, table)]
     assert sum(steps) == sash.aggregate(table, query, on="t").num_rows == 1047
-    monkeypatch.setattr(tasks, "_MOST_RESULTS", 300)
+    monkeypatch.setattr(window_task, "_MOST_RESULTS", 300)
     steps = [each.num_rows for each in task._in_steps(task._stream(plan), plan, table)]
     assert sum(steps) == 1047 and max(steps) < 300

@@ -7,8 +7,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import sash
-from sash.spark import batch
-from sash.spark.packing import Budget
+from sash.spark.driver import batch
+from sash.spark.wire.budget import Budget
 from tests.spark.cases import case
 from tests.spark.native import answers, difference, native_frames, native_windows, of_sash, types
 
@@ -60,7 +60,7 @@ def test_tumbling_windows_that_spark_finishes_itself_are_the_same(spark: Any, zo
     values: dict[str, Any] = {"n": sash.count(), "s": sash.sum("i"), "m": sash.mean("x"), "low": sash.min("i")}
     values |= {"v": sash.variance("x"), "d": sash.stddev("i", population=True), "high": sash.max("x")}
     query = sash.query("ten", sash.tumbling("10 seconds", offset="3 seconds"), **values)
-    assert batch.explain(rows, query, on="t", by="k").way.choice == "spark"
+    assert batch.explain(rows, query, on="t", by="k").path.choice == "spark"
     found = sash.aggregate(rows, query, on="t", by="k")
     wanted = batch.aggregate(rows, query, on="t", by="k", path="packed")
     assert found.dtypes == wanted.dtypes

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 import sash
 from sash.errors import InvalidAggregate, InvalidInput, SashError, sentence_of
 from sash.spark import Listener, Progress
-from sash.spark.sending import _hashed, bucket_ids
+from sash.spark.wire.buckets import _hashed, bucket_ids
 from tests.algebra.readings import made, settings
 from tests.engine.oracle import number
 from tests.engine.transcripts import TRANSCRIPTS, Transcript, difference, subjects, type_of, written

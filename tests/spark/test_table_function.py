@@ -16,7 +16,9 @@ from pyspark.sql.udtf import AnalyzeArgument
 import sash
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput
-from sash.spark import register_functions, table_function
+from sash.spark import register_functions
+from sash.spark.driver.table_function import _calling
+from sash.spark.worker.table_function import _BATCH
 from tests.spark.streams import Feed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -166,12 +168,12 @@ def test_no_rows_give_no_results(spark: SparkSession) -> None:
 
 
 def test_rows_beyond_a_batch_are_answered_together() -> None:
-    count = 2 * table_function._BATCH + 5
+    count = 2 * _BATCH + 5
     schema = kinds.StructType([kinds.StructField("t", kinds.LongType()), kinds.StructField("x", kinds.DoubleType())])
     text = "SELECT SUM(x) AS s FROM events [ROWS 1000 SLIDE 70000]"
     given = [AnalyzeArgument(schema, None, True, False)]
     given += [AnalyzeArgument(kinds.StringType(), each, False, True) for each in (text, "t")]
-    handler: Any = table_function._calling({})
+    handler: Any = _calling({})
     bucket = handler(handler.analyze(*given))
     for each in range(count):
         bucket.eval((each, float(each)), text, "t")

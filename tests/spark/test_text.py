@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import sash
 from sash import text
 from sash.errors import InvalidText
-from sash.spark import expressions
+from sash.spark.driver import expressions
 from sash.text.expressions import SCALARS
 from tests.spark.streams import Feed, ran
 from tests.text.test_expressions import TABLE, VALUES, same

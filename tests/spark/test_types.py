@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import sash
-from sash.spark import batch
+from sash.spark.driver import batch
 from tests.spark.native import Frame, Grid, Value, answers, difference, micros, native_frames, native_windows, types
 
 EDGES = ("query", "window_start", "window_end")

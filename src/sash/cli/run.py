@@ -57,7 +57,7 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
     try:
         from pyspark.sql import SparkSession
 
-        from sash.spark.quiet import hushed
+        from sash.spark.driver.silence_jvm import silence_jvm
     except ImportError as error:
         raise MissingPackage.of("A job", "pyspark", "spark") from error
     logging.disable(logging.ERROR)  # the bridge to Spark logs the way that an interrupt came
@@ -81,7 +81,7 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
         with _worded(job.path if job is not None else "sash", f"start with master {chosen!r}"):
             spark = builder.getOrCreate()
         try:
-            with hushed(spark):
+            with silence_jvm(spark):
                 yield spark
         finally:
             spark.stop()

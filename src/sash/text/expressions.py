@@ -1,7 +1,7 @@
 """Scalar expressions: what is computed of one row, before it is known on what.
 
 An expression is read by something that knows columns, literals and functions: Arrow tables (computing.py) or Spark
-(sash.spark.expressions). Both know the same functions, and no text ever becomes SQL.
+(sash.spark.driver.expressions). Both know the same functions, and no text ever becomes SQL.
 """
 
 import datetime as dt

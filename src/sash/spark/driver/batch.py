@@ -1,0 +1,236 @@
+"""Bounded DataFrames: what is asked is planned and refused here, on the driver; what runs is lazy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from sash.algebra.aggregate import Template
+from sash.engine.options import options_of
+from sash.engine.results import schema_of
+from sash.engine.rolling import Frame, frames_of
+from sash.errors import InvalidInput
+from sash.plan.decide import Decision
+from sash.plan.plan import Plan, as_html, as_text
+from sash.plan.query import Query
+from sash.spark.driver.hot_keys import Reach, find_hot_keys
+from sash.spark.driver.intervals import arrived, travelling
+from sash.spark.driver.jvm_slices import aggregate_in_spark, can_finish, can_slice, sliced
+from sash.spark.driver.request import framing_of, recipe_of
+from sash.spark.driver.schema import arrow_schema, check_results, column, spark_schema
+from sash.spark.wire.budget import BUDGET, Budget
+from sash.spark.wire.hot_keys import HotKey
+from sash.spark.wire.pieces import piece_schema
+from sash.spark.wire.results import as_results
+from sash.spark.worker.frame_task import FrameTask
+from sash.spark.worker.packing import PackTask
+from sash.spark.worker.task import Task, as_function
+from sash.spark.worker.window_task import WindowTask
+from sash.windows.measure import Measure
+
+__all__ = ["Explained", "aggregate", "explain", "rolling"]
+
+
+def aggregate(
+    rows: DataFrame,
+    queries: Query | Sequence[Query],
+    *,
+    on: str,
+    by: str | Sequence[str] | None = None,
+    watermark: Any = None,
+    allowed_lateness: Any = 0,
+    emit: str = "final",
+    partial: bool = False,
+    path: str = "auto",
+    budget: Budget = BUDGET,
+) -> DataFrame:
+    """All windows of a bounded DataFrame, as a DataFrame; `path` says who cuts rows into slices, if not the planner."""
+    options_of(on, by, allowed_lateness, watermark, False, emit)
+    if not isinstance(partial, bool):
+        raise InvalidInput.option("partial", partial, "True or False")
+    _check_bounded(rows, "sash.aggregate")
+    recipe = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final", partial, is_table=True))
+    plan = recipe.plan()
+    schema = spark_schema(schema_of(plan), "sash.aggregate")
+    check_results(rows, schema.names)
+    results = as_results(schema_of(plan))
+    chosen = choose_path(rows, plan, path).choice
+    if chosen == "spark":
+        return aggregate_in_spark(rows, plan, schema)
+    if chosen == "jvm":
+        rows, recipe = sliced(rows, plan), replace(recipe, is_sliced=True)
+        hot: tuple[HotKey, ...] = ()
+    else:
+        rows = rows.select(*map(column, dict.fromkeys([*plan.options.by, on, *plan.columns, *plan.punctuations])))
+        hot = _hot(rows, plan.options.by, on, plan.measure, _reach(plan))
+    pieces = _packed(rows, plan.options.by, on, plan.measure, budget, hot)
+    newest = _newest(rows, plan) if any(each.window.kind == "last_rows" for each in plan.queries) else None
+    return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, budget, hot, newest), schema)
+
+
+def rolling(
+    table: DataFrame,
+    /,
+    *frames: Frame,
+    on: str,
+    by: str | Sequence[str] | None = None,
+    rows: int | None = None,
+    range: Any = None,
+    closed: str = "both",
+    min_samples: int = 1,
+    budget: Budget = BUDGET,
+    **aggregates: Template,
+) -> DataFrame:
+    """All rows of a bounded DataFrame, with the aggregates of their frames beside them."""
+    wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
+    options = options_of(on, by, 0, None, False, "final")
+    _check_bounded(table, "sash.rolling")
+    plan, own, added = framing_of(table, wanted, options)
+    check_results(table, added.names, own.names)
+    new = spark_schema(added, "sash.rolling").fields
+    given, table = table, travelling(table)
+    results = pa.schema([*own, *as_results(added)])
+    lengths = [width for width in plan.widths if width is not None]
+    reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
+    hot = _hot(table, options.by, on, plan.measure, reach)
+    pieces = _packed(table, options.by, on, plan.measure, budget, hot)
+    framed = _mapped(pieces, FrameTask(plan, own, results, budget, hot), StructType([*table.schema.fields, *new]))
+    return arrived(framed, StructType([*given.schema.fields, *new]))
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What would run on Spark, and why: the path of the rows, then the plan of the engine."""
+
+    path: Decision
+    plan: Plan
+
+    def lines(self) -> list[tuple[str, str]]:
+        text = {
+            "spark": "Spark aggregates rows into windows by itself; Python sees nothing",
+            "jvm": "Spark aggregates rows into slices (JVM slices); Python sees one row per key and slice",
+            "packed": "rows travel packed, by bucket of keys, and are cut in Python (packed slices)",
+            "buckets": "rows travel packed to the state of their bucket of keys, in every micro-batch",
+        }
+        return [("spark", f"{text[str(self.path.choice)]}, because {self.path.because}"), *self.plan.lines()]
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.lines())
+
+
+def explain(
+    rows: DataFrame, queries: Query | Sequence[Query], *, on: str, by: str | Sequence[str] | None = None
+) -> Explained:
+    """What `aggregate` would do with this DataFrame."""
+    _check_bounded(rows, "sash.explain")
+    plan = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final")).plan()
+    return Explained(choose_path(rows, plan, "auto"), plan)
+
+
+def choose_path(rows: DataFrame, plan: Plan, path: str) -> Decision:
+    """Who cuts rows into slices, and why."""
+    if path not in ("auto", "spark", "jvm", "packed"):
+        raise InvalidInput.option("path", path, "'auto', 'spark', 'jvm' or 'packed'")
+    if path == "packed":
+        return Decision("packed", "it was asked for")
+    possible = can_slice(plan, rows.schema)
+    alone = can_finish(plan, rows.schema) if possible.choice else possible
+    if path in ("jvm", "spark"):
+        if not (possible if path == "jvm" else alone).choice:
+            because = (possible if path == "jvm" else alone).because
+            raise InvalidInput.option("path", path, f"'packed' or 'auto' here: {because}")
+        return Decision(path, "it was asked for")
+    if alone.choice:
+        return Decision("spark", alone.because)
+    return Decision("jvm" if possible.choice else "packed", possible.because)
+
+
+# --- what is refused --------------------------------------------------------------------------------
+
+
+def _check_bounded(rows: DataFrame, what: str) -> None:
+    if rows.isStreaming:
+        raise InvalidInput.streaming(what)
+
+
+# --- what runs ----------------------------------------------------------------------------------------
+
+
+def _reach(plan: Plan) -> Reach | None:
+    """How far back the windows of a plan look; None where it is rows that decide."""
+    lengths: list[Any] = []
+    for each in plan.queries:
+        window: Any = each.window
+        if window.kind in ("grid", "cumulative"):
+            lengths.append(window.size)
+        elif window.kind == "landmark":
+            lengths.append(window.end - window.start)
+        elif window.kind == "user_free" and window.reach is not None:
+            lengths.append(window.reach)
+        else:
+            return None
+    return Reach(max(lengths))
+
+
+def _newest(rows: DataFrame, plan: Plan) -> Any:
+    """The last position of any key: the last rows every so often are told up to there, for every key."""
+    on = column(plan.options.on)
+    near = on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) <= plan.measure.reach, on)
+    found = rows.agg(F.max(near)).toArrow()
+    positions, valid = plan.measure.positions(found.column(0), plan.options.on)
+    return positions[0].item() if valid is None or valid[0] else None
+
+
+def _hot(rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
+    if reach is None or _is_small(rows):
+        return ()
+    return find_hot_keys(rows, by, on, measure, reach, _cores(rows), _buckets(rows))
+
+
+# Below it no key is large enough to be cut.
+_SMALL_BYTES = 16 << 20
+
+
+def _is_small(rows: DataFrame) -> bool:
+    """Whether Spark knows that there is not much to read; nothing is run for that."""
+    plan = getattr(rows, "_jdf", None)
+    return plan is not None and plan.queryExecution().optimizedPlan().stats().sizeInBytes() < _SMALL_BYTES
+
+
+def _cores(rows: DataFrame) -> int:
+    """How many tasks run at once; a session of Spark Connect does not tell."""
+    return rows.sparkSession.sparkContext.defaultParallelism if hasattr(rows, "_jdf") else 8
+
+
+def _tasks(rows: DataFrame) -> int:
+    """Tasks that take buckets: of much to do a few for each core, so that none waits long for another."""
+    return _cores(rows) if _is_small(rows) else 3 * _cores(rows)
+
+
+def _buckets(rows: DataFrame) -> int:
+    """Keys are spread over so many: a task takes as many together as fit its budget."""
+    return 20 * _tasks(rows)
+
+
+def _packed(
+    rows: DataFrame, by: Sequence[str], on: str, measure: Measure, budget: Budget, hot: tuple[HotKey, ...]
+) -> DataFrame:
+    """Rows as pieces, sorted for the tasks that take buckets."""
+    task = PackTask(on, tuple(by), measure, arrow_schema(rows.schema), budget, _buckets(rows), hot)
+    # mapInArrow looks columns up by name, and trips over a dot in one.
+    plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
+    pieces = _mapped(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))
+    tasks = _tasks(rows)
+    spread = pieces.repartitionById(tasks, F.pmod(column("bucket"), F.lit(tasks)))
+    return spread.sortWithinPartitions("bucket", "low", "task", "number")
+
+
+def _mapped(rows: DataFrame, task: Task, schema: StructType) -> DataFrame:
+    return rows.mapInArrow(as_function(task), schema)

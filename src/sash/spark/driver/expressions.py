@@ -1,0 +1,110 @@
+"""Expressions of query text on DataFrames: columns, never SQL."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from sash.spark.driver.schema import arrow_schema, check_columns, column
+from sash.text.computing import check_types
+from sash.text.request import Request
+
+__all__ = ["prepared"]
+
+
+def prepared(rows: DataFrame, request: Request) -> DataFrame:
+    """The rows that WHERE keeps, with a column for each expression that an aggregate takes; refused here or never."""
+    expressions = [*([] if request.where is None else [request.where]), *request.computed.values()]
+    if not expressions:
+        return rows
+    names = list(dict.fromkeys(each.name for one in expressions for each in one.columns()))
+    check_columns(rows, names)
+    check_types(arrow_schema(StructType([rows.schema[name] for name in names])), request)
+    reader = _OnSpark()
+    if request.where is not None:
+        rows = rows.filter(request.where.read(reader))
+    if not request.computed:
+        return rows
+    return rows.select("*", *(each.read(reader).alias(name) for name, each in request.computed.items()))
+
+
+class _OnSpark:
+    """Columns of whatever they are selected from."""
+
+    def column(self, name: str) -> Column:
+        return column(name)
+
+    def literal(self, value: Any) -> Column:
+        if isinstance(value, dt.datetime):
+            # Text, for a datetime without a zone would be read in that of this machine.
+            return F.lit(value.isoformat(" ")).cast("timestamp_ntz" if value.tzinfo is None else "timestamp")
+        if isinstance(value, dt.date):
+            return F.lit(value.isoformat()).cast("date")  # text, for PySpark takes no date before the year 1000
+        return F.lit(value)
+
+    def apply(self, function: str, arguments: Sequence[Column], place: int) -> Column:
+        return _FUNCTIONS[function](*arguments)
+
+
+def _balanced(of: Callable[[Column, Column], Column]) -> Callable[..., Column]:
+    """A long chain as a flat tree: Spark walks down it by recursion."""
+
+    def joined(*values: Column) -> Column:
+        left = list(values)
+        while len(left) > 1:
+            pairs = [left[at : at + 2] for at in range(0, len(left), 2)]
+            left = [reduce(of, pair) for pair in pairs]
+        return left[0]
+
+    return joined
+
+
+def _chosen(*given: Column) -> Column:
+    conditions, values = given[:-1:2], given[1::2]
+    result = F.when(conditions[0], values[0])
+    for condition, value in zip(conditions[1:], values[1:], strict=True):
+        result = result.when(condition, value)
+    return result.otherwise(given[-1])
+
+
+_FUNCTIONS: dict[str, Callable[..., Column]] = {
+    "and": _balanced(lambda a, b: a & b),
+    "or": _balanced(lambda a, b: a | b),
+    "not": lambda value: ~value,
+    "=": lambda a, b: a == b,
+    "<>": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+    "is_null": lambda value: value.isNull(),
+    "in": lambda value, *members: value.isin(list(members)),
+    "like": lambda value, pattern: F.like(value, pattern),
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": F.try_divide,
+    "%": F.try_mod,
+    "||": F.concat,
+    "negative": lambda value: -value,
+    "case": _chosen,
+    "abs": F.abs,
+    "coalesce": F.coalesce,
+    "exp": F.exp,
+    "greatest": F.greatest,
+    "least": F.least,
+    "length": F.char_length,
+    "ln": F.ln,
+    "lower": F.lower,
+    "nullif": F.nullif,
+    "power": F.pow,
+    "round": F.round,
+    "sign": F.sign,
+    "sqrt": F.sqrt,
+    "trim": F.trim,
+    "upper": F.upper,
+}

@@ -1,0 +1,57 @@
+"""What is asked of a DataFrame, bounded or not: read from its columns, and refused in the user's words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from sash.engine.keys import Keys
+from sash.engine.options import with_free_names
+from sash.engine.rolling import Frame, Framing, plan_frames
+from sash.engine.tables import read_rows
+from sash.errors import InvalidInput, InvalidQuery
+from sash.plan.plan import Options
+from sash.plan.query import named_queries
+from sash.spark.driver.intervals import travelling_schema
+from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins
+from sash.spark.wire.recipe import Recipe
+
+__all__ = ["framing_of", "recipe_of"]
+
+
+def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
+    """What is asked of a DataFrame, as far as its columns are known."""
+    wanted = named_queries(queries)
+    if not wanted:
+        raise InvalidQuery.none()
+    options = with_free_names(options)
+    columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
+    columns += [name for each in wanted for name in each.window.columns]
+    names = list(dict.fromkeys([options.on, *options.by, *columns]))
+    check_columns(rows, names)
+    schema = arrow_schema(StructType([rows.schema[name] for name in names]))
+    _check_keys(schema, options.by)
+    return Recipe(tuple(each.sealed() for each in wanted), options, schema)
+
+
+def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[Framing, pa.Schema, pa.Schema]:
+    """The plan of frames over a DataFrame, its columns, and those that are added."""
+    columns = [name for each in frames for _, template in each.aggregates for name in template.columns]
+    used = list(dict.fromkeys([options.on, *options.by, *columns]))
+    check_columns(table, used)
+    check_no_twins(table)
+    arrow_schema(StructType([table.schema[name] for name in used]))  # of those, none travels as text
+    own = arrow_schema(travelling_schema(table.schema))
+    _check_keys(own, options.by)
+    sealed = tuple(each.sealed() for each in frames)
+    plan = plan_frames(read_rows(own.empty_table()), sealed, options.on, list(options.by))
+    return plan, own, pa.schema([pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results()])
+
+
+def _check_keys(schema: pa.Schema, by: Sequence[str]) -> None:
+    Keys([schema.field(name).type for name in by], by)  # says which types it takes
+    for name in by:
+        if pa.types.is_null(schema.field(name).type):  # a column of results must have a type
+            raise InvalidInput.key_type(name, "void")

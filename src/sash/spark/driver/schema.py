@@ -1,0 +1,94 @@
+"""Types at the border: what Spark's columns are to the planner, and what results are to Spark."""
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+
+from sash.errors import InvalidInput, InvalidQuery, UnknownName, UnsupportedAggregate
+from sash.spark.wire.results import as_spark
+
+__all__ = [
+    "arrow_schema",
+    "check_columns",
+    "check_no_twins",
+    "check_results",
+    "column",
+    "quoted",
+    "spark_schema",
+]
+
+# Spark keeps an instant and shows it in the session's zone; positions are the instants, so the zone is a label.
+_ZONE = "UTC"
+
+
+def arrow_schema(schema: spark.StructType) -> pa.Schema:
+    """A DataFrame's columns as Arrow has them, whatever the session's time zone."""
+    fields = []
+    for each in schema.fields:
+        try:
+            fields.append(pa.field(each.name, to_arrow_type(each.dataType, timezone=_ZONE)))
+        except PySparkTypeError:
+            raise InvalidInput.not_in_arrow(each.name, each.dataType.simpleString()) from None
+    return pa.schema(fields)
+
+
+def check_columns(rows: DataFrame, names: Iterable[str]) -> None:
+    """Refuse a column that is not there, that Spark cannot tell from another, or whose equality is not ours."""
+    is_exact = _is_exact(rows)
+    for name in names:
+        if name not in rows.schema.names:
+            raise UnknownName.of("column", name, rows.schema.names)
+        alike = [each for each in rows.schema.names if each == name or (not is_exact and each.lower() == name.lower())]
+        if len(alike) > 1:
+            raise InvalidInput.twice(name)
+        kind = rows.schema[name].dataType
+        if isinstance(kind, spark.StringType) and getattr(kind, "collation", "UTF8_BINARY") != "UTF8_BINARY":
+            raise InvalidInput.in_column(name, f"its collation is {kind.collation}: cast it to string, or lower() it")
+
+
+def check_no_twins(rows: DataFrame) -> None:
+    """Refuse two columns of one name, where all columns are given back."""
+    for name in rows.schema.names:
+        if rows.schema.names.count(name) > 1:
+            raise InvalidInput.twice(name)
+
+
+def check_results(rows: DataFrame, names: Sequence[str], own: Sequence[str] = ()) -> None:
+    """Refuse results whose names Spark cannot tell from each other, or from those of the columns beside them."""
+    if _is_exact(rows):
+        return
+    known = {name.lower(): name for name in own}
+    for name in names:
+        other = known.setdefault(name.lower(), name)
+        if other != name:
+            raise InvalidQuery.alike(other, name)
+
+
+def _is_exact(rows: DataFrame) -> bool:
+    """Whether names that differ in case alone are two names to Spark."""
+    return str(rows.sparkSession.conf.get("spark.sql.caseSensitive")).lower() == "true"
+
+
+def quoted(name: str) -> str:
+    """A name as Spark's own parsers read it: nothing in it can end the quotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def column(name: str) -> Column:
+    """A column by its name, whatever is in the name."""
+    return F.col(quoted(name))
+
+
+def spark_schema(schema: pa.Schema, what: str) -> spark.StructType:
+    """The columns of a result as Spark has them; a type that is not known before the rows are is refused."""
+    fields = []
+    for each in schema:
+        if pa.types.is_null(each.type):
+            raise UnsupportedAggregate.open_result(what, each.name)
+        fields.append(spark.StructField(each.name, from_arrow_type(as_spark(each.type), prefer_timestamp_ntz=True)))
+    return spark.StructType(fields)

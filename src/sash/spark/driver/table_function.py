@@ -1,0 +1,160 @@
+"""Query text inside Spark SQL, as a table function: rows come one by one, and wait for the last of their bucket."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn, SelectedColumn
+
+from sash.algebra.aggregate import Template
+from sash.engine.options import options_of, with_free_names
+from sash.engine.results import schema_of
+from sash.engine.rolling import plan_frames
+from sash.engine.tables import read_rows
+from sash.errors import InvalidInput, SashError, UnknownName
+from sash.spark.driver.schema import arrow_schema, quoted, spark_schema
+from sash.spark.wire.recipe import Recipe
+from sash.spark.wire.results import as_results
+from sash.spark.worker.table_function import FunctionBucket, Job, computes
+from sash.text import Request, computing, parse, request_of
+from sash.text.functions import functions_of
+
+__all__ = ["register_functions"]
+
+# Keys are spread over so many, and a bucket is answered at once: many keys share the cost of a call.
+_BUCKETS = 256
+_PLAIN = (
+    spark.NumericType,
+    spark.BooleanType,
+    spark.DateType,
+    spark.TimestampType,
+    spark.TimestampNTZType,
+    spark.BinaryType,
+    spark.NullType,
+)
+
+
+def register_functions(session: Any, *, name: str = "sash", functions: Mapping[str, Template] | None = None) -> None:
+    """Make query text known to the SQL of a session: `SELECT * FROM sash(TABLE(events), 'SELECT …', 'ts')`.
+
+    The text is that of `sash.sql`, and whatever table it names is the one that is given; `on` and `by` follow it, if it
+    does not say them. Aggregates that are registered now, and those in `functions`, travel with the function.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InvalidInput.option("name", name, "a name for a function, such as 'sash'")
+    session.udtf.register(name, F.udtf(_calling(functions_of(functions).own), useArrow=False))
+
+
+def _calling(functions: Mapping[str, Template]) -> type:
+    """What Spark makes an instance of, for every bucket; a class of its own, so that it travels with the functions."""
+
+    class Called(FunctionBucket):
+        @staticmethod
+        def analyze(
+            rows: AnalyzeArgument,
+            query: AnalyzeArgument,
+            on: AnalyzeArgument | None = None,
+            by: AnalyzeArgument | None = None,
+        ) -> _Analyzed:
+            try:
+                return _analyzed(functions, rows, query, on, by)
+            except SashError as error:
+                raise error.with_traceback(None) from None
+
+    return Called
+
+
+@dataclass
+class _Analyzed(AnalyzeResult):  # type: ignore[misc]
+    """What Spark asks before rows come, and the job for those who get them."""
+
+    packed: bytes = b""
+
+
+# --- before rows come ---------------------------------------------------------------------------------
+
+
+def _analyzed(
+    functions: Mapping[str, Template],
+    rows: AnalyzeArgument,
+    query: AnalyzeArgument,
+    on: AnalyzeArgument | None,
+    by: AnalyzeArgument | None,
+) -> _Analyzed:
+    if not rows.isTable:
+        raise InvalidInput.option("The first argument", rows.value, "a table, as in TABLE(events)")
+    text = _constant("query", query)
+    if not isinstance(text, str):
+        raise InvalidInput.option("query", text, "the text of a query")
+    request = request_of(parse(text, functions), _constant("on", on), _constant("by", by))
+    fields = _fields(rows.dataType, request)
+    sent = arrow_schema(spark.StructType(fields))
+    results, is_apart = _planned(request, sent)
+    own = {each.name: each for each in fields} if request.frames else {}
+    schema = [
+        own[each.name] if each.name in own else spark_schema(pa.schema([each]), "sash.sql")[0] for each in results
+    ]
+    selected = [SelectedColumn(_sent_as(each), f"_{place}") for place, each in enumerate(fields)]
+    if computes(request):
+        selected.append(SelectedColumn("current_timezone()", "_zone"))
+    # Of a constant key, not of none: Spark refuses to sort a stream, and would take each micro-batch for a table.
+    keys = ", ".join(map(quoted, request.by))
+    bucket = f"pmod(xxhash64({keys}), {_BUCKETS})" if keys and is_apart else "0"
+    return _Analyzed(
+        spark.StructType(schema),
+        partitionBy=[PartitioningColumn(bucket)],
+        select=selected,
+        packed=cloudpickle.dumps(Job(request, sent, as_results(results))),
+    )
+
+
+def _constant(name: str, given: AnalyzeArgument | None) -> Any:
+    if given is None:
+        return None
+    if not given.isConstantExpression:
+        raise InvalidInput.option(name, given.dataType.simpleString(), "a constant, for it is read before the rows are")
+    return given.value
+
+
+def _fields(schema: spark.StructType, request: Request) -> list[spark.StructField]:
+    """The columns that are needed, as the table has them; those that cannot be sent are refused."""
+    request.check_columns(schema.names)
+    for name in (request.on, *request.by):
+        if name not in schema.names:
+            raise UnknownName.of("column", name, schema.names)
+    named = {request.on, *request.by, *(column.name for each in request.asked for column in each.columns)}
+    has_all = request.frames and request.selected is None
+    fields = [each for each in schema if has_all or each.name in named]
+    for each in fields:
+        if [name.lower() for name in schema.names].count(each.name.lower()) > 1:
+            raise InvalidInput.twice(each.name)
+        if "${" in each.name:
+            why = "its name holds ${, where Spark would put one of its options: rename it, or use sash.sql"
+            raise InvalidInput.in_column(each.name, why)
+        if not isinstance(each.dataType, _PLAIN) and each.dataType != spark.StringType():
+            what = f"{each.dataType.simpleString()} cannot be sent to a table function: cast or leave it out"
+            raise InvalidInput.in_column(each.name, f"{what}, or use sash.sql")
+    return fields
+
+
+def _planned(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
+    """The columns of the result, and whether keys can be answered apart from each other."""
+    rows = computing.prepared(sent.empty_table(), request)
+    options = options_of(request.on, list(request.by), 0, None, False, "final")
+    if request.queries:
+        plan = Recipe(request.queries, with_free_names(options), rows.schema).plan()
+        return schema_of(plan), all(each.window.kind != "last_rows" for each in plan.queries)
+    added = plan_frames(read_rows(rows), request.frames, request.on, options.by).results()
+    own = [each for each in sent if request.selected is None or each.name in request.selected]
+    found = {each.name: each for each in [*own, *(pa.field(name, kind or pa.null()) for name, kind in added)]}
+    return pa.schema([found[name] for name in request.selected or found]), True
+
+
+def _sent_as(field: spark.StructField) -> str:
+    """A column as Spark is to send it: an instant as a number, for a Python datetime would be one in a zone."""
+    name = quoted(field.name)
+    return f"unix_micros({name})" if isinstance(field.dataType, spark.TimestampType) else name

@@ -1,0 +1,111 @@
+"""What the checkpoint of a stopped query holds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from sash.engine.looking import open_windows, slices_of
+from sash.errors import InvalidInput, InvalidState, sentence_of
+from sash.plan.plan import as_html, as_text
+from sash.plan.query import Query, named_queries
+from sash.spark.monitoring.positions import position_on, shown
+from sash.spark.state.bucket import Step, window_bucket
+from sash.spark.state.snapshot_log import BASE, HEAD, JOURNAL, STEP, Head
+
+__all__ = ["Remembered", "state"]
+
+_Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a journal: a nonce and data, by kind and number
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What the checkpoint of a stopped query holds."""
+
+    queries: tuple[tuple[str, str], ...]  # names and texts
+    buckets: int
+    watermark: Any
+    newest: Any
+    late_rows: int
+    state_bytes: int
+    slices: pa.Table  # by key: first and last row, and the edge after them
+    windows: pa.Table  # by key: windows that are not closed yet
+
+    def lines(self) -> list[tuple[str, str]]:
+        keys = self.slices.select(self.slices.column_names[:-3])
+        count = len(keys.group_by(keys.column_names).aggregate([])) if keys.num_columns else min(1, keys.num_rows)
+        return [
+            *(("query", text) for _, text in self.queries),
+            ("time", f"watermark {shown(self.watermark)}, newest row {shown(self.newest)}"),
+            ("state", f"{count:,} keys in {self.buckets} buckets, {self.state_bytes:,} bytes"),
+            ("slices", f"{self.slices.num_rows:,}"),
+            ("windows", f"{self.windows.num_rows:,} open"),
+            ("late", f"{self.late_rows:,} rows"),
+        ]
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.lines())
+
+
+def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, operator: int = 0) -> Remembered:
+    """What a stopped query remembers, read from the state store of its checkpoint: keys, slices and open windows.
+
+    Windows and aggregates of sash are known by their texts. Where users' own are among them, give the `queries`.
+    """
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise InvalidInput.option("sash.state", None, "called while a Spark session is active")
+    entries: dict[int, _Entries] = {}  # by bucket
+    for row in _read(session, checkpoint, operator):
+        kind, number = row["user_map_key"]
+        nonce, data = row["user_map_value"]
+        entries.setdefault(row["key"][0], {})[kind, number] = bytes(nonce), bytes(data)
+    entries = {bucket: own for bucket, own in entries.items() if (HEAD, 0) in own}  # the others wait for rows
+    if not entries:
+        raise InvalidInput.option("checkpoint", checkpoint, "the checkpoint of a query of sash that has had rows")
+    given = () if queries is None else named_queries(queries)
+    found = [_memory(entries[each], given) for each in sorted(entries)]
+    queries_saved = found[0][1]
+    memories = [live for live, _ in found]
+    plan = memories[0].plan
+    return Remembered(
+        tuple(queries_saved),
+        len(entries),
+        max((position_on(each.watermark, plan.measure) for each in memories), key=_order),
+        max((position_on(each.newest, plan.measure) for each in memories), key=_order),
+        sum(each.late_rows for each in memories),
+        sum(each.nbytes for each in memories),
+        pa.concat_tables([slices_of(each.plan, each.state) for each in memories]),
+        pa.concat_tables([open_windows(each.plan, each.state) for each in memories]),
+    )
+
+
+def _memory(entries: _Entries, queries: tuple[Query, ...]) -> Any:
+    head = Head.unpacked(*entries[HEAD, 0])
+    try:
+        base = b"".join(entries[BASE, part][1] for part in range(head.parts))
+        steps = [entries[STEP, version][1] for version in range(head.base + 1, head.version + 1)]
+    except KeyError as error:
+        raise InvalidState.unreadable("a part of it is missing", error) from error
+    live, texts = window_bucket(base, queries)
+    for step in steps:
+        live.push(Step.unpacked(step, live.measure))
+    return live, texts
+
+
+def _read(session: SparkSession, checkpoint: str, operator: int) -> list[Any]:
+    source = session.read.format("statestore").option("stateVarName", JOURNAL[0]).option("operatorId", operator)
+    try:
+        return list(source.load(checkpoint).collect())
+    except Exception as error:
+        expected = "the checkpoint of a query of sash that has stopped"
+        raise InvalidInput.option("checkpoint", checkpoint, f"{expected} ({sentence_of(error)})") from error
+
+
+def _order(position: Any) -> Any:
+    return (position is not None, position)

@@ -1,0 +1,128 @@
+"""What a running query has done, and what it waits for."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql.streaming import StreamingQuery
+
+from sash.errors import sentence_of
+from sash.plan.plan import as_html, as_text
+from sash.spark.monitoring.positions import later, position_on, shown
+from sash.spark.wire.answers import FIGURES, OBSERVED
+from sash.windows.measure import Measure, MeasureKind
+
+__all__ = ["Progress", "of_report", "progress", "why"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a query of sash has done: of its last micro-batch where nothing else is said."""
+
+    batch: int
+    rows: int
+    rows_per_second: float
+    watermark: Any  # in the unit of `on`: a time in UTC, or a number; None before there is one
+    newest: Any  # the largest position so far
+    results: int
+    open_windows: int  # by arithmetic: of keys with gaps a few too many
+    late: int
+    late_rows: int  # since the query first started
+    slices: int
+    keys: int
+    state_bytes: int
+    written_bytes: int  # to the state store
+    combines_per_row: float  # about
+    next_end: Any = field(repr=False, default=None)
+
+    def lines(self) -> list[tuple[str, str]]:
+        return [
+            ("batch", f"{self.batch}: {self.rows:,} rows, {self.rows_per_second:,.0f} a second"),
+            ("time", f"watermark {shown(self.watermark)}, newest row {shown(self.newest)}"),
+            ("windows", f"{self.results:,} sent, {self.open_windows:,} open"),
+            ("late", f"{self.late:,} rows, {self.late_rows:,} since the query first started"),
+            ("state", f"{self.keys:,} keys, {self.slices:,} slices, {self.state_bytes:,} bytes"),
+            ("work", f"{self.combines_per_row:.2f} combines a row, {self.written_bytes:,} bytes written"),
+        ]
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.lines())
+
+
+def progress(query: StreamingQuery) -> Progress | None:
+    """What a streaming query has done, as of its last micro-batch; None before the first has ended."""
+    return next(filter(None, map(of_report, reversed(query.recentProgress))), None)
+
+
+def why(query: StreamingQuery) -> str:
+    """What a query waits for: what it cannot close yet, and what holds the watermark back, in sentences."""
+    if not query.isActive:
+        failed = query.exception()
+        if failed is not None:
+            return f"The query has failed: {sentence_of(failed)}"
+    now = progress(query)
+    if now is None:
+        return "No micro-batch has ended yet: " + str(query.status["message"]) + "."
+    parts = []
+    if now.watermark is None:
+        parts.append("There is no watermark yet: no row with a position has come.")
+    elif now.watermark == math.inf:
+        parts.append("The stream was flushed: everything is closed, and rows that still come are late.")
+    else:
+        parts.append(
+            f"The watermark is {shown(now.watermark)}: the newest row is at {shown(now.newest)}, and rows may come "
+            f"{shown(now.newest - now.watermark)} late."
+        )
+    if now.open_windows and now.watermark != math.inf:
+        closing = "None of them has a known end: rows decide it."
+        if now.next_end is not None and now.watermark is not None:
+            needs = later(now.next_end, now.newest - now.watermark)
+            closing = f"The next ends at {shown(now.next_end)}, and closes when a row at {shown(needs)} or later comes."
+        parts.append(f"About {now.open_windows:,} windows are open. {closing}")
+    if not now.open_windows:
+        parts.append("No window is open.")
+    if now.late_rows:
+        parts.append(f"{now.late_rows:,} rows came too late or had no position; late='keep' sends them on.")
+    if not query.isActive:
+        parts.append("The query has stopped.")
+    elif not query.status["isDataAvailable"]:
+        parts.append("The source has no new rows: only rows move the watermark.")
+    return " ".join(parts)
+
+
+# --- figures ------------------------------------------------------------------------------------------
+
+
+def of_report(report: Any) -> Progress | None:
+    """What one of Spark's reports says of sash; a trigger without rows, and a query of others, say nothing."""
+    named = report["observedMetrics"]
+    for name in named:
+        figures = _figures(named[name]) if name.startswith(OBSERVED) else {}
+        if figures.get("keys") is not None:
+            return _progress(report, Measure(MeasureKind(name.split(" ")[1])), figures)
+    return None
+
+
+def _figures(observed: Any) -> dict[str, Any]:
+    """What was observed, by name; a session of Spark Connect gives values apart from the schema that names them."""
+    told: dict[str, Any] = observed.asDict()
+    if set(told) == {"values", "schema"}:
+        return {field["name"]: value for field, value in zip(told["schema"]["fields"], told["values"], strict=True)}
+    return told
+
+
+def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progress:
+    rows = figures["rows"] or 0
+    return Progress(
+        report["batchId"],
+        rows,
+        round(float(report.get("processedRowsPerSecond") or 0.0), 1),
+        position_on(figures["watermark"], measure),
+        position_on(figures["newest"], measure),
+        combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
+        next_end=position_on(figures["next_end"], measure),
+        **{name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")},
+    )

@@ -1,0 +1,70 @@
+"""A processor that is taken apart on the way: Spark starts a process of its own on the driver, for every query, to ask
+which variables a processor keeps. That one need not import all of sash for one name.
+
+So this module travels as text, and may use nothing of sash: what it wraps stays packed until there are rows.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark import cloudpickle
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    MapState,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+from pyspark.sql.types import StructType
+
+__all__ = ["LazyProcessor"]
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+class LazyProcessor(StatefulProcessor):
+    """Declares the one map that a processor keeps, by its name and schemas; loads it for the first rows."""
+
+    def __init__(self, processor: StatefulProcessor, variable: tuple[str, StructType, StructType]) -> None:
+        self._packed: bytes = cloudpickle.dumps(processor)
+        self._variable = variable
+        self._loaded: StatefulProcessor | None = None
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = _Declared(handle, handle.getMapState(*self._variable))
+
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
+        self._processor().handleInitialState(key, initialState, timerValues)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:
+        return self._processor().handleInputRows(key, rows, timerValues)  # type: ignore[no-any-return]
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
+    ) -> Iterator[Any]:
+        return self._processor().handleExpiredTimer(key, timerValues, expiredTimerInfo)  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        if self._loaded is not None:
+            self._loaded.close()
+
+    def _processor(self) -> StatefulProcessor:
+        if self._loaded is None:
+            # Code on its way within one query, as Spark itself sends it; state has its own format (snapshot_log.py).
+            self._loaded = cloudpickle.loads(self._packed)
+            self._loaded.init(self._handle)
+        return self._loaded
+
+
+class _Declared:
+    """A handle whose map is known already."""
+
+    def __init__(self, handle: StatefulProcessorHandle, known: MapState) -> None:
+        self._handle, self._known = handle, known
+
+    def getMapState(self, *_given: Any) -> MapState:
+        return self._known
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handle, name)

@@ -1,0 +1,171 @@
+"""What runs in Spark's state operator: one group per bucket of keys and micro-batch."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+
+from sash.engine.arrow_bytes import batch_of_bytes
+from sash.errors import InvalidInput, InvalidState, SashError
+from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Live, RejectedRows, Step, Work, is_count
+from sash.spark.state.snapshot_log import Head, SnapshotLog
+from sash.spark.wire.answers import answer_schema
+from sash.spark.wire.stream_lines import FAR, LINE, piece_columns
+from sash.spark.worker.worker_gc import freeze_loaded
+
+__all__ = ["BucketProcessor"]
+
+_BATCH = 65_536  # results in one row of the answer
+
+
+class BucketProcessor(StatefulProcessor):
+    """The engine under Spark's state: memory from the journal, a micro-batch pushed, and written down."""
+
+    def __init__(
+        self, work: Work, stream: str, buckets: int, held_bytes: int, has_far: bool = False, flushes: bool = False
+    ) -> None:
+        self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
+        self._pieces = piece_columns(work.schema, has_far)
+        self._has_far, self._flushes = has_far, flushes
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = handle
+        self._journal = SnapshotLog(handle, self._work, self._stream, self._buckets, self._held_bytes)
+        self._had_rows: set[int] = set()
+        self._noted: dict[int, int] = {}  # lines from before the stream began, by bucket
+
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
+        (bucket,) = key
+        number = self._noted.get(bucket, 0)
+        self._journal.note(number, [initialState[name] for name in LINE])
+        self._noted[bucket] = number + 1
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:
+        (bucket,) = key
+        if bucket in self._had_rows:
+            raise InvalidInput.in_parts()
+        self._had_rows.add(bucket)
+        if self._flushes:  # due in the next micro-batch, with rows or without
+            self._handle.registerTimer(max(timerValues.getCurrentWatermarkInMs(), 0) + 1)
+        yield from self._without_traceback(lambda: self._pushed(bucket, rows))
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
+    ) -> Iterator[Any]:
+        (bucket,) = key
+        if bucket not in self._had_rows:  # a micro-batch without rows: there are no more
+            yield from self._without_traceback(lambda: self._ended(bucket))
+
+    def close(self) -> None:
+        freeze_loaded()
+
+    # --- a micro-batch -----------------------------------------------------------------------------------
+
+    def _without_traceback(self, run: Any) -> Iterator[Any]:
+        """What is refused is said in its own words, without the way it came."""
+        try:
+            return iter(run())
+        except SashError as error:
+            raise error.with_traceback(None) from None
+
+    def _pushed(self, bucket: int, rows: Iterable[Any]) -> Iterable[Row]:
+        live, head, is_changed = self._journal.memory(bucket)
+        steps, gone = [], NONE_REJECTED
+        before = [] if head.version else [self._line(line) for line in self._journal.noted()]
+        if before:
+            step, far = self._step(before)
+            live.push(step)  # what ended before the stream began is not sent
+            steps, gone = [step], _with_far(live.late, far)
+        step, far = self._step(rows)
+        return self._answered(bucket, live, head, [*steps, step], is_changed, gone, far)
+
+    def _ended(self, bucket: int) -> Iterable[Row]:
+        live, head, is_changed = self._journal.memory(bucket)
+        step = Step(self._work.schema.empty_table(), None, is_end=True)
+        return self._answered(bucket, live, head, [step], is_changed, NONE_REJECTED, None)
+
+    def _answered(
+        self,
+        bucket: int,
+        live: Live,
+        head: Head,
+        steps: list[Step],
+        is_changed: bool,
+        gone: RejectedRows,
+        far: pa.Table | None,
+    ) -> Iterable[Row]:
+        step = steps[-1]
+        combines = live.combines
+        results = live.push(step)
+        late = _joined(gone, _with_far(live.late, far))
+        self._journal.write(bucket, live, head, [each.kept(self._work.kept) for each in steps], is_changed)
+        figures = live.figures()
+        figures |= {
+            "combines": live.combines - combines,
+            "rows": step.rows.num_rows + step.far,
+            "late": len(late),
+            "late_rows": live.late_rows,
+            "results": results.num_rows,
+            "state_bytes": live.nbytes,
+            "written_bytes": self._journal.written,
+        }
+        return self._rows(self._work.sent(results, late), figures)
+
+    def _rows(self, results: pa.Table, figures: dict[str, Any]) -> list[Row]:
+        batches = [each for each in results.combine_chunks().to_batches(max_chunksize=_BATCH) if each.num_rows]
+        data: list[Any] = [each.serialize().to_pybytes() for each in batches] or [None]
+        names = answer_schema(self._work.measure).names
+        nothing = dict.fromkeys(names)
+        lines = [{**nothing, **figures, "data": data[0]}, *({**nothing, "data": each} for each in data[1:])]
+        return [Row(**{name: line[name] for name in names}) for line in lines]
+
+    def _line(self, line: tuple[Any, ...]) -> dict[str, Any]:
+        """A line that was noted, if it is one that a map task can have sent."""
+        found = dict(zip(LINE, line, strict=False))
+        numbers = [found.get(name) for name in ("task", "number")]  # of tasks before the stream they are negative
+        if len(line) != len(LINE) or not all(type(each) is int for each in numbers) or not is_count(found["rows"]):
+            raise InvalidState.damaged("a line from before the stream does not count what it should")
+        if found["newest"] is not None and not self._work.measure.holds(found["newest"]):
+            raise InvalidState.damaged("a line from before the stream has no position")
+        if found["rows"]:
+            batch_of_bytes(found["piece"], self._pieces)
+        return found
+
+    def _step(self, rows: Iterable[Any]) -> tuple[Step, pa.Table | None]:
+        """Rows as the map tasks had them, one task after the other; those that are too far ahead apart."""
+        lines = sorted(rows, key=lambda line: (line["task"], line["number"]))
+        known = [line["newest"] for line in lines if line["newest"] is not None]
+        tables = [
+            pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(line["piece"]), self._pieces)])
+            for line in lines
+            if line["rows"]
+        ]
+        table = pa.concat_tables([self._pieces.empty_table(), *tables])
+        far = None
+        if self._has_far:
+            is_far = table.column(FAR)
+            table = table.drop_columns([FAR])
+            far = table.filter(is_far)
+            table = table.filter(pc.invert(is_far))
+        return Step(table, max(known, default=None), 0 if far is None else far.num_rows), far
+
+
+def _with_far(late: RejectedRows, far: pa.Table | None) -> RejectedRows:
+    if far is None:
+        return late
+    return _joined(late, RejectedRows(far, pa.array([TOO_FAR] * far.num_rows, pa.string())))
+
+
+def _joined(one: RejectedRows, other: RejectedRows) -> RejectedRows:
+    if not len(one) or not len(other):
+        return one if len(one) else other
+    rows = pa.concat_tables([one.rows.select(other.rows.schema.names), other.rows])
+    return RejectedRows(rows, pa.concat_arrays([one.reasons, other.reasons]))

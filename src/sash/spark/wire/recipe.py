@@ -1,0 +1,32 @@
+"""What a plan is made of, as it travels."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sash.engine.stream import bound
+from sash.engine.tables import read_rows
+from sash.plan.plan import Options, Plan, make_plan, of_slices
+from sash.plan.query import Query
+from sash.plan.share import ColumnType
+
+__all__ = ["Recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a plan is made of. Plans hold functions that are known to the compiler of one process; a recipe travels."""
+
+    queries: tuple[Query, ...]
+    options: Options
+    schema: pa.Schema  # of the columns that are asked for
+    is_sliced: bool = False  # the rows are slices already
+
+    def types(self) -> dict[str, ColumnType]:
+        return bound(self.queries, read_rows(self.schema.empty_table()))
+
+    def plan(self) -> Plan:
+        given = read_rows(self.schema.empty_table())
+        keys = [given.arrow(name).type for name in self.options.by]
+        plan = make_plan(self.queries, self.options, self.types(), given.measure(self.options.on), keys)
+        return of_slices(plan) if self.is_sliced else plan

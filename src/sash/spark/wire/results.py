@@ -1,0 +1,50 @@
+"""Columns of results as workers send them to Spark."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["as_results", "as_spark", "written"]
+
+
+def as_results(schema: pa.Schema) -> pa.Schema:
+    """Columns of results as workers send them to Spark."""
+    return pa.schema([pa.field(each.name, as_spark(each.type)) for each in schema])
+
+
+_SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64(), pa.uint64(): pa.int64()}
+
+
+def as_spark(kind: Any) -> Any:
+    """The Arrow type that Spark takes for one that it has not: of unsigned numbers, and of lists of one length."""
+    if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(as_spark(kind.value_type))
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    return _SIGNED.get(kind, kind)
+
+
+def written(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Results as the columns that Spark was told of."""
+    columns = []
+    for each in schema:
+        column = table.column(each.name)
+        if column.type != each.type:
+            column = _converted(column, each.type)
+        columns.append(column)
+    return pa.table(columns, schema=schema)
+
+
+def _converted(column: Any, kind: Any) -> Any:
+    if not pa.types.is_fixed_size_list(column.type):
+        return column.cast(kind)
+    lists = column.combine_chunks()
+    values = lists.flatten()  # of lists that are there
+    if values.type == pa.uint64():
+        values = values.view(pa.int64())  # the same 64 bits
+    valid = lists.is_valid()
+    ends = np.cumsum(np.concatenate([[0], valid.to_numpy(zero_copy_only=False) * column.type.list_size]))
+    mask = pc.invert(valid) if lists.null_count else None
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values.cast(kind.value_type), mask=mask)

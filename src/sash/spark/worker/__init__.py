@@ -1,0 +1,1 @@
+"""Code of Spark's Python tasks."""

@@ -1,0 +1,115 @@
+"""Pieces out of the shuffle, grouped into whole buckets that fit the budget of a task."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.spark.wire.budget import Budget
+from sash.spark.wire.hot_keys import Chunk
+from sash.spark.wire.pieces import Piece
+from sash.spark.worker.positions import positions_in
+from sash.windows.measure import Measure
+
+__all__ = ["Group", "groups", "stretches"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Whole buckets that fit the budget; or, of one that does not, its pieces by their lowest position."""
+
+    pieces: Iterator[Piece]
+    is_whole: bool
+    chunk: Chunk | None = None  # alone, if it is the bucket of one
+
+    def table(self, schema: pa.Schema) -> pa.Table:
+        """All rows of whole buckets, as they stood in their partitions."""
+        arrived = sorted(self.pieces, key=lambda each: (each.task, each.number))
+        return pa.concat_tables([each.table(schema) for each in arrived])
+
+
+def groups(pieces: Iterable[Piece], budget: Budget, chunks: Mapping[int, Chunk]) -> Iterator[Group]:
+    """Buckets, together as long as they fit; each group must be used up before the next is asked for."""
+    source = iter(pieces)
+    held: list[Piece] = []
+    rows = 0
+    ahead = next(source, None)
+    while ahead is not None:
+        bucket, own, count = ahead.bucket, [ahead], ahead.rows
+        ahead = next(source, None)
+        while ahead is not None and ahead.bucket == bucket and count + ahead.rows <= budget.rows:
+            own.append(ahead)
+            count += ahead.rows
+            ahead = next(source, None)
+        is_whole, chunk = ahead is None or ahead.bucket != bucket, chunks.get(bucket)
+        if is_whole and chunk is None and rows + count <= budget.rows:
+            held, rows = held + own, rows + count
+            continue
+        if held:
+            yield Group(iter(held), is_whole=True)
+            held, rows = [], 0
+        if not is_whole:
+            rest = _Rest(source, bucket, own, ahead)
+            yield Group(iter(rest), is_whole=False, chunk=chunk)
+            ahead = rest.ahead
+        elif chunk is not None:
+            yield Group(iter(own), is_whole=True, chunk=chunk)
+        else:
+            held, rows = own, count
+    if held:
+        yield Group(iter(held), is_whole=True)
+
+
+class _Rest:
+    """The pieces of one bucket, some of them read; it stops at the first piece of another one."""
+
+    def __init__(self, source: Iterator[Piece], bucket: int, own: list[Piece], ahead: Piece | None) -> None:
+        self._source, self._bucket, self._own, self.ahead = source, bucket, own, ahead
+
+    def __iter__(self) -> Iterator[Piece]:
+        own, self._own = self._own, []
+        yield from own
+        while self.ahead is not None and self.ahead.bucket == self._bucket:
+            piece, self.ahead = self.ahead, None
+            yield piece
+            self.ahead = next(self._source, None)
+
+
+Held = list[tuple[int, int, pa.Table]]  # by task and number: in the order of these they arrived
+
+
+def stretches(
+    pieces: Iterable[Piece], on: str, measure: Measure, schema: pa.Schema, most: int
+) -> Iterator[tuple[pa.Table, Any]]:
+    """The rows of a bucket that is too large to hold, in stretches of time, each with where it ends: no row before that
+    is still to come. Within a stretch rows stand as they did in their partitions; the last has no end.
+    """
+    held: Held = []
+    rows, enough = 0, most
+    for piece in pieces:
+        if rows >= enough:
+            ready, held = _parted(held, on, measure, piece.low)
+            yield _arrived(ready, schema), piece.low
+            rows = sum(table.num_rows for _, _, table in held)
+            enough = max(most, 2 * rows)  # where most have to wait, not every piece is a reason to look again
+        held.append((piece.task, piece.number, piece.table(schema)))
+        rows += piece.rows
+    yield _arrived(held, schema), None
+
+
+def _parted(held: Held, on: str, measure: Measure, until: Any) -> tuple[Held, Held]:
+    """Rows before a position, and the others."""
+    ready, waiting = [], []
+    for task, number, table in held:
+        count = int(np.searchsorted(positions_in(table, on, measure), until))  # a piece is in order
+        ready.append((task, number, table.slice(0, count)))
+        if count < table.num_rows:
+            waiting.append((task, number, table.slice(count)))
+    return ready, waiting
+
+
+def _arrived(held: Held, schema: pa.Schema) -> pa.Table:
+    tables = [table for _, _, table in sorted(held, key=lambda each: each[:2])]
+    return pa.concat_tables([schema.empty_table(), *tables])

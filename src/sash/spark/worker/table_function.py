@@ -1,0 +1,109 @@
+"""The rows of a bucket of the table function: they come one by one, and wait for the last."""
+
+import pickle
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from sash.engine import batch
+from sash.engine.rolling import rolling
+from sash.errors import InvalidInput, SashError
+from sash.spark.wire.results import written
+from sash.spark.worker.failing_rows import with_failing_rows
+from sash.text import Request, computing
+
+__all__ = ["FunctionBucket", "Job", "computes"]
+
+# Rows that wait as Python objects, and rows of results at once.
+_BATCH = 65_536
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked of the rows of a bucket; it travels."""
+
+    request: Request
+    sent: pa.Schema
+    results: pa.Schema
+
+    def read(self, rows: Sequence[Sequence[Any]]) -> pa.RecordBatch:
+        """Rows as Spark sends them: the columns, then the session's time zone if expressions are to be computed."""
+        zone = rows[0][-1] if computes(self.request) else "UTC"
+        columns = zip(self.sent, zip(*rows, strict=True), strict=False)
+        arrays = [pa.array(values, _in_zone(field.type, zone)) for field, values in columns]
+        return pa.record_batch(arrays, names=self.sent.names)
+
+    def answered(self, table: pa.Table) -> pa.Table:
+        request = self.request
+        rows, on, by = computing.prepared(table, request), request.on, list(request.by)
+        if request.queries:
+            found = batch.aggregate(rows, request.queries, on=on, by=by)
+        else:
+            found = rolling(rows, *request.frames, on=on, by=by)
+        return written(found, self.results)
+
+
+class FunctionBucket:
+    """The rows of a bucket, and what is asked of them when all are there."""
+
+    def __init__(self, analyzed: Any) -> None:
+        # Made by `analyze` of this very query, as Spark sends any function of a user; nothing of it is ever stored.
+        self._job: Job = pickle.loads(analyzed.packed)
+        self._batches: list[pa.RecordBatch] = []
+        self._rows: list[Sequence[Any]] = []
+
+    def eval(self, rows: Sequence[Any], query: str, on: Any = None, by: Any = None) -> None:
+        self._rows.append(rows)
+        if len(self._rows) == _BATCH:
+            self._pack()
+
+    def terminate(self) -> Iterator[tuple[Any, ...]]:
+        if self._rows:
+            self._pack()
+        if not self._batches:
+            return
+        request, table = self._job.request, pa.Table.from_batches(self._batches)
+        try:
+            found = with_failing_rows(self._job.answered, table, request.by, request.on)
+            for part in found.to_batches(max_chunksize=_BATCH):
+                yield from zip(*map(_objects, part.schema.names, part.columns), strict=True)
+        except SashError as error:
+            raise error.with_traceback(None) from None
+
+    def _pack(self) -> None:
+        self._batches.append(self._job.read(self._rows))
+        self._rows = []
+
+
+def _objects(name: str, column: pa.Array) -> list[Any]:
+    """Values as Spark takes them from Python: an instant with its zone, or it would be read in the machine's."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except OverflowError:
+        why = "it holds a time before year 1 or after 9999, which Python has not: use sash.sql"
+        raise InvalidInput.in_column(name, why) from None
+    return values
+
+
+def computes(request: Request) -> bool:
+    return request.where is not None or bool(request.computed)
+
+
+def _in_zone(kind: Any, zone: str) -> Any:
+    return pa.timestamp("us", _arrow_zone(zone)) if pa.types.is_timestamp(kind) and kind.tz is not None else kind
+
+
+def _arrow_zone(zone: str) -> str:
+    """A zone as Spark names it, as Arrow does.
+
+    >>> [_arrow_zone(each) for each in ("GMT+8", "UTC-03:30", "+1", "Z", "America/New_York")]
+    ['+08:00', '-03:30', '+01:00', 'UTC', 'America/New_York']
+    """
+    found = _OFFSET.fullmatch(zone)
+    if found is None:
+        return "UTC" if zone == "Z" else zone
+    return f"{found[1]}{int(found[2]):02}:{found[3] or '00'}"

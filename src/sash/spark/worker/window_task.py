@@ -1,0 +1,102 @@
+"""Windows over the rows of buckets."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.state import State
+from sash.engine.stream import Stream
+from sash.plan.plan import Plan
+from sash.spark.wire.budget import Budget
+from sash.spark.wire.hot_keys import HotKey, by_bucket
+from sash.spark.wire.pieces import pieces_of
+from sash.spark.wire.recipe import Recipe
+from sash.spark.wire.results import written
+from sash.spark.worker.failing_rows import with_failing_rows
+from sash.spark.worker.groups import Group, groups, stretches
+from sash.spark.worker.jvm_slices import with_seen
+from sash.spark.worker.positions import positions_in
+from sash.spark.worker.task import RESULT_ROWS, Batches, Task
+
+__all__ = ["WindowTask"]
+
+# Results of one group that are held at once, about; and steps of the watermark that keep them so.
+_MOST_RESULTS = 4_000_000
+_MOST_STEPS = 10_000
+
+
+def windows_per_row(plan: Plan) -> float:
+    """How many windows a row can be in."""
+    sized = [each.window for each in plan.queries if each.window.kind in ("grid", "cumulative")]
+    return float(sum(max(1.0, window.size / window.every) for window in sized))  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class WindowTask(Task):
+    """Whole buckets through the engine; one that is too large, piece by piece as the watermark follows."""
+
+    recipe: Recipe
+    schema: pa.Schema
+    results: pa.Schema
+    budget: Budget
+    hot: tuple[HotKey, ...] = ()
+    newest: Any = None  # the last position of any key, where windows at the end depend on it
+
+    def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        plan = self.recipe.plan()
+        for group in groups(pieces_of(batches), self.budget, by_bucket(self.hot)):
+            for table in self._windows(plan, group):
+                if table.num_rows:
+                    yield from written(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
+
+    def _windows(self, plan: Plan, group: Group) -> Iterator[pa.Table]:
+        stream, chunk = self._stream(plan), group.chunk
+        end = np.inf if chunk is None or chunk.end == plan.measure.highest else chunk.end
+        if group.is_whole and chunk is None:
+            table = self._ready(plan, group.table(self.schema))
+            if table.num_rows * windows_per_row(plan) > _MOST_RESULTS:
+                yield from self._in_steps(stream, plan, table)
+            else:
+                yield self._answered(plan, table)
+            return
+        # Windows that end before a chunk starts are those of the chunk before it.
+        start = plan.measure.lowest if chunk is None else chunk.start
+        on = plan.options.on
+        for table, until in stretches(group.pieces, on, plan.measure, self.schema, self.budget.rows // 2):
+            fired = stream.push(self._ready(plan, table))
+            if chunk is None:  # a punctuation at the watermark closes a window without moving it
+                yield fired
+            mark = end if until is None else until
+            stream.push({}, watermark=min(mark, start))
+            yield stream.push({}, watermark=mark) if mark > start else stream.push({})
+
+    def _in_steps(self, stream: Stream, plan: Plan, table: pa.Table) -> Iterator[pa.Table]:
+        """Windows are many times as many as rows: the watermark goes on in steps, so that not all are held at once."""
+        yield stream.push(table)
+        positions = positions_in(table, plan.options.on, plan.measure)
+        positions = positions[positions > plan.measure.lowest]
+        longest = max(getattr(each.window, "size", 0) for each in plan.queries)
+        low = positions.min().item() if len(positions) else 0
+        high = positions.max().item() + longest if len(positions) else 0
+        steps = min(_MOST_STEPS, int(table.num_rows * windows_per_row(plan) / _MOST_RESULTS) + 1)
+        for step in range(1, steps):
+            yield stream.push({}, watermark=low + (high - low) * step // steps)
+        yield stream.finish()
+
+    def _stream(self, plan: Plan) -> Stream:
+        state = State.empty(plan)
+        if self.newest is not None:
+            state.newest = self.newest
+        return Stream.of(plan, state)
+
+    def _ready(self, plan: Plan, table: pa.Table) -> pa.Table:
+        return with_seen(table, plan) if self.recipe.is_sliced else table
+
+    def _answered(self, plan: Plan, table: pa.Table) -> pa.Table:
+        def run(rows: pa.Table) -> pa.Table:
+            return self._stream(plan).push(rows, watermark=np.inf)
+
+        return with_failing_rows(run, table, plan.options.by, plan.options.on) if plan.calls_users else run(table)
