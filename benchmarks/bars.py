@@ -1,111 +1,312 @@
-"""What sash promises of its speed, held against what was measured."""
+"""The targets of every suite as data, and the bars that compare them with what was measured."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
 
 from benchmarks.records import Bar, Record, Report
+from benchmarks.spark_streams.measurement import BATCH, DIFFERENT, WRITTEN
+from benchmarks.spark_tables.measurement import BUSY, TIME
+from benchmarks.spark_tables.subjects import NATIVE, SASH, TREE
 
-__all__ = ["bars_of"]
+__all__ = [
+    "ALGORITHMS",
+    "SLICING",
+    "SPARK_STREAMS",
+    "SPARK_TABLES",
+    "Pick",
+    "Target",
+    "bars_of",
+    "by_copy",
+    "by_value",
+    "picked",
+    "resolved",
+]
+
+# Wanted values by field or parameter of a record: a value, a tuple or range of values, or `min` or `max` for the
+# smallest or the largest value.
+Pick = dict[str, Any]
+Measured = tuple[Record, Record | None, float]  # a record, the peer that it is divided by, and the quotient
+FIELDS = {each.name for each in fields(Record)}
 
 
-def bars_of(report: Report) -> tuple[Bar, ...]:
-    """Every promise whose experiment was part of the run."""
+def by_value(record: Record) -> float | None:
+    """Return the measured value."""
+    return record.value
+
+
+def by_copy(record: Record) -> float | None:
+    """Return the speed as a part of the speed of a copy."""
+    return record.ratio
+
+
+def first(values: Sequence[float]) -> float:
+    """Return the first value."""
+    return values[0]
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Return the largest value over the smallest."""
+    return max(values) / min(values) if len(values) > 1 and min(values) else None
+
+
+def growth(values: Sequence[float]) -> float | None:
+    """Return the last value over the first."""
+    return values[-1] / values[0] if len(values) > 1 and values[0] else None
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a measured value, or its ratio to the value of a peer, is to reach.
+
+    Of several peers, the one with the highest value counts. `{parameter}` in the name is replaced by its value.
+    """
+
+    experiment: str  # empty: all of them
+    name: str
+    required: float
+    of: Pick
+    over: Pick | None = None
+    at_most: bool = False
+    unit: str = "×"
+    each: str = ""  # a bar for each value of this parameter
+    along: str = ""  # a series over this parameter; a peer has the same value of it
+    value: Callable[[Record], float | None] = by_value
+    reduce: Callable[[Sequence[float]], float | None] = first
+    remark: Callable[[Report], str] | None = None
+
+    def bars(self, report: Report) -> Iterator[Bar]:
+        """Give a bar, or one for each value of a parameter."""
+        records = [record for record in report.records if self.experiment in ("", record.experiment)]
+        if not self.each:
+            yield self._bar(report, records, {})
+            return
+        alike = picked(records, {name: wanted for name, wanted in self.of.items() if name == "aggregate"})
+        for value in dict.fromkeys(record.get(self.each) for record in alike):
+            if value is not None:
+                yield self._bar(report, picked(records, {self.each: value}), {self.each: value})
+
+    def _bar(self, report: Report, records: list[Record], shape: Pick) -> Bar:
+        of = resolved(records, self.of)
+        found = list(self._measured(records, of))
+        measured = self.reduce([value for _, _, value in found]) if found else None
+        shown = {name: f"{value:,}" if isinstance(value, int) else value or "–" for name, value in (of | shape).items()}
+        remarks = [", ".join(self._values(found)), self.remark(report) if self.remark else ""]
+        note = "; ".join(each for each in remarks if each)
+        return Bar(self.name.format(**shown), self.required, measured, self.unit, self.at_most, note)
+
+    def _measured(self, records: list[Record], of: Pick) -> Iterator[Measured]:
+        for record in picked(records, of):
+            value, peer = self.value(record), None
+            if self.over is not None:
+                wanted = resolved(records, self.over) | ({self.along: record.get(self.along)} if self.along else {})
+                peer = max(picked(records, wanted), key=lambda each: each.value or 0.0, default=None)
+                value = value / peer.value if peer is not None and peer.value and value is not None else None
+            if value is not None:
+                yield record, peer, value
+
+    def _values(self, found: Sequence[Measured]) -> Iterator[str]:
+        """Say what the bar is made of."""
+        if self.along:
+            yield from (f"{value:.3g} at {record.get(self.along):,}" for record, _, value in found)
+        elif self.reduce is not first:
+            yield f"{len(found)} comparisons"
+        elif found:
+            known = [each for each in found[0][:2] if each is not None and each.value is not None]
+            yield from (f"{each.subject} {each.mark}{each.value:.3g} {each.unit}" for each in known)
+
+
+def bars_of(targets: Iterable[Target], report: Report) -> tuple[Bar, ...]:
+    """Give the bars of all targets whose experiment is in the report."""
     ran = {record.experiment for record in report.records}
-    parts = {
-        "peers": _against_peers,
-        "throughput": _flat,
-        "latency": _steady,
-        "parallel": _parallel,
-        "ranges": _ranges,
-        "warm_start": _warm_start,
-    }
-    return tuple(bar for name, part in parts.items() if name in ran for bar in part(report))
+    bars: list[Bar] = []
+    for target in targets:
+        if target.experiment in ran:
+            bars += target.bars(report)
+        elif not target.experiment:
+            bars += [bar for bar in target.bars(report) if bar.measured is not None]
+    return tuple(bars)
 
 
-def _value(records: list[Record]) -> float | None:
-    return next((record.value for record in records if record.value is not None), None)
+def picked(records: Iterable[Record], pick: Pick) -> list[Record]:
+    """Return the records that have the wanted values."""
+    return [record for record in records if all(_fits(record, name, wanted) for name, wanted in pick.items())]
 
 
-def _over(value: float | None, other: float | None) -> float | None:
-    return None if value is None or not other else value / other
+def _fits(record: Record, name: str, wanted: Any) -> bool:
+    given = getattr(record, name) if name in FIELDS else record.get(name)
+    return given in wanted if isinstance(wanted, tuple | range) else given == wanted
 
 
-def _against_peers(report: Report) -> Iterator[Bar]:
-    opponents = {"max": ("polars", "bottleneck"), "sum": ("polars",), "mean": ("polars",), "median": ("polars",)}
-    for aggregate, names in opponents.items():
-        mine = report.select("peers", subject="sash", aggregate=aggregate)
-        for record in mine:
-            window = record.get("window")
-            rates = {
-                name: _value(report.select("peers", subject=name, aggregate=aggregate, window=window)) for name in names
-            }
-            fastest = max((name for name in names if rates[name]), key=lambda name: rates[name] or 0.0, default="")
-            title = f"{aggregate}, window {window}, over {' and '.join(names)}"
-            note = f"the faster: {fastest}" if fastest and len(names) > 1 else ""
-            yield Bar(title, 1.5, _over(record.value, rates.get(fastest)), note=note)
-            if aggregate == "max":
-                yield Bar(f"max, window {window}, of the copy", 0.35, record.ratio)
+def resolved(records: list[Record], pick: Pick, least: int = 2) -> Pick:
+    """Replace `min` and `max` by the smallest and the largest value; if there are too few values, no record fits."""
+    plain = {name: wanted for name, wanted in pick.items() if wanted not in (min, max)}
+    others = picked(records, {name: wanted for name, wanted in plain.items() if name not in FIELDS})
+    for name in pick.keys() - plain.keys():
+        values = {int(record.get(name) or 0) for record in others}
+        plain[name] = pick[name](values) if len(values) >= least else ()
+    return plain
 
 
-def _flat(report: Report) -> Iterator[Bar]:
-    records = [each for each in report.select("throughput", subject="daba_lite", aggregate="max") if each.value]
-    slowest = min(records, key=lambda each: each.value or 0.0, default=None)
-    note = "" if slowest is None else f"slowest at window {slowest.get('window')}"
-    yield Bar(
+def _of(subject: str | tuple[str, ...], **shape: Any) -> Pick:
+    return {"subject": subject, **shape}
+
+
+_least = Target
+_most = partial(Target, at_most=True)
+
+# --- algorithms --------------------------------------------------------------------------------------
+
+_PEERS = {"max": ("polars", "bottleneck"), "sum": ("polars",), "mean": ("polars",), "median": ("polars",)}
+_rows = partial(_of, metric="rows")
+_MAX, _DABA = _of(SASH, aggregate="max"), _of("daba_lite", aggregate="max")
+ENOUGH_CORES = 1.2  # busy; with fewer, the second thread had no core
+
+
+def _against(aggregate: str, peers: tuple[str, ...]) -> Target:
+    name = f"{aggregate}, window {{window}}, over {' and '.join(peers)}"
+    ours, theirs = (_of(each, aggregate=aggregate) for each in (SASH, peers))
+    return Target("peers", name, 1.5, ours, theirs, each="window")
+
+
+def _steady(metric: str) -> Target:
+    name = f"daba_lite: {metric} over median, all windows"
+    of, over = (_of("daba_lite", metric=each) for each in (metric, "median"))
+    return _most("latency", name, 50, of, over, along="window", reduce=max)
+
+
+def _cores_busy(report: Report) -> str:
+    for record in report.select("parallel", subject="pba", metric=BUSY):
+        if record.value is not None:
+            known = f"{record.value:.2f} cores busy"
+            no_core = ": the second thread found no core, so this says nothing about it"
+            return known + (no_core if record.value < ENOUGH_CORES else "")
+    return ""
+
+
+ALGORITHMS = (
+    *(_against(aggregate, peers) for aggregate, peers in _PEERS.items()),
+    _least("peers", "max, window {window}, of the copy", 0.35, _MAX, each="window", value=by_copy),
+    _least(
+        "throughput",
         "daba_lite max, one thread, of the copy, at every window",
         0.1,
-        None if slowest is None else slowest.ratio,
-        note=note,
-    )
-    rates = [each.value for each in records if each.value and int(each.get("window") or 0) >= 16]
-    spread = max(rates) / min(rates) if rates else None
-    yield Bar("daba_lite max is flat from window 16 on: fastest over slowest", 2, spread, at_most=True)
+        _DABA,
+        along="window",
+        value=by_copy,
+        reduce=min,
+    ),
+    _most(
+        "throughput",
+        "daba_lite max is flat from window 16 on: fastest over slowest",
+        2,
+        {**_DABA, "window": range(16, 1 << 62)},
+        along="window",
+        reduce=spread,
+    ),
+    *map(_steady, ("steady max", "99.99 %", "max")),
+    _least(
+        "latency",
+        "two_stacks_lite spikes: steady max over median, window {window}",
+        50,
+        _of("two_stacks_lite", metric="steady max", window=max),
+        _of("two_stacks_lite", metric="median", window=max),
+    ),
+    _least("parallel", "pba over sba, moment_sketch", 1.3, _rows("pba"), _rows("sba"), remark=_cores_busy),
+    _least(
+        "ranges",
+        "slick_deque over flat_fit, all ranges, worst",
+        2,
+        _of("slick_deque"),
+        _of("flat_fit"),
+        along="ranges",
+        reduce=min,
+    ),
+    _most("warm_start", "first answer of a fresh process", 2, {}, unit="s"),
+)
 
+# --- slicing -----------------------------------------------------------------------------------------
 
-def _steady(report: Report) -> Iterator[Bar]:
-    windows = sorted({int(each.get("window") or 0) for each in report.select("latency", subject="daba_lite")})
-
-    def over_median(subject: str, metric: str, window: int) -> float | None:
-        found = {
-            m: _value(report.select("latency", subject=subject, metric=m, window=window)) for m in (metric, "median")
-        }
-        return _over(found[metric], found["median"])
-
-    for metric, note in (
-        ("steady max", "each answer at its best of several runs: without the machine's interrupts"),
-        ("99.99 %", "of one run"),
-        ("max", "of one run, interrupts of the machine included"),
-    ):
-        ratios = [r for window in windows if (r := over_median("daba_lite", metric, window)) is not None]
-        yield Bar(
-            f"daba_lite: {metric} over median, all windows", 50, max(ratios, default=None), at_most=True, note=note
+_sash = partial(_of, SASH)
+_BUCKETS = _of("aggregate_buckets", windows=100)
+SLICING = (
+    _least("concurrent", "20 windows in order, of the copy", 1 / 15, _sash(windows=20), value=by_copy),
+    _least("concurrent", "1,000 windows in order, of the copy", 1 / 40, _sash(windows=1000), value=by_copy),
+    _least("concurrent", "1,000 windows over one window", 1 / 3, _sash(windows=1000), _sash(windows=1)),
+    _least("concurrent", "100 windows over aggregate_buckets", 10, _sash(windows=100), _BUCKETS),
+    _least("constrained", "20 windows, a session, 20 % late, of the copy", 1 / 40, _sash(windows=20), value=by_copy),
+    _least("one_row", "pushes of one row", 10_000, _sash(keys=0), unit="pushes/s"),
+    _least("keys", "many keys, ten rows each, known keys", 5, _rows(SASH, rows_per_slice=10), unit="million rows/s"),
+    *(
+        _most(experiment, name, 1, pick, along="rows", reduce=growth)
+        for experiment, name, pick in (
+            ("memory_by_rows", "memory of a time window, most rows over fewest", _sash(measure="time")),
+            ("flat", "memory after ten times the rows, keys come and go", _sash(metric="largest state")),
+            ("flat", "keys after ten times the rows, keys come and go", _sash(metric="keys")),
         )
-    if windows:
-        spike = over_median("two_stacks_lite", "steady max", windows[-1])
-        smaller = over_median("two_stacks_lite", "steady max", windows[0])
-        growth = _over(spike, smaller)
-        note = "" if growth is None else f"{growth:.0f} × the spike of a window {windows[-1] // windows[0]} × smaller"
-        yield Bar(f"two_stacks_lite spikes: steady max over median, window {windows[-1]}", 50, spike, note=note)
+    ),
+)
+
+# --- Spark -------------------------------------------------------------------------------------------
+
+_ours, _native, _tree = (partial(_of, subject, metric=TIME) for subject in (SASH, NATIVE, TREE))
+PER_KEY = 0.0003  # seconds that a group of Spark's state operator for Python takes in a micro-batch
 
 
-def _parallel(report: Report) -> Iterator[Bar]:
-    rates = {name: _value(report.select("parallel", subject=name, metric="rows")) for name in ("pba", "sba")}
-    busy = _value(report.select("parallel", subject="pba", metric="cores busy"))
-    note = "" if busy is None else f"{busy:.2f} cores busy"
-    if busy is not None and busy < 1.2:
-        note += ": the second thread found no core, so this says nothing about it"
-    yield Bar("pba over sba, moment_sketch", 1.3, _over(rates["pba"], rates["sba"]), note=note)
+def _faster(experiment: str, name: str, required: float, than: Any = _native, each: str = "", **shape: Any) -> Target:
+    how = "times as fast as native" + (" with its segment tree" if than is _tree else "")
+    return Target(experiment, f"{name}: {how}", required, than(**shape), _ours(**shape), each=each)
 
 
-def _ranges(report: Report) -> Iterator[Bar]:
-    ratios = {}
-    for record in report.select("ranges", subject="slick_deque"):
-        ranges = record.get("ranges")
-        ratio = _over(record.value, _value(report.select("ranges", subject="flat_fit", ranges=ranges)))
-        if ratio is not None:
-            ratios[ranges] = ratio
-    note = ", ".join(f"{ratio:.1f} at {ranges}" for ranges, ratio in ratios.items())
-    yield Bar("slick_deque over flat_fit, all ranges, worst", 2, min(ratios.values(), default=None), note=note)
+def _per_key(record: Record) -> float | None:
+    return None if record.value is None else record.value / (PER_KEY * int(record.get("keys") or 1))
 
 
-def _warm_start(report: Report) -> Iterator[Bar]:
-    yield Bar("first answer of a fresh process", 2, _value(report.select("warm_start")), unit="s", at_most=True)
+SPARK_TABLES = (
+    _most("slide", "size/slide 1: time over native's", 1.3, _ours(slides=1), _native(slides=1)),
+    _faster("slide", "size/slide 10", 2.0, slides=10),
+    _faster("slide", "size/slide 100", 30.0, slides=100),
+    _most("slide", "size/slide 10,000: time over that at 100", 1.5, _ours(slides=10_000), _ours(slides=100)),
+    _faster("frames", "rows=1000, keys={keys}", 5.0, each="keys", window=1000),
+    _faster("frames", "rows=1000, keys={keys}", 1.5, _tree, each="keys", window=1000),
+    _faster("frames", "rows=10000, keys={keys}", 15.0, each="keys", window=10_000),
+    _faster("frames", "rows=10000, keys={keys}", 1.5, _tree, each="keys", window=10_000),
+    _most(
+        "frames",
+        "frames, keys={keys}: slowest over fastest, all windows",
+        1.5,
+        _ours(),
+        each="keys",
+        along="window",
+        reduce=spread,
+    ),
+    _faster("keys", "1,000,000 keys of 10 rows, size/slide 10", 1.5, keys=1_000_000),
+    _least("hot_key", "{case}: two cores, times as fast as one", 1.6, _ours(cores=1), _ours(cores=2), each="case"),
+)
+
+SPARK_STREAMS = (
+    _faster("slide", "size/slide 60", 3.0, slides=60),
+    _faster("slide", "size/slide 600, fewer rows", 15.0, slides=600, rows=min),
+    _most("slide", "size/slide 600: time over that at 60", 1.5, _ours(slides=600, rows=max), _ours(slides=60)),
+    _most(
+        "slide",
+        "size/slide 60 and 600: state written per micro-batch, larger over smaller",
+        1.2,
+        _of(SASH, metric=WRITTEN, slides=(60, 600), rows=max),
+        along="slides",
+        reduce=spread,
+    ),
+    _faster("keys", "{keys} keys, size/slide {slides}", 1.0, each="slides", keys=min),
+    _faster("keys", "{keys} keys, size/slide {slides}", 1.0, each="slides", keys=max),
+    _faster("sessions", "sessions", 1.0),
+    _most(
+        "growth",
+        "{keys} keys, micro-batch of {batch_rows} rows: of 0.3 ms per key",
+        0.1,
+        _of(SASH, metric=BATCH, batch_rows=min),
+        each="keys",
+        value=_per_key,
+    ),
+    _most("", "results that differ from native's", 0.0, {"metric": DIFFERENT}, unit="rows", reduce=sum),
+)

@@ -94,7 +94,7 @@ def _run(suite: Suite[Any], quick: bool, only: tuple[str, ...], out: Path) -> No
 
 def _draw(suite: Suite[Any], report: Report, out: Path) -> None:
     try:
-        from benchmarks.plots import draw
+        from benchmarks.drawing import draw
 
         paths = draw(suite.figures(report), out)
     except ImportError:

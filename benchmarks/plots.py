@@ -1,248 +1,246 @@
-"""Pictures of a report: one PNG per question, axes that fit the numbers, labels beside the lines."""
+"""The plots of every suite as data, and the figures that they give of a report."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+from benchmarks import drawing
+from benchmarks.bars import Pick, by_copy, by_value, picked, resolved
 from benchmarks.records import Record, Report
+from benchmarks.spark_streams.measurement import BATCH, WRITTEN
+from benchmarks.spark_tables.measurement import MEMORY, TIME
 
-__all__ = ["GREY", "OURS", "Points", "algorithm_figures", "draw", "figure_with", "lines", "points_of"]
+__all__ = ["ALGORITHMS", "SECONDS", "SLICING", "SPARK_STREAMS", "SPARK_TABLES", "Plot", "figures_of"]
 
-Points = dict[str, list[tuple[float, float]]]
-GREY = "#888888"
-OURS = ("auto", "sash")  # drawn heavy and black
-
-
-def draw(figures: Iterable[tuple[str, Any]], folder: Path) -> list[Path]:
-    """Write a PNG for each of the figures, which are made one by one, and say which."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    folder.mkdir(parents=True, exist_ok=True)
-    return [_saved(figure, folder / f"{name}.png") for name, figure in figures]
+SECONDS, SPEED = "seconds", "million rows/s"
+Figures = Iterator[tuple[str, Any]]
 
 
-def _saved(figure: Any, path: Path) -> Path:
-    from matplotlib import pyplot as plt
+class Plot(Protocol):
+    """Figures of one experiment."""
 
-    figure.savefig(path, dpi=130, bbox_inches="tight", facecolor="white")
-    plt.close(figure)
-    return path
-
-
-def algorithm_figures(report: Report) -> Iterator[tuple[str, Any]]:
-    """Everything that can be drawn of a bench of algorithms, under its name."""
-    throughput = report.select("throughput")
-    for aggregate in dict.fromkeys(record.aggregate for record in throughput):
-        records = [record for record in throughput if record.aggregate == aggregate]
-        points = points_of(records, "window")
-        copy = next((record.value for record in records if record.subject == "copy" and record.value), None)
-        points.pop("copy", None)
-        if points:
-            title = f"Throughput of {aggregate} by window: one thread each, auto on all cores"
-            yield (
-                f"throughput_{aggregate}",
-                lines(points, title, "window [rows]", "million rows/s", level=("copy", copy)),
-            )
-    memory = points_of(report.select("memory", metric="state"), "window")
-    if memory:
-        per_row = {name: [(window, size / window) for window, size in line] for name, line in memory.items()}
-        yield (
-            "memory",
-            lines(per_row, "Memory of a window: bytes of the state per row", "window [rows]", "bytes per row"),
-        )
-    ranges = points_of(report.select("ranges"), "ranges")
-    if ranges:
-        yield "ranges", lines(ranges, "All ranges from 1 to n, at every row", "n [ranges]", "million answers/s")
-    slides = points_of(report.select("slides"), "slide")
-    if slides:
-        title = "Throughput by slide: an answer at every k-th row"
-        yield "slides", lines(slides, title, "slide [rows]", "million rows/s", base=None)
-    for name, make in _OTHERS.items():
-        if any(record.value is not None for record in report.select(name)):
-            yield name, make(report)
+    def figures(self, report: Report) -> Figures:
+        """Give each figure with its name."""
 
 
-def points_of(records: list[Record], across: str) -> Points:
-    """A line per subject: values over a parameter that is a number."""
-    points: Points = {}
-    for record in records:
-        place = record.get(across)
-        if record.value is not None and isinstance(place, int | float):
-            points.setdefault(record.subject, []).append((place, record.value))
-    return points
+def figures_of(plots: Iterable[Plot], report: Report) -> Figures:
+    """Give the figures of all plots whose records are in the report."""
+    for plot in plots:
+        yield from plot.figures(report)
 
 
-def _colours(names: list[str]) -> dict[str, Any]:
-    import matplotlib as mpl
-
-    palette = mpl.colormaps["tab10"]
-    return {name: "black" if name in OURS else palette(k % 10) for k, name in enumerate(sorted(names))}
+def _subject(record: Record) -> str:
+    return record.subject
 
 
-def figure_with(title: str, xlabel: str, ylabel: str, size: tuple[float, float] = (9.5, 6.0)) -> tuple[Any, Any]:
-    """A figure with one pair of axes in the style of all."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=size)
-    axes.set_title(title, loc="left", fontsize=12, fontweight="bold")
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(which="major", color="#e6e6e6", linewidth=0.8)
-    axes.set_axisbelow(True)
-    return figure, axes
+def _aggregate(record: Record) -> str:
+    return record.aggregate
 
 
-def lines(
-    points: Points,
-    title: str,
-    xlabel: str,
-    ylabel: str,
-    level: tuple[str, float | None] = ("", None),
-    base: int | None = 2,
-) -> Any:
-    """Log-log lines, each named where it ends; names that would touch are moved apart."""
-    figure, axes = figure_with(title, xlabel, ylabel)
-    if base:
-        axes.set_xscale("log", base=base)
-    axes.set_yscale("log")
-    colours = _colours(list(points))
-    ends = []
-    for name, line in points.items():
-        xs, ys = zip(*sorted(line), strict=True)
-        heavy = name in OURS
-        style = "-" if heavy or sorted(points).index(name) < 10 else (0, (4, 1.5))  # ten colours, then dashes
-        axes.plot(
-            xs, ys, color=colours[name], linewidth=2.6 if heavy else 1.5, linestyle=style, marker="o", markersize=3
-        )
-        ends.append((name, xs[-1], ys[-1], colours[name]))
-    if level[1] is not None:
-        axes.axhline(level[1], color=GREY, linewidth=1, linestyle="--")
-        ends.append((level[0], max(end[1] for end in ends), level[1], GREY))
-    seen = [y for line in points.values() for _, y in line] + ([level[1]] if level[1] is not None else [])
-    axes.set_ylim(10 ** math.floor(math.log10(min(seen) * 0.9)), 10 ** math.ceil(math.log10(max(seen) * 1.1)))
-    _name_ends(axes, ends)
-    return figure
+def _by(name: str, unit: str = "") -> Callable[[Record], str]:
+    """Name lines by their subject and a parameter."""
+    return lambda record: f"{record.subject}, {record.get(name)}{unit}"
 
 
-def _name_ends(axes: Any, ends: list[tuple[str, float, float, Any]]) -> None:
-    """Names in a column to the right of the axes, in the order of the lines' ends, tied to them by hairlines."""
-    axes.figure.canvas.draw()
-    to_axes = axes.transData + axes.transAxes.inverted()
-    placed = sorted(
-        ((to_axes.transform((x, y)), name, colour) for name, x, y, colour in ends), key=lambda each: each[0][1]
-    )
-    heights = _apart([y for (_, y), _, _ in placed], 0.042)
-    for ((x, y), name, colour), height in zip(placed, heights, strict=True):
-        axes.annotate(
-            name,
-            xy=(x, y),
-            xytext=(1.03, height),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            fontsize=8.5,
-            va="center",
-            color=colour,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 0, "shrinkB": 2},
-        )
+def _distinct(records: Iterable[Record], name: str) -> list[Any]:
+    return list(dict.fromkeys(getattr(record, name, record.get(name)) for record in records))
 
 
-def _apart(wanted: list[float], step: float) -> list[float]:
-    """Heights at least a step apart, none above 1, near to the wanted ones: neighbours that touch share their mean."""
-    blocks: list[tuple[float, int]] = []  # mean of wanted height minus own offset, and how many share it
-    for k, height in enumerate(wanted):
-        mean, many = height - k * step, 1
-        while blocks and blocks[-1][0] > mean:
-            other, more = blocks.pop()
-            mean, many = (mean * many + other * more) / (many + more), many + more
-        blocks.append((mean, many))
-    levels = [mean for mean, many in blocks for _ in range(many)]
-    heights = [level + k * step for k, level in enumerate(levels)]
-    return [min(height, 1 - (len(heights) - 1 - k) * step) for k, height in enumerate(heights)]
+@dataclass(frozen=True)
+class Lines:
+    """Lines of values over a parameter. `{each}` in name and title is replaced by the value of `each`."""
+
+    name: str
+    title: str
+    across: tuple[str, str]  # the parameter, and what the axis says
+    unit: str = SECONDS
+    experiment: str = ""  # if the name does not say it
+    of: Pick = field(default_factory=dict)
+    each: str = ""  # a figure for each value of this field or parameter
+    label: Callable[[Record], str] = _subject  # names the line of a record
+    base: int | None = 10  # of the horizontal axis; None: it is linear
+    has_copy: bool = False  # draw the speed of a copy, too
+    per_place: bool = False  # divide values by their place
+    remark: Callable[[list[Record]], str] = lambda records: ""
+
+    def figures(self, report: Report) -> Figures:
+        """Give a figure, or one for each value of a field or parameter."""
+        records = report.select(self.experiment or self.name.removesuffix("_{each}"))
+        records = [record for record in picked(records, resolved(records, self.of, least=1)) if record.value]
+        for value in _distinct(records, self.each) if self.each else [None]:
+            own = picked(records, {self.each: value}) if self.each else records
+            points = self._points(own)
+            if points:
+                title, copy = self.title.format(each=value) + self.remark(own), _copy(own) if self.has_copy else None
+                figure = drawing.lines(points, title, self.across[1], self.unit, ("copy", copy), self.base)
+                yield self.name.format(each=value), figure
+
+    def _points(self, records: list[Record]) -> drawing.Points:
+        points: dict[str, list[tuple[float, float]]] = {}
+        for record in records:
+            place, value = record.get(self.across[0]), record.value
+            if value is not None and isinstance(place, int | float) and record.subject != "copy":
+                points.setdefault(self.label(record), []).append((place, value / place if self.per_place else value))
+        return points
 
 
-def _latency(report: Report) -> Any:
-    """A bar from quartile to quartile, a line to 99.99 %, marks for the maxima; one panel per window."""
-    from matplotlib import pyplot as plt
-
-    windows = sorted(
-        {int(r.get("window") or 0) for r in report.select("latency") if r.value is not None and r.aggregate}
-    )
-    subjects = list(dict.fromkeys(r.subject for r in report.select("latency") if r.value is not None and r.aggregate))
-    size = (4.2 * len(windows) + 1.5, 0.36 * len(subjects) + 2.0)
-    figure, panels = plt.subplots(1, len(windows), figsize=size, sharey=True, sharex=True, squeeze=False)
-    for panel, window in zip(panels[0], windows, strict=True):
-        panel.set_xscale("log")
-        panel.set_title(f"window {window:,}", fontsize=10)
-        panel.set_xlabel("ns per answer")
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.grid(axis="x", color="#e6e6e6")
-        for height, subject in enumerate(subjects):
-            found = {r.metric: r.value for r in report.select("latency", subject=subject, window=window)}
-            if found.get("median") is None:
-                continue
-            panel.plot([found["min"], found["99.99 %"]], [height, height], color="#4c78a8", linewidth=1.2)
-            panel.plot([found["25 %"], found["75 %"]], [height, height], color="#4c78a8", linewidth=7)
-            panel.plot(found["median"], height, "|", color="white", markersize=8)
-            panel.plot(found["steady max"], height, "o", color="#e45756", markersize=5)
-            panel.plot(found["max"], height, "x", color=GREY, markersize=5)
-    panels[0][0].set_yticks(range(len(subjects)), subjects)
-    figure.suptitle("Time of a single answer: evict, insert, query", x=0.02, ha="left", fontweight="bold")
-    keys: list[tuple[str, dict[str, Any]]] = [
-        ("quartiles, median", {"color": "#4c78a8", "linewidth": 7}),
-        ("min to 99.99 %", {"color": "#4c78a8", "linewidth": 1.2}),
-        ("slowest answer in every run", {"color": "#e45756", "marker": "o", "linestyle": ""}),
-        ("slowest of one run (interrupts)", {"color": GREY, "marker": "x", "linestyle": ""}),
-    ]
-    handles = [plt.Line2D([], [], label=label, **style) for label, style in keys]
-    figure.tight_layout(rect=(0, 0.06, 1, 1))
-    figure.legend(handles=handles, loc="lower center", ncols=4, frameon=False, fontsize=9)
-    return figure
+def _copy(records: list[Record]) -> float | None:
+    rates = sorted(record.value for record in records if record.subject == "copy" and record.value)
+    return rates[len(rates) // 2] if rates else None
 
 
-def _peers(report: Report) -> Any:
-    """Bars in groups: an aggregate and a window each, the copy as a line."""
-    records = [record for record in report.select("peers") if record.ratio is not None]
-    groups = list(dict.fromkeys((record.aggregate, int(record.get("window") or 0)) for record in records))
-    subjects = [name for name in dict.fromkeys(record.subject for record in records) if name != "copy"]
-    figure, axes = figure_with(
-        "Rolling, beside other libraries",
-        "speed, where a copy of the same bytes is 1",
-        "",
-        (9.5, 0.62 * len(groups) + 1.8),
-    )
-    colours = {**_colours(subjects), "sash": "black"}
-    thick = 0.8 / len(subjects)
-    for k, subject in enumerate(subjects):
-        places, ratios = [], []
-        for group, (aggregate, window) in enumerate(groups):
-            for record in records:
-                if (record.subject, record.aggregate, record.get("window")) == (subject, aggregate, window):
-                    places.append(group + (k - (len(subjects) - 1) / 2) * thick)
-                    ratios.append(record.ratio)
-        axes.barh(places, ratios, height=thick, color=colours[subject], label=subject)
-    axes.set_xscale("log")
-    axes.axvline(1, color=GREY, linestyle="--", linewidth=1)
-    axes.set_yticks(range(len(groups)), [f"{aggregate}, {window:,} rows" for aggregate, window in groups])
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
-    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.01, 1))
-    return figure
+@dataclass(frozen=True)
+class Bars:
+    """Bars in groups."""
+
+    name: str
+    title: str
+    unit: str
+    group: Callable[[Record], str]
+    series: Callable[[Record], str] = _subject
+    value: Callable[[Record], float | None] = by_value
+
+    def figures(self, report: Report) -> Figures:
+        """Give one figure, if anything was measured."""
+        values: dict[str, dict[str, float]] = {}
+        for record in report.select(self.name):
+            value = self.value(record)
+            if value and record.subject != "copy":
+                values.setdefault(self.group(record), {})[self.series(record)] = value
+        if values:
+            yield self.name, drawing.bars(values, self.title, self.unit, copy=self.value is by_copy)
 
 
-def _break_even(report: Report) -> Any:
-    """A dot per algorithm: the window from which on it is faster than recalculation."""
-    found = [(r.value, f"{r.subject} ({r.aggregate})") for r in report.select("break_even") if r.value is not None]
-    found.sort(reverse=True)
-    size = (8.0, 0.3 * len(found) + 1.4)
-    figure, axes = figure_with("From this window on, faster than recalculation", "window [rows]", "", size)
-    axes.set_xscale("log", base=2)
-    axes.plot([value for value, _ in found], range(len(found)), "o", color="#4c78a8", markersize=7)
-    axes.set_yticks(range(len(found)), [name for _, name in found])
-    return figure
+@dataclass(frozen=True)
+class Special:
+    """A figure of its own kind."""
+
+    name: str
+    draw: Callable[[list[Record]], Any]
+
+    def figures(self, report: Report) -> Figures:
+        """Give one figure, if anything was measured."""
+        records = [record for record in report.select(self.name) if record.value is not None]
+        if records:
+            yield self.name, self.draw(records)
 
 
-_OTHERS: dict[str, Callable[[Report], Any]] = {"latency": _latency, "peers": _peers, "break_even": _break_even}
+# --- algorithms --------------------------------------------------------------------------------------
+
+_WINDOW = ("window", "window [rows]")
+
+
+def _break_even(records: list[Record]) -> Any:
+    found = {f"{record.subject} ({record.aggregate})": record.value or 0.0 for record in records}
+    return drawing.dots(found, "From this window on, faster than recalculation", _WINDOW[1])
+
+
+def _rolling(record: Record) -> str:
+    return f"{record.aggregate}, {record.get('window'):,} rows"
+
+
+_BY_WINDOW = "Throughput of {each} by window: one thread each, auto on all cores"
+_PER_ROW = "Memory of a window: bytes of the state per row"
+ALGORITHMS: tuple[Plot, ...] = (
+    Lines("throughput_{each}", _BY_WINDOW, _WINDOW, SPEED, each="aggregate", base=2, has_copy=True),
+    Lines("memory", _PER_ROW, _WINDOW, "bytes per row", of={"metric": "state"}, base=2, per_place=True),
+    Lines("ranges", "All ranges from 1 to n, at every row", ("ranges", "n [ranges]"), "million answers/s", base=2),
+    Lines("slides", "Throughput by slide: an answer at every k-th row", ("slide", "slide [rows]"), SPEED, base=None),
+    Special("latency", drawing.latency),
+    Bars("peers", "Beside other libraries", "speed, where a copy of the same bytes is 1", _rolling, value=by_copy),
+    Special("break_even", _break_even),
+)
+
+# --- slicing -----------------------------------------------------------------------------------------
+
+_WINDOWS = ("windows", "concurrent windows")
+_SPEEDS = {
+    "concurrent": ("Rows in order, tumbling windows of 1 to 20 s", _WINDOWS, 10),
+    "constrained": ("A session beside them, and 20 % of the rows up to 2 s late", _WINDOWS, 10),
+    "disorder_fraction": ("20 windows and a session, rows up to 2 s late", ("late_percent", "late rows [%]"), None),
+    "disorder_delay": ("20 windows and a session, 20 % of the rows late", ("delay_s", "late by up to [s]"), None),
+}
+_MEMORY = "Memory by {0}: a sliding window by {{each}}, nothing dropped yet"
+_FINISH = "Windows that slide by one slice: {each}"
+
+
+def _distinct_values(record: Record) -> str:
+    return f"{record.get('distinct')} values"
+
+
+def _keys(record: Record) -> str:
+    return f"{record.get('keys')} keys"
+
+
+def _rows_per_slice(record: Record) -> str:
+    return f"{record.get('rows_per_slice')} rows per slice"
+
+
+def _metric(record: Record) -> str:
+    return record.metric
+
+
+SLICING: tuple[Plot, ...] = (
+    *(Lines(name, title, across, SPEED, base=base, has_copy=True) for name, (title, across, base) in _SPEEDS.items()),
+    *(
+        Lines(f"memory_by_{across}_{{each}}", _MEMORY.format(across), (across, across), "bytes", each="measure")
+        for across in ("slices", "rows")
+    ),
+    Lines("output_latency_{each}", "Time of one window: {each}", ("entries", "entries"), "µs", each="aggregate"),
+    Lines(
+        "finish_{each}",
+        _FINISH,
+        ("slices", "slices of a window"),
+        "µs per window",
+        each="aggregate",
+        label=_by("per_push", " per push"),
+        base=2,
+    ),
+    Lines(
+        "splits", "A split: both halves of a slice computed anew", ("rows", "rows of the slice"), "µs", label=_aggregate
+    ),
+    Lines("measures", "By measure: 20 % of the rows up to 2 s late", _WINDOWS, SPEED, label=_by("measure")),
+    Bars("aggregates", "20 windows, 20 % of the rows late, by aggregate", SPEED, _aggregate, _by("measure")),
+    Bars("median", "Median: 20 windows, 20 % of the rows late", SPEED, _distinct_values),
+    Bars("one_row", "A row at a time", "pushes/s", _keys),
+    Bars("keys", "Many keys in one push", SPEED, _rows_per_slice, _metric),
+)
+
+# --- Spark -------------------------------------------------------------------------------------------
+
+_TIME: Pick = {"metric": TIME}
+_SLIDES = ("slides", "size / slide")
+_CORES = ("cores", "cores")
+
+
+def _question(record: Record) -> str:
+    return f"{record.subject}, {'windows' if record.get('slides') is not None else 'frames'}"
+
+
+def _scaled(records: list[Record]) -> str:
+    windows = [int(record.get("window") or 0) for record in records if "≈" in record.mark]
+    return f"; native from {min(windows):,} on scaled up" if windows else ""
+
+
+_FRAMES = "Max of each row and those before it; keys: {each}"
+_DENSITY = ("rows_per_slice", "rows per key and slice")
+_PEAK = "One key: peak of the largest Python worker"
+SPARK_TABLES: tuple[Plot, ...] = (
+    Lines("slide", "Windows that slide by a second: max and count", _SLIDES, of=_TIME),
+    Lines("density", "Ways to slice: max and count, ten slides", _DENSITY, of=_TIME),
+    Lines("keys", "The same rows of more keys: max and count, ten slides", ("keys", "keys"), of=_TIME),
+    Lines("frames_{each}", _FRAMES, _WINDOW, of=_TIME, each="keys", remark=_scaled),
+    Lines("hot_key", "One key has the rows", _CORES, of=_TIME, label=_by("case"), base=None),
+    Lines("cores", "What a second core brings", _CORES, of=_TIME, label=_question, base=None),
+    Lines("memory", _PEAK, ("rows", "rows"), "MB", of={"metric": MEMORY}, label=_by("question")),
+)
+
+_WRITTEN = "Bytes written to the state store in a micro-batch"
+_GROWTH = "A micro-batch of more rows of the same keys, by slides"
+_BATCH_ROWS = ("batch_rows", "rows of a micro-batch")
+SPARK_STREAMS: tuple[Plot, ...] = (
+    Lines("slide", "Windows that slide by a minute: max", _SLIDES, of={**_TIME, "rows": max}),
+    Lines("slide_written", _WRITTEN, _SLIDES, "MB", "slide", of={"metric": WRITTEN, "rows": max}),
+    Lines("keys", "The same rows of more keys: max, by slides", ("keys", "keys"), of=_TIME, label=_by("slides")),
+    Lines("growth", _GROWTH, _BATCH_ROWS, of={"metric": BATCH}, label=_by("slides")),
+)

@@ -1,97 +1,68 @@
-"""How much to measure: everything, or a quick look; and what a piece of work is."""
+"""Sizes and time limits of every suite: the defaults of a class are the full run, and a constant is the quick one."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.records import Record
-
-__all__ = ["FULL", "QUICK", "Budget", "Settings", "Task"]
-
-
-@dataclass(frozen=True)
-class Task:
-    """A piece of work that gives records; the label is for the progress bar."""
-
-    label: str
-    measure: Callable[[], Iterable[Record]]
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What every run has: a name, and an end."""
-
-    name: str
-    seconds: float  # after which no further task is begun
+__all__ = [
+    "QUICK_ALGORITHMS",
+    "QUICK_SLICING",
+    "QUICK_STREAMS",
+    "QUICK_TABLES",
+    "AlgorithmSettings",
+    "Settings",
+    "SlicingSettings",
+    "SparkSettings",
+    "StreamSettings",
+    "TableSettings",
+]
 
 
 @dataclass(frozen=True)
-class Settings(Budget):
-    """Sizes and budgets of a run."""
+class Settings:
+    """What every suite has."""
 
-    subjects: tuple[str, ...] | None  # algorithms where each costs a compilation of its own; None: all
-    aggregates: tuple[str, ...]
-    windows: tuple[int, ...]  # of max and sum
-    coarse_windows: tuple[int, ...]  # of the other aggregates
-    rows: int
-    heavy_rows: int  # for partials of hundreds of bytes
-    point_seconds: float  # for one algorithm, aggregate and window
-    slides: tuple[int, ...]
-    slide_window: int
-    break_even_windows: tuple[int, ...]
-    break_even_rows: int
-    latency_windows: tuple[int, ...]
-    latency_rows: int
-    latency_runs: int
-    ranges: tuple[int, ...]
-    range_answers: int
-    peer_rows: int
-    peer_windows: tuple[int, ...]
-    median_rows: int
-    median_window: int
-    peer_seconds: float
-    parallel_window: int
-    parallel_chunks: int
-    warm_starts: int
+    name: str = "full"
+    seconds: float = 600  # no task starts after them
+
+
+@dataclass(frozen=True)
+class AlgorithmSettings(Settings):
+    """Sizes of the suite algorithms."""
+
+    subjects: tuple[str, ...] | None = None  # algorithms, where each needs a compilation of its own; None: all
+    aggregates: tuple[str, ...] | None = None  # None: all
+    windows: tuple[int, ...] = tuple(4**k for k in range(11))  # of max, sum and median
+    coarse_windows: tuple[int, ...] = tuple(16**k for k in range(6))  # of the other aggregates
+    rows: int = 1 << 22
+    heavy_rows: int = 1 << 18  # for partials of hundreds of bytes
+    point_seconds: float = 0.25  # for one algorithm, aggregate and window
+    slides: tuple[int, ...] = tuple(range(1, 11))
+    slide_window: int = 1024
+    break_even_windows: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
+    break_even_rows: int = 1 << 18
+    latency_windows: tuple[int, ...] = (1 << 10, 1 << 14, 1 << 18)
+    latency_rows: int = 1 << 20
+    latency_runs: int = 5
+    ranges: tuple[int, ...] = (16, 64, 256, 1024)
+    range_answers: int = 1 << 23
+    peer_rows: int = 5_000_000
+    peer_windows: tuple[int, ...] = (16, 1000, 16384)
+    median_rows: int = 1_000_000
+    median_window: int = 1000
+    peer_seconds: float = 2.0
+    parallel_window: int = 1 << 20
+    parallel_chunks: int = 4
+    warm_starts: int = 5
 
     def takes(self, algorithm: Any) -> bool:
-        """Whether the algorithm takes part where each costs a compilation."""
+        """Return whether the algorithm takes part where each needs a compilation."""
         return self.subjects is None or algorithm.name in self.subjects
 
 
-FULL = Settings(
-    name="full",
-    seconds=600,
-    subjects=None,
-    aggregates=("max", "sum", "median", "argmax", "stddev", "geometric_mean", "bloom_filter", "moment_sketch"),
-    windows=tuple(4**k for k in range(11)),
-    coarse_windows=tuple(16**k for k in range(6)),
-    rows=1 << 22,
-    heavy_rows=1 << 18,
-    point_seconds=0.25,
-    slides=tuple(range(1, 11)),
-    slide_window=1024,
-    break_even_windows=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512),
-    break_even_rows=1 << 18,
-    latency_windows=(1 << 10, 1 << 14, 1 << 18),
-    latency_rows=1 << 20,
-    latency_runs=5,
-    ranges=(16, 64, 256, 1024),
-    range_answers=1 << 23,
-    peer_rows=5_000_000,
-    peer_windows=(16, 1000, 16384),
-    median_rows=1_000_000,
-    median_window=1000,
-    peer_seconds=2.0,
-    parallel_window=1 << 20,
-    parallel_chunks=4,
-    warm_starts=5,
-)
-
-QUICK = Settings(
+QUICK_ALGORITHMS = AlgorithmSettings(
     name="quick",
     seconds=240,
-    subjects=("daba_lite", "two_stacks_lite", "slick_deque", "flat_fit"),  # those that the bars are about
+    subjects=("daba_lite", "two_stacks_lite", "slick_deque", "flat_fit"),  # those that targets are about
     aggregates=("max", "sum", "median"),
     windows=(1, 16, 256, 4096),
     coarse_windows=(16, 256),
@@ -113,6 +84,170 @@ QUICK = Settings(
     median_window=100,
     peer_seconds=0.05,
     parallel_window=1 << 10,
-    parallel_chunks=4,
     warm_starts=1,
+)
+
+
+@dataclass(frozen=True)
+class SlicingSettings(Settings):
+    """Sizes of the suite slicing."""
+
+    copy_rows: int = 10_000_000  # of the copy that everything is compared with
+    rows: int = 1_000_000  # of a stream, as far as the time of a point allows
+    push_rows: int = 100_000
+    point_seconds: float = 2.0  # for one subject and one point
+    techniques: tuple[str, ...] | None = None  # that take part; None: all
+    windows: tuple[int, ...] = (1, 10, 20, 100, 1000)  # concurrent ones
+    measure_windows: tuple[int, ...] = (1, 10, 20, 40, 100, 1000)
+    fractions: tuple[int, ...] = (0, 20, 40, 60, 80, 100)  # of late rows, in percent
+    delays: tuple[int, ...] = (0, 1, 2, 4, 8)  # of late rows, in seconds
+    aggregates: tuple[str, ...] | None = None  # None: all
+    memory_rows: int = 50_000
+    memory_slices: int = 500
+    vary_slices: tuple[int, ...] = (10, 100, 1000, 10_000)
+    vary_rows: tuple[int, ...] = (1000, 10_000, 100_000, 1_000_000)
+    entries: tuple[int, ...] = (10, 100, 1000, 10_000, 100_000)  # of a store
+    split_rows: tuple[int, ...] = (10, 100, 1000, 10_000, 100_000)
+    window_slices: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512, 1024)  # of a window that ends
+    one_row_pushes: int = 20_000
+    keys: int = 100_000
+    flat_rows: tuple[int, int] = (1_000_000, 10_000_000)
+    flat_push: int = 100_000
+
+
+QUICK_SLICING = SlicingSettings(
+    name="quick",
+    seconds=240,
+    copy_rows=1_000_000,
+    rows=10_000,
+    push_rows=5_000,
+    point_seconds=0.02,
+    techniques=("aggregate_buckets", "tuple_buffer", "slices_on_rows"),
+    windows=(1, 20, 100, 1000),  # those that targets are about
+    measure_windows=(1, 20),
+    fractions=(0, 20, 100),
+    delays=(0, 2),
+    aggregates=("sum", "max", "median"),
+    memory_rows=2000,
+    memory_slices=50,
+    vary_slices=(10, 100),
+    vary_rows=(1000, 10_000),
+    entries=(10, 1000),
+    split_rows=(10, 1000),
+    window_slices=(8, 64),
+    one_row_pushes=200,
+    keys=1000,
+    flat_rows=(100_000, 400_000),
+    flat_push=10_000,
+)
+
+
+@dataclass(frozen=True)
+class SparkSettings(Settings):
+    """What both suites on Spark have."""
+
+    seconds: float = 5400
+    runs: int = 3  # the best of them counts
+    point_seconds: float = 20.0  # a subject that used them up is not run again at the same point
+    limit_seconds: float = 300.0  # a run is stopped after them, and counts as longer
+    warm_rows: int = 50_000
+
+
+@dataclass(frozen=True)
+class TableSettings(SparkSettings):
+    """Sizes of the suite spark_tables."""
+
+    slides: tuple[int, ...] = (1, 10, 100, 1000, 10_000)  # size / slide
+    native_slides: int = 100  # the most for native Spark, which plans a copy of each row for each
+    slide_rows: int = 4_000_000
+    slide_slices: int = 2_000  # so that the longest windows, which reach past both ends, are not many more
+    slide_keys: int = 100
+    densities: tuple[int, ...] = (1, 10, 100, 1000)  # rows per key and slice
+    frame_rows: int = 10_000_000
+    frame_windows: tuple[int, ...] = (10, 100, 1000, 10_000, 100_000)
+    frame_keys: tuple[int, ...] = (100, 1)
+    native_steps: int = 1_000_000_000  # rows × window for native frames; above, fewer rows are measured and scaled
+    native_window: int = 10_000  # above, native frames are not measured
+    keys: tuple[int, ...] = (1, 100, 10_000, 1_000_000)
+    key_rows: int = 10_000_000
+    key_slices: int = 1000
+    hot_rows: int = 10_000_000
+    hot_slides: int = 1000
+    hot_window: int = 1000
+    core_slides: int = 10
+    core_window: int = 1000
+    memory_rows: tuple[int, ...] = (10_000, 1_000_000, 4_000_000, 16_000_000)  # the first: a worker with little to do
+
+
+QUICK_TABLES = TableSettings(
+    name="quick",
+    seconds=600,
+    runs=1,
+    point_seconds=0.0,
+    limit_seconds=60.0,
+    warm_rows=0,
+    slides=(1, 10),
+    native_slides=10,
+    slide_rows=4000,
+    slide_slices=20,
+    slide_keys=10,
+    densities=(1, 100),
+    frame_rows=40_000,
+    frame_windows=(10, 1000),
+    frame_keys=(4,),
+    native_steps=1_000_000,
+    native_window=1000,
+    keys=(1, 1000),
+    key_rows=4000,
+    key_slices=100,
+    hot_rows=20_000,
+    hot_slides=100,
+    hot_window=100,
+    core_window=100,
+    memory_rows=(10_000, 100_000),
+)
+
+
+@dataclass(frozen=True)
+class StreamSettings(SparkSettings):
+    """Sizes of the suite spark_streams."""
+
+    runs: int = 2
+    point_seconds: float = 60.0
+    warm_rows: int = 1000
+    rows: int = 800_000
+    files: int = 4
+    minutes: int = 40  # of event time
+    slides: tuple[int, ...] = (1, 10, 60)  # size / slide, for both sides
+    far: tuple[tuple[int, int], ...] = ((600, 80_000), (1000, 8_000))  # slides and rows: native keeps a row per slide
+    lone_slides: tuple[int, ...] = (600, 1000)  # only sash, on all rows
+    slide_keys: int = 20_000
+    keys: tuple[int, ...] = (10, 10_000, 100_000)
+    key_slides: tuple[int, ...] = (1, 10)
+    session_keys: int = 20_000
+    session_gap: int = 30  # seconds
+    growth_keys: int = 100_000
+    growth_rows: tuple[int, ...] = (50_000, 100_000, 200_000, 400_000)  # of a micro-batch
+    growth_slides: tuple[int, ...] = (1, 10)
+
+
+QUICK_STREAMS = StreamSettings(
+    name="quick",
+    seconds=900,
+    runs=1,
+    point_seconds=0.0,
+    warm_rows=0,
+    rows=2000,
+    files=2,
+    minutes=20,
+    slides=(1, 60),
+    far=((600, 100),),
+    lone_slides=(600,),
+    slide_keys=50,
+    keys=(10, 1000),
+    key_slides=(10,),
+    session_keys=50,
+    growth_keys=1000,
+    growth_rows=(500, 4000),
+    growth_slides=(10,),
 )

@@ -6,17 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from benchmarks.records import Bar, Machine, Record, Report
-from benchmarks.settings import Budget, Task
+from benchmarks.bars import Target, bars_of
+from benchmarks.plots import Plot, figures_of
+from benchmarks.records import Machine, Record, Report
+from benchmarks.settings import Settings
 from sash.errors import UnknownName
 
-__all__ = ["CAUTIONS", "Experiment", "Figures", "Suite", "by_name"]
+__all__ = ["CAUTIONS", "Experiment", "Suite", "Task", "by_name"]
 
 BUSY = "The machine was busy when the run began"
 SMALL = "A quick run shows that everything works; its sizes are too small to judge speed by."
 CAUTIONS = (BUSY, SMALL)  # how notes begin that speak against the numbers of their own run
-S = TypeVar("S", bound=Budget)
-Figures = Callable[[Report], Iterable[tuple[str, Any]]]
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work that gives records; the label is for the progress bar."""
+
+    label: str
+    measure: Callable[[], Iterable[Record]]
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,8 @@ class Suite(Generic[S]):
     experiments: Mapping[str, Experiment[S]]
     full: S
     quick: S
-    bars: Callable[[Report], tuple[Bar, ...]]
-    figures: Figures
+    targets: tuple[Target, ...]
+    plots: tuple[Plot, ...]
     notes: Callable[[set[str]], Iterable[str]]
     packages: tuple[str, ...]
     finish: Callable[[], None] = _nothing  # puts away what tasks share, however the run ended
@@ -55,6 +64,10 @@ class Suite(Generic[S]):
     def title(self, settings: S) -> str:
         """What a report of such a run is called."""
         return f"{self.name} ({settings.name})"
+
+    def figures(self, report: Report) -> Iterator[tuple[str, Any]]:
+        """Draw the figures of a report, each with its name."""
+        return figures_of(self.plots, report)
 
     def plan(self, only: Iterable[str] = (), settings: S | None = None) -> list[tuple[str, Task]]:
         """The tasks of a run, each with the name of its experiment."""
@@ -87,10 +100,10 @@ class Suite(Generic[S]):
             self.finish()
         notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, load, left, len(tasks)))
         report = Report(self.title(chosen), Machine.here(self.packages), tuple(records), notes=notes)
-        return replace(report, bars=self.bars(report))
+        return replace(report, bars=bars_of(self.targets, report))
 
 
-def _circumstances(settings: Budget, load: float, left: int, tasks: int) -> Iterator[str]:
+def _circumstances(settings: Settings, load: float, left: int, tasks: int) -> Iterator[str]:
     if load > 0.5:
         yield f"{BUSY} (load {load:.1f}): do not judge by these numbers."
     if settings.name == "quick":

@@ -16,7 +16,8 @@ from benchmarks.algorithms.subject import sliding
 from benchmarks.algorithms.workloads import AGGREGATES, noise
 from benchmarks.baselines.peers import installed, missing
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Settings, Task
+from benchmarks.settings import AlgorithmSettings
+from benchmarks.suite import Task
 from benchmarks.timer import contest, copying
 from sash.swag import ALGORITHMS
 
@@ -32,7 +33,7 @@ TEMPLATES: dict[str, Callable[[], Any]] = {
 }
 
 
-def peer_tasks(settings: Settings) -> Iterator[Task]:
+def peer_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """The same windows by every library that is installed."""
     for name in TEMPLATES:
         windows = (settings.median_window,) if name == "median" else settings.peer_windows
@@ -41,7 +42,7 @@ def peer_tasks(settings: Settings) -> Iterator[Task]:
             yield Task(f"{name}, window {window}", partial(_peers, settings, name, rows, window))
 
 
-def _peers(settings: Settings, name: str, rows: int, window: int) -> Iterator[Record]:
+def _peers(settings: AlgorithmSettings, name: str, rows: int, window: int) -> Iterator[Record]:
     column = noise(rows)
     values: Any = (column, np.arange(rows)) if name == "argmax" else column
     template = TEMPLATES[name]()
@@ -65,12 +66,12 @@ def _peers(settings: Settings, name: str, rows: int, window: int) -> Iterator[Re
 # --- one thread, two threads -------------------------------------------------------------------------
 
 
-def parallel_tasks(settings: Settings) -> Iterator[Task]:
+def parallel_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """PBA moves the backward sweep of SBA to a second thread; with a heavy combine that should show."""
     yield Task("sba and pba, moment_sketch", partial(_parallel, settings))
 
 
-def _parallel(settings: Settings) -> Iterator[Record]:
+def _parallel(settings: AlgorithmSettings) -> Iterator[Record]:
     workload, window = AGGREGATES["moment_sketch"], settings.parallel_window
     rows = window * settings.parallel_chunks
     column = noise(rows)
@@ -90,12 +91,12 @@ def _parallel(settings: Settings) -> Iterator[Record]:
 SCRIPT = "import numpy, sash; sash.swag.slide(numpy.arange(1000.0), 10, sash.max())"
 
 
-def warm_start_tasks(settings: Settings) -> Iterator[Task]:
+def warm_start_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """From nothing to the first answer, with an aggregate that was compiled before."""
     yield Task("a fresh process", partial(_warm_start, settings))
 
 
-def _warm_start(settings: Settings) -> Iterator[Record]:
+def _warm_start(settings: AlgorithmSettings) -> Iterator[Record]:
     taken = []
     for _ in range(settings.warm_starts + 1):
         start = time.perf_counter()

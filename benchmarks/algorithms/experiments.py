@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
+from benchmarks import bars, plots
 from benchmarks.algorithms import comparison, latency, memory, ranges, throughput
-from benchmarks.bars import bars_of
 from benchmarks.baselines.peers import PEERS, missing
-from benchmarks.plots import algorithm_figures
-from benchmarks.settings import FULL, QUICK
+from benchmarks.settings import QUICK_ALGORITHMS, AlgorithmSettings
 from benchmarks.suite import Experiment, Suite, by_name
 from benchmarks.timer import counts_cycles
 
@@ -39,10 +38,10 @@ SUITE = Suite(
     "algorithms",
     "Run the experiments of the papers on sliding windows, and compare with other libraries.",
     EXPERIMENTS,
-    FULL,
-    QUICK,
-    bars_of,
-    algorithm_figures,
+    AlgorithmSettings(),
+    QUICK_ALGORITHMS,
+    bars.ALGORITHMS,
+    plots.ALGORITHMS,
     _notes,
     ("sash", "numba", "llvmlite", "numpy", *PEERS),
 )

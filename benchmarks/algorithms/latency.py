@@ -15,7 +15,8 @@ from benchmarks.algorithms.subject import bound, to_inputs
 from benchmarks.algorithms.throughput import columns_of
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Settings, Task
+from benchmarks.settings import AlgorithmSettings
+from benchmarks.suite import Task
 from benchmarks.timer import counts_cycles, cycles_per_second, now_in_cycles
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, length, load, store
@@ -49,7 +50,7 @@ def _empty(aggregate: Monoid, cycles: Any) -> None:
         cycles[row] = now_in_cycles() - before
 
 
-def latency_tasks(settings: Settings) -> Iterator[Task]:
+def latency_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """Every algorithm that moves row by row, and the clock alone."""
     if not counts_cycles():
         return
@@ -59,7 +60,7 @@ def latency_tasks(settings: Settings) -> Iterator[Task]:
             yield Task(algorithm.name, partial(_latency, settings, algorithm))
 
 
-def _clock(settings: Settings) -> Iterator[Record]:
+def _clock(settings: AlgorithmSettings) -> Iterator[Record]:
     algorithm = ALGORITHMS["recalculate"]
     runs = np.ones((settings.latency_runs, settings.latency_rows), np.int64)
     for cycles in runs:
@@ -69,7 +70,7 @@ def _clock(settings: Settings) -> Iterator[Record]:
     yield from _distribution("clock alone", "", settings.latency_windows[0], runs, note)
 
 
-def _latency(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+def _latency(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
     workload = suited(algorithm)
     monoid = bound(algorithm, workload)
     answer = monoid.allocate(1)

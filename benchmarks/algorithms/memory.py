@@ -9,20 +9,21 @@ import numpy as np
 from benchmarks.algorithms.subject import bound
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Settings, Task
+from benchmarks.settings import AlgorithmSettings
+from benchmarks.suite import Task
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
 
 __all__ = ["memory_tasks"]
 
 
-def memory_tasks(settings: Settings) -> Iterator[Task]:
+def memory_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """Every algorithm of the catalog."""
     for algorithm in ALGORITHMS.values():
         yield Task(algorithm.name, partial(_memory, settings, algorithm))
 
 
-def _memory(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+def _memory(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
     workload = suited(algorithm)
     monoid = bound(algorithm, workload)
     width = sum(field.dtype.itemsize * field.width for field in monoid.fields)

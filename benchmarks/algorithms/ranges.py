@@ -7,7 +7,8 @@ from benchmarks.algorithms.subject import bytes_of, sliding_all
 from benchmarks.algorithms.throughput import columns_of
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Settings, Task
+from benchmarks.settings import AlgorithmSettings
+from benchmarks.suite import Task
 from benchmarks.timer import best_of, copy_seconds
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
@@ -15,14 +16,14 @@ from sash.swag.contract import Algorithm
 __all__ = ["range_tasks"]
 
 
-def range_tasks(settings: Settings) -> Iterator[Task]:
+def range_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """Every algorithm that answers many ranges."""
     for algorithm in ALGORITHMS.values():
         if algorithm.facts.ranges and algorithm.is_compiled and settings.takes(algorithm):
             yield Task(algorithm.name, partial(_all_ranges, settings, algorithm))
 
 
-def _all_ranges(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+def _all_ranges(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
     workload = suited(algorithm)
     for most in settings.ranges:
         rows = max(2 * most, settings.range_answers // most)

@@ -8,7 +8,8 @@ import sash
 from benchmarks.algorithms.subject import bytes_of, head_of, sliding, warmed
 from benchmarks.algorithms.workloads import AGGREGATES, Workload, suited
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Settings, Task
+from benchmarks.settings import AlgorithmSettings
+from benchmarks.suite import Task
 from benchmarks.timer import best_of, contest, copy_seconds
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
@@ -31,9 +32,9 @@ def combines_per_row(algorithm: Algorithm, window: int) -> float:
     return max(1.0, sum(cost.average.at(window) for cost in (facts.insert, facts.evict, facts.query)))
 
 
-def throughput_tasks(settings: Settings) -> Iterator[Task]:
+def throughput_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """Every algorithm with every aggregate that it admits, and what `auto` makes of it."""
-    for name in settings.aggregates:
+    for name in settings.aggregates or AGGREGATES:
         workload = AGGREGATES[name]
         yield Task(f"auto {name}", partial(_auto_by_window, settings, workload))
         for algorithm in ALGORITHMS.values():
@@ -42,7 +43,7 @@ def throughput_tasks(settings: Settings) -> Iterator[Task]:
                 yield Task(f"{algorithm.name} {name}", partial(_by_window, settings, workload, algorithm))
 
 
-def _windows(settings: Settings, workload: Workload) -> tuple[int, ...]:
+def _windows(settings: AlgorithmSettings, workload: Workload) -> tuple[int, ...]:
     return settings.windows if workload.name in ("max", "sum", "median") else settings.coarse_windows
 
 
@@ -60,7 +61,7 @@ def _copy_rate(columns: Any, rows: int) -> float:
     return rows / copy_seconds(bytes_of(columns))
 
 
-def _auto_by_window(settings: Settings, workload: Workload) -> Iterator[Record]:
+def _auto_by_window(settings: AlgorithmSettings, workload: Workload) -> Iterator[Record]:
     """By the public door with all its checks, on as many threads as it sees fit; beside it the copy."""
     rows = settings.heavy_rows if workload.heavy else settings.rows
     columns = columns_of(workload, rows)
@@ -76,7 +77,7 @@ def _auto_by_window(settings: Settings, workload: Workload) -> Iterator[Record]:
         yield _measured(workload, "auto", window, rows / seconds, copied, f"{rows} rows, all cores, public door")
 
 
-def _by_window(settings: Settings, workload: Workload, algorithm: Algorithm) -> Iterator[Record]:
+def _by_window(settings: AlgorithmSettings, workload: Workload, algorithm: Algorithm) -> Iterator[Record]:
     """One thread, one row at a time inside the kernel.
 
     What one window takes, and the facts, tell what the next one will take: a slow algorithm gets
@@ -116,14 +117,14 @@ def _sliding(algorithm: Algorithm, workload: Workload, window: int, columns: Any
 # --- slides of several rows ------------------------------------------------------------------------
 
 
-def slide_tasks(settings: Settings) -> Iterator[Task]:
+def slide_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """An answer at every k-th row: rows are folded into fragments first, then fragments slide."""
     for algorithm in ALGORITHMS.values():
         if settings.takes(algorithm) and algorithm.is_compiled:
             yield Task(f"{algorithm.name} {suited(algorithm).name}", partial(_by_slide, settings, algorithm))
 
 
-def _by_slide(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
+def _by_slide(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
     workload = suited(algorithm)
     rows, window = settings.rows // 4, settings.slide_window
     columns = columns_of(workload, rows)
@@ -145,7 +146,7 @@ def _by_slide(settings: Settings, algorithm: Algorithm) -> Iterator[Record]:
 # --- break-even ------------------------------------------------------------------------------------
 
 
-def break_even_tasks(settings: Settings) -> Iterator[Task]:
+def break_even_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """From which window on each algorithm is faster than folding the window anew."""
     for algorithm in ALGORITHMS.values():
         workload = suited(algorithm)
@@ -153,7 +154,7 @@ def break_even_tasks(settings: Settings) -> Iterator[Task]:
             yield Task(f"{algorithm.name} {workload.name}", partial(_break_even, settings, algorithm, workload))
 
 
-def _break_even(settings: Settings, algorithm: Algorithm, workload: Workload) -> Iterator[Record]:
+def _break_even(settings: AlgorithmSettings, algorithm: Algorithm, workload: Workload) -> Iterator[Record]:
     columns = columns_of(workload, settings.break_even_rows)
     since: int | None = None
     for window in reversed(settings.break_even_windows):

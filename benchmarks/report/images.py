@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.plots import SECONDS
 from benchmarks.records import Record
 from benchmarks.report.runs import Run, Runs
 from benchmarks.spark_tables.measurement import TIME
-from benchmarks.spark_tables.plots import SECONDS
 from benchmarks.spark_tables.subjects import NATIVE, SASH
 
 __all__ = ["Pictures", "native_against_sash", "pictures_of", "saved"]

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
+from benchmarks import bars, plots
+from benchmarks.settings import QUICK_SLICING, SlicingSettings
 from benchmarks.slicing import memory, pushes, stores, throughput
-from benchmarks.slicing.bars import bars_of
-from benchmarks.slicing.plots import stream_figures
-from benchmarks.slicing.settings import FULL, QUICK
 from benchmarks.suite import Experiment, Suite, by_name
 
 __all__ = ["EXPERIMENTS", "SUITE"]
@@ -40,10 +39,10 @@ SUITE = Suite(
     "slicing",
     "Run the experiments of general stream slicing, and compare with buffers, trees and buckets.",
     EXPERIMENTS,
-    FULL,
-    QUICK,
-    bars_of,
-    stream_figures,
+    SlicingSettings(),
+    QUICK_SLICING,
+    bars.SLICING,
+    plots.SLICING,
     _notes,
     ("sash", "numba", "llvmlite", "numpy", "pyarrow"),
 )

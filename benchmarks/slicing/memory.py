@@ -11,17 +11,17 @@ from benchmarks.algorithms.workloads import noise
 from benchmarks.baselines.contract import TECHNIQUES, Window
 from benchmarks.baselines.windows import NEVER
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Task
-from benchmarks.slicing.settings import StreamSettings
+from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.subjects import Asked, monoid_of, queries_of, subjects
 from benchmarks.slicing.workloads import FUNCTIONS, SECOND, Array
+from benchmarks.suite import Task
 
 __all__ = ["by_rows_tasks", "by_slices_tasks", "flat_tasks"]
 
 OVERLAP = 4  # slides in a window, so that what windows share shows
 
 
-def by_slices_tasks(settings: StreamSettings) -> Iterator[Task]:
+def by_slices_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Figure 10: the same rows in more and more slices."""
     for measure in ("time", "count"):
         for slices in settings.vary_slices:
@@ -29,7 +29,7 @@ def by_slices_tasks(settings: StreamSettings) -> Iterator[Task]:
             yield Task(f"{slices} slices by {measure}", task)
 
 
-def by_rows_tasks(settings: StreamSettings) -> Iterator[Task]:
+def by_rows_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Figure 10: more and more rows in the same slices."""
     for measure in ("time", "count"):
         for rows in settings.vary_rows:
@@ -37,7 +37,7 @@ def by_rows_tasks(settings: StreamSettings) -> Iterator[Task]:
             yield Task(f"{rows} rows by {measure}", task)
 
 
-def _memory(experiment: str, measure: str, rows: int, slices: int, settings: StreamSettings) -> Iterator[Record]:
+def _memory(experiment: str, measure: str, rows: int, slices: int, settings: SlicingSettings) -> Iterator[Record]:
     """No watermark, so nothing is dropped; rows in any order, so what late rows could need is kept."""
     span = 1000 * SECOND
     positions, values = np.arange(rows) * span // rows, noise(rows)
@@ -63,12 +63,12 @@ def _memory(experiment: str, measure: str, rows: int, slices: int, settings: Str
 RATE, NEW_KEYS = 2000, 20  # per second
 
 
-def flat_tasks(settings: StreamSettings) -> Iterator[Task]:
+def flat_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """The state after some rows, and after ten times as many."""
     yield Task("keys that come and go", partial(_flat, settings))
 
 
-def _flat(settings: StreamSettings) -> Iterator[Record]:
+def _flat(settings: SlicingSettings) -> Iterator[Record]:
     """Each second has keys of its own, a few rows of them late: whatever is kept of a key must go with it."""
     function = FUNCTIONS["sum"]
     queries = [

@@ -10,20 +10,20 @@ import pyarrow as pa
 import sash
 from benchmarks.algorithms.workloads import SEED
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Task
-from benchmarks.slicing.settings import StreamSettings
+from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.subjects import copy_rate
+from benchmarks.suite import Task
 
 __all__ = ["key_tasks", "one_row_tasks"]
 
 
-def one_row_tasks(settings: StreamSettings) -> Iterator[Task]:
+def one_row_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """A dict of lists of one row each, with and without keys."""
     for keys in (0, 10):
         yield Task(f"{keys} keys", partial(_one_row, settings, keys))
 
 
-def _one_row(settings: StreamSettings, keys: int) -> Iterator[Record]:
+def _one_row(settings: SlicingSettings, keys: int) -> Iterator[Record]:
     """A row every millisecond, a window every second."""
     many = settings.one_row_pushes
     rows = [{"t": [n], "x": [float(n % 97)], **({"k": [n % keys]} if keys else {})} for n in range(2 * many)]
@@ -39,7 +39,7 @@ def _one_row(settings: StreamSettings, keys: int) -> Iterator[Record]:
     yield Record("one_row", "sash", "pushes", many / taken[-1], "pushes/s", "sum", parameters(keys=keys), None, note)
 
 
-def key_tasks(settings: StreamSettings) -> Iterator[Task]:
+def key_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Ten rows of each of many keys in one push."""
     for per_slice in (10, 1):
         yield Task(f"{per_slice} rows per slice", partial(_keys, settings, per_slice))
@@ -48,7 +48,7 @@ def key_tasks(settings: StreamSettings) -> Iterator[Task]:
 ROWS_PER_KEY, SLIDES = 10, 10
 
 
-def _keys(settings: StreamSettings, per_slice: int) -> Iterator[Record]:
+def _keys(settings: SlicingSettings, per_slice: int) -> Iterator[Record]:
     """The push that brings the keys, then the best of three that know them.
 
     Rows of all keys are mixed; a window has ten slides, and a slide has one row of a key or all of its ten. Every

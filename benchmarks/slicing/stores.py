@@ -12,10 +12,10 @@ from benchmarks.algorithms.workloads import noise
 from benchmarks.baselines import slice_manager
 from benchmarks.baselines.contract import TECHNIQUES, Window
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Task
-from benchmarks.slicing.settings import StreamSettings
+from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.subjects import monoid_of
 from benchmarks.slicing.workloads import FUNCTIONS, Array, Function
+from benchmarks.suite import Task
 from benchmarks.timer import best_of, contest
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, load
@@ -67,7 +67,7 @@ def _inputs(monoid: Monoid, rows: int) -> Fields:
 # --- Figure 11: the output of a store ----------------------------------------------------------------
 
 
-def output_tasks(settings: StreamSettings) -> Iterator[Task]:
+def output_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """A window over all entries of a store: slices for sash, rows for the others."""
     for name in ("sum", "median"):
         for kind in ("lazy", "eager"):
@@ -77,7 +77,7 @@ def output_tasks(settings: StreamSettings) -> Iterator[Task]:
                 yield Task(f"{technique} {name}", partial(_outputs, settings, technique, name))
 
 
-def _outputs(settings: StreamSettings, subject: str, name: str) -> Iterator[Record]:
+def _outputs(settings: SlicingSettings, subject: str, name: str) -> Iterator[Record]:
     function = FUNCTIONS[name]
     monoid = monoid_of(function)
     copies = COPIES if monoid.is_compiled else 1
@@ -106,7 +106,7 @@ def _expected(monoid: Monoid, spent: float, known: int, entries: int) -> float:
     return grown
 
 
-def _most(settings: StreamSettings) -> float:
+def _most(settings: SlicingSettings) -> float:
     """Seconds that the making of one point may take."""
     return 0.5 + 2 * settings.point_seconds
 
@@ -131,14 +131,14 @@ def _answer_of(subject: str, monoid: Monoid, entries: int, copies: int) -> Calla
 AT_ONCE = 1000  # windows in a push that ends many
 
 
-def finish_tasks(settings: StreamSettings) -> Iterator[Task]:
+def finish_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Windows that slide by one slice: each folded, slid over, or read from a tree that is kept up to date."""
     for name in ("sum", "stddev"):
         for windows in (1, AT_ONCE):
             yield Task(f"{name}, {windows} per push", partial(_finish, settings, FUNCTIONS[name], windows))
 
 
-def _finish(settings: StreamSettings, function: Function, windows: int) -> Iterator[Record]:
+def _finish(settings: SlicingSettings, function: Function, windows: int) -> Iterator[Record]:
     monoid = monoid_of(function)
     for slices in settings.window_slices:
         lazy, eager = (Store(monoid, slices + windows, kind) for kind in (False, True))
@@ -184,13 +184,13 @@ def _merge(aggregate: Monoid, line: Any) -> None:
     slice_manager.merge(aggregate, line, 0)
 
 
-def split_tasks(settings: StreamSettings) -> Iterator[Task]:
+def split_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """A slice with its rows, split in the middle: both halves are computed anew."""
     for name in ("sum", "median"):
         yield Task(name, partial(_splits, settings, name))
 
 
-def _splits(settings: StreamSettings, name: str) -> Iterator[Record]:
+def _splits(settings: SlicingSettings, name: str) -> Iterator[Record]:
     monoid = monoid_of(FUNCTIONS[name])
     _split_seconds(monoid, 8, settings)  # compiles
     spent, known = 0.0, 8
@@ -207,7 +207,7 @@ def _splits(settings: StreamSettings, name: str) -> Iterator[Record]:
         yield Record("splits", "slice_manager", "recompute", taken * 1e6, "µs", name, shape)
 
 
-def _split_seconds(monoid: Monoid, rows: int, settings: StreamSettings) -> float:
+def _split_seconds(monoid: Monoid, rows: int, settings: SlicingSettings) -> float:
     """The best of some splits, each undone by a merge."""
     line = slice_manager.new_line(monoid)
     slice_manager.open_slice(line, 0, 0, rows)

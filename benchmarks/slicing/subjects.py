@@ -13,7 +13,7 @@ import pyarrow as pa
 import sash
 from benchmarks.baselines.contract import TECHNIQUES, Kind, Technique, Window
 from benchmarks.baselines.windows import FOREVER
-from benchmarks.slicing.settings import StreamSettings
+from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.workloads import FUNCTIONS, Array, Function, Sensor, made
 from benchmarks.timer import copy_seconds
 from sash.algebra.aggregate import bind
@@ -132,7 +132,7 @@ def _technique(technique: Technique, asked: Asked, first: Pushed) -> tuple[Push,
     return push, finish
 
 
-def subjects(asked: Asked, settings: StreamSettings, beside: tuple[str, ...] | None = None) -> Iterator[str]:
+def subjects(asked: Asked, settings: SlicingSettings, beside: tuple[str, ...] | None = None) -> Iterator[str]:
     """Who can answer what is asked: sash, and of the techniques (some, or all) those that take part."""
     yield "sash"
     if asked.as_float:
@@ -160,7 +160,7 @@ class Speed:
         return f"{self.rows} rows in pushes of {self.push_rows}"
 
 
-def speed(subject: str, asked: Asked, sensor: Sensor, settings: StreamSettings) -> Speed:
+def speed(subject: str, asked: Asked, sensor: Sensor, settings: SlicingSettings) -> Speed:
     """How fast a subject takes a stream: of as many rows as fit into its time, the best of some runs."""
 
     def begin(first: Pushed) -> tuple[Push, Callable[[], Any]]:
@@ -197,6 +197,6 @@ def slower(sensor: Sensor, function: Function) -> Sensor:
     return replace(sensor, rate=100, rows=min(sensor.rows, 30_000)) if function.holistic else sensor
 
 
-def copy_rate(settings: StreamSettings) -> float:
+def copy_rate(settings: SlicingSettings) -> float:
     """Rows per second that `np.copyto` copies of a column of float64."""
     return settings.copy_rows / copy_seconds(8 * settings.copy_rows)

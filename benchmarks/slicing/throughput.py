@@ -7,10 +7,10 @@ from typing import Any
 
 from benchmarks.baselines.contract import Window
 from benchmarks.records import Record, parameters
-from benchmarks.settings import Task
-from benchmarks.slicing.settings import StreamSettings
+from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.subjects import Asked, copy_rate, slower, speed, subjects
 from benchmarks.slicing.workloads import FUNCTIONS, SECOND, Function, Sensor, lengths
+from benchmarks.suite import Task
 
 __all__ = [
     "aggregate_tasks",
@@ -45,7 +45,7 @@ def _measured(
     experiment: str,
     asked: Asked,
     sensor: Sensor,
-    settings: StreamSettings,
+    settings: SlicingSettings,
     shape: dict[str, Any],
     beside: tuple[str, ...] | None = None,
 ) -> Iterator[Record]:
@@ -62,7 +62,7 @@ def _measured(
 # --- Figures 8 and 9: concurrent windows -------------------------------------------------------------
 
 
-def concurrent_tasks(settings: StreamSettings) -> Iterator[Task]:
+def concurrent_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Rows in order, tumbling windows of many lengths."""
     sensor = Sensor(settings.rows)
     for windows in settings.windows:
@@ -70,7 +70,7 @@ def concurrent_tasks(settings: StreamSettings) -> Iterator[Task]:
         yield Task(f"{windows} windows", partial(_measured, "concurrent", asked, sensor, settings, shape))
 
 
-def constrained_tasks(settings: StreamSettings) -> Iterator[Task]:
+def constrained_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """The same, and a session; a fifth of the rows come late."""
     sensor = Sensor(settings.rows, late=LATE, delay=DELAY)
     for windows in settings.windows:
@@ -81,7 +81,7 @@ def constrained_tasks(settings: StreamSettings) -> Iterator[Task]:
 # --- Figure 12: how many rows are late, and how late ---------------------------------------------------
 
 
-def fraction_tasks(settings: StreamSettings) -> Iterator[Task]:
+def fraction_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """More and more late rows."""
     for percent in settings.fractions:
         sensor = Sensor(settings.rows, late=percent / 100, delay=DELAY)
@@ -89,7 +89,7 @@ def fraction_tasks(settings: StreamSettings) -> Iterator[Task]:
         yield Task(f"{percent} % late", partial(_measured, "disorder_fraction", asked, sensor, settings, shape))
 
 
-def delay_tasks(settings: StreamSettings) -> Iterator[Task]:
+def delay_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """A fifth of the rows later and later."""
     for seconds in settings.delays:
         sensor = Sensor(settings.rows, late=LATE, delay=seconds * SECOND)
@@ -100,7 +100,7 @@ def delay_tasks(settings: StreamSettings) -> Iterator[Task]:
 # --- Figures 13 and 14: aggregates ---------------------------------------------------------------------
 
 
-def aggregate_tasks(settings: StreamSettings) -> Iterator[Task]:
+def aggregate_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Every aggregate, over windows of time and of rows; a fifth of the rows come late."""
     for name in settings.aggregates or FUNCTIONS:
         function = FUNCTIONS[name]
@@ -112,7 +112,7 @@ def aggregate_tasks(settings: StreamSettings) -> Iterator[Task]:
             yield Task(f"{name} by {measure}", task)
 
 
-def median_tasks(settings: StreamSettings) -> Iterator[Task]:
+def median_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """The median of few and of many distinct values, beside what computes each window on its own."""
     function = FUNCTIONS["median"]
     for distinct in (37, 84_232):
@@ -125,7 +125,7 @@ def median_tasks(settings: StreamSettings) -> Iterator[Task]:
 # --- Figure 16: measures -------------------------------------------------------------------------------
 
 
-def measure_tasks(settings: StreamSettings) -> Iterator[Task]:
+def measure_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Windows of time, of any number that advances, and of rows; a fifth of the rows come late."""
     sensor = Sensor(settings.rows, late=LATE, delay=DELAY)
     for windows in settings.measure_windows:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
+from benchmarks import bars, plots
+from benchmarks.settings import QUICK_STREAMS, StreamSettings
 from benchmarks.spark_streams import windows
-from benchmarks.spark_streams.bars import bars_of
-from benchmarks.spark_streams.plots import streaming_figures
 from benchmarks.spark_streams.session import HERE
-from benchmarks.spark_streams.settings import FULL, QUICK
 from benchmarks.suite import Experiment, Suite, by_name
 
 __all__ = ["EXPERIMENTS", "SUITE"]
@@ -33,10 +32,10 @@ SUITE = Suite(
     "spark_streams",
     "Compare windows over streams on local Spark with Structured Streaming's own.",
     EXPERIMENTS,
-    FULL,
-    QUICK,
-    bars_of,
-    streaming_figures,
+    StreamSettings(),
+    QUICK_STREAMS,
+    bars.SPARK_STREAMS,
+    plots.SPARK_STREAMS,
     _notes,
     ("sash", "pyspark", "numba", "numpy", "pyarrow"),
     HERE.close,

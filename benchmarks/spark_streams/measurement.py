@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.records import Record, Value, parameters
+from benchmarks.settings import StreamSettings
 from benchmarks.spark_streams.progress import Batch, Figures
 from benchmarks.spark_streams.session import alike
-from benchmarks.spark_streams.settings import StreamSettings
 from benchmarks.spark_streams.subjects import Point
 from benchmarks.spark_tables.measurement import BUSY, MB, MEMORY, TIME, fastest, in_turns, wait_for_tasks
 from benchmarks.spark_tables.process_usage import Watch

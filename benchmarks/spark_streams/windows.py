@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.records import Record
-from benchmarks.settings import Task
+from benchmarks.settings import StreamSettings
 from benchmarks.spark_streams.files import Files
 from benchmarks.spark_streams.measurement import contest, records_of
 from benchmarks.spark_streams.session import HERE
-from benchmarks.spark_streams.settings import StreamSettings
 from benchmarks.spark_streams.subjects import SESSIONS, WINDOWS, Point, both
 from benchmarks.spark_tables.measurement import left_out
 from benchmarks.spark_tables.subjects import NATIVE, SASH
+from benchmarks.suite import Task
 
 __all__ = ["growth_tasks", "key_tasks", "session_tasks", "slide_tasks"]
 

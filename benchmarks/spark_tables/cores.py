@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.records import Record
-from benchmarks.settings import Task
+from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.measurement import records_of
 from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.separate_process import alone
-from benchmarks.spark_tables.settings import SparkSettings
 from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, WINDOWS, Point
 from benchmarks.spark_tables.windows import AGGREGATE, slide_rows
+from benchmarks.suite import Task
 
 __all__ = ["HOT_PERCENT", "core_tasks", "hot_key_tasks"]
 
@@ -20,13 +20,13 @@ HOT_KEYS = 100
 HOT_SLICES = 10_000
 
 
-def hot_key_tasks(settings: SparkSettings) -> Iterator[Task]:
+def hot_key_tasks(settings: TableSettings) -> Iterator[Task]:
     """Rows that are all of one key, or nearly: a process for each number of cores."""
     for cores in CORES:
         yield Task(f"{cores} cores", partial(_hot_key, settings, cores))
 
 
-def _hot_key(settings: SparkSettings, cores: int) -> Iterator[Record]:
+def _hot_key(settings: TableSettings, cores: int) -> Iterator[Record]:
     plain = Rows(settings.hot_rows, 1, min(HOT_SLICES, settings.hot_rows // 10))
     hot = Rows(settings.hot_rows, HOT_KEYS, hot_percent=HOT_PERCENT)
     windows = [Point(SASH, WINDOWS, settings.hot_slides, plain, is_keyed=False)]
@@ -38,13 +38,13 @@ def _hot_key(settings: SparkSettings, cores: int) -> Iterator[Record]:
     yield from records_of("hot_key", "max", of_frames, TREE, {"case": f"{HOT_PERCENT} % one key", **shape})
 
 
-def core_tasks(settings: SparkSettings) -> Iterator[Task]:
+def core_tasks(settings: TableSettings) -> Iterator[Task]:
     """What a second core brings: a process for each number of cores."""
     for cores in CORES:
         yield Task(f"{cores} cores", partial(_cores, settings, cores))
 
 
-def _cores(settings: SparkSettings, cores: int) -> Iterator[Record]:
+def _cores(settings: TableSettings, cores: int) -> Iterator[Record]:
     windows = [Point(each, WINDOWS, settings.core_slides, slide_rows(settings)) for each in (NATIVE, SASH)]
     rows = Rows(settings.frame_rows, settings.frame_keys[0])
     frames = [Point(each, FRAMES, settings.core_window, rows) for each in (TREE, SASH)]

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
+from benchmarks import bars, plots
+from benchmarks.settings import QUICK_TABLES, TableSettings
 from benchmarks.spark_tables import cores, frames, memory, windows
-from benchmarks.spark_tables.bars import bars_of
-from benchmarks.spark_tables.plots import spark_figures
 from benchmarks.spark_tables.session import HERE
-from benchmarks.spark_tables.settings import FULL, QUICK
 from benchmarks.suite import Experiment, Suite, by_name
 
 __all__ = ["EXPERIMENTS", "SUITE"]
@@ -44,10 +43,10 @@ SUITE = Suite(
     "spark_tables",
     "Compare windows and frames over tables on local Spark with Spark's own.",
     EXPERIMENTS,
-    FULL,
-    QUICK,
-    bars_of,
-    spark_figures,
+    TableSettings(),
+    QUICK_TABLES,
+    bars.SPARK_TABLES,
+    plots.SPARK_TABLES,
     _notes,
     ("sash", "pyspark", "numba", "numpy", "pyarrow"),
     HERE.close,

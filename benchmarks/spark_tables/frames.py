@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.records import Record
-from benchmarks.settings import Task
+from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.measurement import contest, left_out, records_of
 from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.session import HERE
-from benchmarks.spark_tables.settings import SparkSettings
 from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, Point
+from benchmarks.suite import Task
 
 __all__ = ["fewer", "frame_tasks"]
 
@@ -17,14 +17,14 @@ SOME_KEYS = 10  # enough to keep all cores of a small machine busy
 WINDOWS_OF_A_KEY = 5  # the first frames of a key are not full yet: of so many windows, a tenth is missing
 
 
-def frame_tasks(settings: SparkSettings) -> Iterator[Task]:
+def frame_tasks(settings: TableSettings) -> Iterator[Task]:
     """Of many keys, and of one."""
     for keys in settings.frame_keys:
         for window in settings.frame_windows:
             yield Task(f"{window} rows, {keys} keys", partial(_frames, settings, keys, window))
 
 
-def _frames(settings: SparkSettings, keys: int, window: int) -> Iterator[Record]:
+def _frames(settings: TableSettings, keys: int, window: int) -> Iterator[Record]:
     rows = Rows(settings.frame_rows, keys)
     points = [Point(each, FRAMES, window, rows) for each in (TREE, SASH)]
     few = fewer(rows, window, settings.native_steps)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from benchmarks.records import Record, Value, parameters
+from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.process_usage import Watch
 from benchmarks.spark_tables.session import Workplace
-from benchmarks.spark_tables.settings import SparkSettings
 from benchmarks.spark_tables.subjects import Point
 
 __all__ = ["Run", "contest", "fastest", "in_turns", "left_out", "records_of", "wait_for_tasks"]
@@ -32,7 +32,7 @@ class Run:
     is_stopped: bool = False  # it would have taken longer
 
 
-def contest(place: Workplace, points: Iterable[Point], settings: SparkSettings) -> dict[Point, Run]:
+def contest(place: Workplace, points: Iterable[Point], settings: TableSettings) -> dict[Point, Run]:
     """The best run of each point, each warmed before on few rows."""
     points = list(points)
     for point in points:
@@ -79,7 +79,7 @@ def fastest(runs: Iterable[T]) -> T:
     return min(runs, key=lambda each: each.seconds)
 
 
-def _warm(place: Workplace, point: Point, settings: SparkSettings) -> None:
+def _warm(place: Workplace, point: Point, settings: TableSettings) -> None:
     """Classes are loaded, code is generated, kernels are compiled; then the rows are written."""
     if settings.warm_rows and point.kind not in place.warmed:
         few = point.rows.part(settings.warm_rows, min(point.rows.keys, 100))

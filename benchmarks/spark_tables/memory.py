@@ -5,14 +5,14 @@ from dataclasses import replace
 from functools import partial
 
 from benchmarks.records import Record, Value
-from benchmarks.settings import Task
+from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.measurement import records_of
 from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.separate_process import alone
 from benchmarks.spark_tables.session import MASTER
-from benchmarks.spark_tables.settings import SparkSettings
 from benchmarks.spark_tables.subjects import FRAMES, PACKED, SASH, WINDOWS, Point
 from benchmarks.spark_tables.windows import AGGREGATE, SLIDES
+from benchmarks.suite import Task
 
 __all__ = ["memory_tasks"]
 
@@ -20,7 +20,7 @@ WINDOW = 1000
 ASKED = ((SASH, FRAMES, WINDOW, "max"), (SASH, WINDOWS, SLIDES, AGGREGATE), (PACKED, WINDOWS, SLIDES, AGGREGATE))
 
 
-def memory_tasks(settings: SparkSettings) -> Iterator[Task]:
+def memory_tasks(settings: TableSettings) -> Iterator[Task]:
     """Memory that a worker has once taken it seldom gives back: so a process for each point, which runs once."""
     for subject, question, width, aggregate in ASKED:
         for rows in settings.memory_rows:
@@ -28,7 +28,7 @@ def memory_tasks(settings: SparkSettings) -> Iterator[Task]:
             yield Task(f"{subject} {question} of {rows} rows", partial(_memory, settings, point, aggregate))
 
 
-def _memory(settings: SparkSettings, point: Point, aggregate: str) -> Iterator[Record]:
+def _memory(settings: TableSettings, point: Point, aggregate: str) -> Iterator[Record]:
     run = alone(MASTER, [point], replace(settings, runs=1))[point]
     shape: dict[str, Value] = {"question": point.question, "rows": point.rows.rows}
     yield from records_of("memory", aggregate, [(point, run)], "", shape)

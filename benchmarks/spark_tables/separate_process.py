@@ -12,10 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.measurement import Run, contest
 from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.session import HERE, Workplace
-from benchmarks.spark_tables.settings import SparkSettings
 from benchmarks.spark_tables.subjects import Point
 
 __all__ = ["alone", "main"]
@@ -24,7 +24,7 @@ SECONDS_TO_START = 120.0
 ROOT = Path(__file__).parents[2]  # where the package is found
 
 
-def alone(master: str, points: Iterable[Point], settings: SparkSettings) -> dict[Point, Run]:
+def alone(master: str, points: Iterable[Point], settings: TableSettings) -> dict[Point, Run]:
     """The runs of points in a fresh process with that many cores; rows that one wrote, the next finds."""
     points = list(points)
     wanted = {
@@ -55,7 +55,7 @@ def main(text: str) -> str:
     points = [_point(each) for each in wanted["points"]]
     place = Workplace(wanted["master"], Path(wanted["folder"]))
     try:
-        runs = contest(place, points, SparkSettings(**wanted["settings"]))
+        runs = contest(place, points, TableSettings(**wanted["settings"]))
     finally:
         place.close()
     return json.dumps([asdict(runs[point]) for point in points])

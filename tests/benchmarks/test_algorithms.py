@@ -10,11 +10,13 @@ from matplotlib.image import imread
 from benchmarks.algorithms.experiments import EXPERIMENTS, plan, run
 from benchmarks.algorithms.throughput import _by_window
 from benchmarks.algorithms.workloads import AGGREGATES, suited
+from benchmarks.bars import ALGORITHMS as TARGETS
 from benchmarks.bars import bars_of
 from benchmarks.command_line import main
-from benchmarks.plots import _apart
+from benchmarks.drawing import _apart
 from benchmarks.records import Machine, Record, Report, parameters
-from benchmarks.settings import QUICK, Task
+from benchmarks.settings import QUICK_ALGORITHMS as QUICK
+from benchmarks.suite import Task
 from benchmarks.timer import counts_cycles
 from sash.errors import UnknownName
 from sash.swag import ALGORITHMS
@@ -69,7 +71,7 @@ def test_a_second_thread_without_a_core_is_named() -> None:
         Record("parallel", name, "rows", rate, "M/s", parameters=shape) for name, rate in (("sba", 1.0), ("pba", 1.4))
     ]
     records.append(Record("parallel", "pba", "cores busy", 0.99, "cores", parameters=shape))
-    (bar,) = bars_of(Report("r", Machine.here(), tuple(records)))
+    (bar,) = bars_of(TARGETS, Report("r", Machine.here(), tuple(records)))
     assert bar.measured == 1.4 and "found no core" in bar.note
 
 

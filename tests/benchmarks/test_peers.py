@@ -10,7 +10,7 @@ import sash
 from benchmarks.algorithms.comparison import TEMPLATES, peer_tasks
 from benchmarks.algorithms.workloads import noise
 from benchmarks.baselines.peers import PEERS, installed, missing
-from benchmarks.settings import QUICK
+from benchmarks.settings import QUICK_ALGORITHMS as QUICK
 
 PAIRS = [(peer, aggregate) for peer, each in PEERS.items() for aggregate in each.rolls]
 

@@ -26,7 +26,7 @@ from benchmarks.report.findings import AGREES, DIFFERS, NOT_MEASURED, Finding, P
 from benchmarks.report.page import Content, document
 from benchmarks.report.papers.catalog import PAPERS
 from benchmarks.report.runs import Run, Runs, read_runs
-from benchmarks.settings import FULL
+from benchmarks.settings import AlgorithmSettings
 from benchmarks.slicing.subjects import subjects
 from benchmarks.slicing.throughput import _measured
 from sash.swag import ALGORITHMS
@@ -73,13 +73,13 @@ def slower(subject: str, aggregate: str, window: int) -> float:
 
 def algorithms() -> Iterator[Record]:
     everyone = ("recalculate", "flat_fat", "b_int", "flat_fit", "two_stacks", "daba", "slick_deque", "slick_deque_inv")
-    for aggregate in FULL.aggregates:
+    for aggregate in AGGREGATES:
         if aggregate in ("median", "argmax"):
             continue
         for subject in (*everyone, "sba", "pba", "foa", "ioa"):
             if not AGGREGATES[aggregate].admitted_by(ALGORITHMS[subject]):
                 continue
-            for window in _windows(FULL, AGGREGATES[aggregate]):
+            for window in _windows(AlgorithmSettings(), AGGREGATES[aggregate]):
                 rate = 1000 / nanoseconds(subject, window) / slower(subject, aggregate, window)
                 yield record("throughput", subject, rate, aggregate=aggregate, window=window)
     medians = {"sba": 25.0, "slick_deque": 30.0, "slick_deque_inv": 30.0, "two_stacks": 40.0, "daba": 40.0}
@@ -95,7 +95,7 @@ def algorithms() -> Iterator[Record]:
             for metric, value in metrics.items():
                 yield record("latency", subject, value, metric, suited(ALGORITHMS[subject]).name, window=window)
     for subject, each in {"recalculate": 8, "slick_deque": 4, **dict.fromkeys(everyone[1:6], 16)}.items():
-        for window in FULL.windows:
+        for window in AlgorithmSettings().windows:
             yield record("memory", subject, float(each * window), "state", "max", window=window)
     for subject, window in {"flat_fat": 300, "two_stacks": 12, "daba": 30}.items():
         yield record("break_even", subject, float(window), "break-even window", "max", rows=1 << 18)

@@ -11,12 +11,13 @@ from matplotlib.image import imread
 
 import sash
 from benchmarks.algorithms.workloads import noise
+from benchmarks.bars import SLICING, bars_of
 from benchmarks.baselines.contract import TECHNIQUES, Window
 from benchmarks.command_line import main
 from benchmarks.records import Machine, Record, Report, parameters
-from benchmarks.slicing.bars import bars_of
+from benchmarks.settings import QUICK_SLICING as QUICK
+from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.experiments import EXPERIMENTS, SUITE
-from benchmarks.slicing.settings import FULL, QUICK
 from benchmarks.slicing.stores import KEEPING, Store, _answer_of, _outputs
 from benchmarks.slicing.subjects import Asked, monoid_of, pushes_of, queries_of, speed, subjects
 from benchmarks.slicing.workloads import FUNCTIONS, SECOND, Sensor, lengths, made
@@ -62,7 +63,7 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
 
 def test_a_full_run_asks_all_techniques_and_all_aggregates() -> None:
     asked = Asked((Window.time(SECOND),))
-    assert set(subjects(asked, FULL)) == {"sash", *TECHNIQUES}
+    assert set(subjects(asked, SlicingSettings())) == {"sash", *TECHNIQUES}
     labels = [task.label for name, task in SUITE.plan(["aggregates"])]
     assert len(labels) == 2 * len(FUNCTIONS)
 
@@ -130,9 +131,9 @@ def test_sash_and_a_technique_send_the_same_windows(name: str, late: bool) -> No
 
 
 def test_only_those_take_part_that_can_answer() -> None:
-    assert "aggregate_buckets" not in set(subjects(Asked((Window.count(5),)), FULL))
-    assert "aggregate_buckets" not in set(subjects(Asked((Window.time(5),), FUNCTIONS["first"]), FULL))
-    assert list(subjects(Asked((Window.time(5),), as_float=True), FULL)) == ["sash"]
+    assert "aggregate_buckets" not in set(subjects(Asked((Window.count(5),)), SlicingSettings()))
+    assert "aggregate_buckets" not in set(subjects(Asked((Window.time(5),), FUNCTIONS["first"]), SlicingSettings()))
+    assert list(subjects(Asked((Window.time(5),), as_float=True), SlicingSettings())) == ["sash"]
 
 
 def test_a_slow_subject_gets_fewer_rows_and_says_how_many() -> None:
@@ -188,13 +189,14 @@ def test_bars_read_the_records_they_are_about() -> None:
         return Record("concurrent", subject, "rows", value, "M", "sum", parameters(windows=windows), ratio)
 
     bars = bars_of(
+        SLICING,
         _report(
             rows("sash", 1, 60.0, 0.1),
             rows("sash", 20, 50.0, 0.08),
             rows("sash", 100, 40.0, 0.06),
             rows("sash", 1000, 15.0, 0.02),
             rows("aggregate_buckets", 100, 2.0, 0.003),
-        )
+        ),
     )
     assert [(bar.measured, bar.verdict) for bar in bars] == [
         (0.08, "pass"),
@@ -209,10 +211,10 @@ def test_memory_that_grows_is_a_miss() -> None:
         return Record("flat", "sash", metric, value, "bytes", parameters=parameters(rows=rows))
 
     flat = [state(metric, rows, 1000.0) for metric in ("largest state", "keys") for rows in (10, 100)]
-    assert [bar.verdict for bar in bars_of(_report(*flat))] == ["pass", "pass"]
+    assert [bar.verdict for bar in bars_of(SLICING, _report(*flat))] == ["pass", "pass"]
     flat[1] = state("largest state", 100, 2000.0)
-    assert [bar.verdict for bar in bars_of(_report(*flat))] == ["miss", "pass"]
+    assert [bar.verdict for bar in bars_of(SLICING, _report(*flat))] == ["miss", "pass"]
 
 
 def test_an_experiment_that_did_not_run_leaves_its_bars_out() -> None:
-    assert bars_of(_report()) == ()
+    assert bars_of(SLICING, _report()) == ()

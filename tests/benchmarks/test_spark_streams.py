@@ -11,15 +11,16 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.image import imread
 
+from benchmarks.bars import SPARK_STREAMS, bars_of
 from benchmarks.command_line import main
 from benchmarks.records import Bar, Machine, Record, Report, parameters
-from benchmarks.spark_streams.bars import bars_of
+from benchmarks.settings import QUICK_STREAMS as QUICK
+from benchmarks.settings import StreamSettings
 from benchmarks.spark_streams.experiments import EXPERIMENTS, SUITE
 from benchmarks.spark_streams.files import Files
 from benchmarks.spark_streams.measurement import DIFFERENT, WRITTEN, Run, records_of
 from benchmarks.spark_streams.progress import Batch, Figures
 from benchmarks.spark_streams.session import HERE, OPTIONS
-from benchmarks.spark_streams.settings import FULL, QUICK
 from benchmarks.spark_streams.subjects import SESSIONS, WINDOWS, both
 from benchmarks.spark_tables.measurement import in_turns
 from benchmarks.spark_tables.session import Workplace
@@ -100,7 +101,7 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
         SUITE.plan(["session"])
 
 
-@pytest.mark.parametrize("settings", [FULL, QUICK], ids=lambda each: each.name)
+@pytest.mark.parametrize("settings", [StreamSettings(), QUICK], ids=lambda each: each.name)
 def test_every_run_measures_what_the_bars_are_about(settings: Any) -> None:
     assert 60 in settings.slides and dict(settings.far)[600] < settings.rows
     assert len(settings.keys) > 1 and settings.growth_keys >= 1000
@@ -199,7 +200,7 @@ def _record(experiment: str, subject: str, value: float, metric: str = "time", *
 
 
 def _bars(*records: Record) -> list[Bar]:
-    return list(bars_of(Report("r", Machine.here(), records)))
+    return list(bars_of(SPARK_STREAMS, Report("r", Machine.here(), records)))
 
 
 def test_bars_of_slides_read_the_records_they_are_about() -> None:

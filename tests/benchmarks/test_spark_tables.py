@@ -13,9 +13,11 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.image import imread
 
+from benchmarks.bars import SPARK_TABLES, bars_of
 from benchmarks.command_line import main
 from benchmarks.records import Machine, Record, Report, parameters
-from benchmarks.spark_tables.bars import bars_of
+from benchmarks.settings import QUICK_TABLES as QUICK
+from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.experiments import EXPERIMENTS, SUITE
 from benchmarks.spark_tables.frames import fewer
 from benchmarks.spark_tables.measurement import Run, contest, records_of
@@ -23,7 +25,6 @@ from benchmarks.spark_tables.process_usage import descendants
 from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.separate_process import main as alone_main
 from benchmarks.spark_tables.session import Workplace
-from benchmarks.spark_tables.settings import FULL, QUICK
 from benchmarks.spark_tables.subjects import FRAMES, JVM, NATIVE, PACKED, SASH, TREE, WINDOWS, Point
 from sash.errors import UnknownName
 
@@ -140,9 +141,10 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
 
 
 def test_a_full_run_measures_what_every_bar_is_about() -> None:
-    assert {1, 10, 100, 10_000} <= set(FULL.slides) and FULL.native_slides == 100
-    assert {1000, 10_000} <= set(FULL.frame_windows) and FULL.native_window == 10_000
-    assert 1_000_000 in FULL.keys and {1, 100} == set(FULL.frame_keys)
+    full = TableSettings()
+    assert {1, 10, 100, 10_000} <= set(full.slides) and full.native_slides == 100
+    assert {1000, 10_000} <= set(full.frame_windows) and full.native_window == 10_000
+    assert 1_000_000 in full.keys and {1, 100} == set(full.frame_keys)
 
 
 def test_fewer_rows_are_as_dense_and_keep_frames_full() -> None:
@@ -172,7 +174,7 @@ def _time(experiment: str, subject: str, value: float, mark: str = "", **shape: 
 
 
 def _bars(*records: Record) -> list[tuple[float | None, str]]:
-    return [(bar.measured, bar.verdict) for bar in bars_of(Report("r", Machine.here(), records))]
+    return [(bar.measured, bar.verdict) for bar in bars_of(SPARK_TABLES, Report("r", Machine.here(), records))]
 
 
 def test_bars_of_windows_read_the_records_they_are_about() -> None:
@@ -190,7 +192,7 @@ def test_bars_of_frames_are_of_each_number_of_keys_and_show_what_is_scaled() -> 
             records.append(_time("frames", subject, value, mark, window=window, keys=1))
     expected = [(7.5, "pass"), (2.0, "pass"), (12.5, "miss"), (2.0, "pass"), (1.0, "pass")]
     assert _bars(*records) == expected
-    assert "native ≈60 s" in bars_of(Report("r", Machine.here(), tuple(records)))[0].note
+    assert "native ≈60 s" in bars_of(SPARK_TABLES, Report("r", Machine.here(), tuple(records)))[0].note
 
 
 def test_bars_of_keys_and_cores() -> None:
