@@ -19,16 +19,8 @@ from sash.door import aggregate, explain, progress, register, rolling, sql, stat
 from sash.engine.rolling import frame
 from sash.engine.stream import Stream
 from sash.plan.query import Query, query
-from sash.windows.kinds import (
-    ContextAwareWindow,
-    ContextFreeWindow,
-    cumulative,
-    landmark,
-    punctuated,
-    session,
-    sliding,
-    tumbling,
-)
+from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
+from sash.windows.user import ContextAwareWindow, ContextFreeWindow
 
 __version__ = "0.1.0"
 

@@ -609,6 +609,13 @@ class InvalidWindow(SashError, ValueError):
     """A window that cannot be."""
 
     @classmethod
+    def unknown_kind(cls, window: object, known: Iterable[str]) -> "InvalidWindow":
+        return cls(
+            f"{window} is a {type(window).__name__}, which is no kind of window that sash knows: take one of "
+            f"{', '.join(known)}, or derive from sash.ContextFreeWindow or sash.ContextAwareWindow."
+        )
+
+    @classmethod
     def missing(cls, window: str, what: str) -> "InvalidWindow":
         return cls(f"A {window} window needs {what}: give it, as in sash.{window}({what}=…).")
 

@@ -13,8 +13,10 @@ import pytest
 
 import sash
 from sash.algebra.compiler import JIT_DISABLED
+from sash.engine.reading import arrived
 from sash.engine.state import State
-from sash.engine.stream import step
+from sash.engine.step import step
+from sash.engine.tables import read_rows
 from sash.swag.saved import pack
 
 # Few sets: a kernel is compiled for each.
@@ -219,10 +221,11 @@ def test_step_leaves_the_state_it_was_given_as_it_was(name: str, lateness: int) 
     state = State.empty(plan)
     for begin in range(0, 90, 15):
         before = pack(state.frozen())
-        once, results, late = step(plan, state, part(rows, begin, begin + 15), begin // 3 - 4)
-        twice, again, late_again = step(plan, state, part(rows, begin, begin + 15), begin // 3 - 4)
+        batch = arrived(plan, read_rows(part(rows, begin, begin + 15)))
+        once, results, rejected = step(plan, state, batch, begin // 3 - 4)
+        twice, again, rejected_again = step(plan, state, batch, begin // 3 - 4)
         assert pack(state.frozen()) == before
-        assert results.equals(again) and late.equals(late_again)
+        assert results.equals(again) and rejected.tolist() == rejected_again.tolist()
         assert pack(once.frozen()) == pack(twice.frozen())
         state = once
 

@@ -264,7 +264,7 @@ def test_a_window_that_a_waiting_row_tells_of_is_sent_once() -> None:
     found = [stream.push({"t": [at, at + 1]}, watermark=at).to_pylist() for at in range(0, 60, 2)]
     sent = [(row["window_start"], row["revision"]) for results in found for row in results]
     assert sent == [(0, 0), (10, 0), (20, 0), (30, 0)]
-    assert stream.state is not None and len(stream.state.sent["q"]) <= 2
+    assert stream.state is not None and len(stream.state.emitted["q"]) <= 2
 
 
 def test_contexts_are_saved_and_restored_in_the_middle_of_a_window() -> None:

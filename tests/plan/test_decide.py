@@ -16,7 +16,7 @@ from sash.plan.decide import (
     removes_rows,
     takes_tree,
 )
-from sash.windows.kinds import Context
+from sash.windows.window import Context
 
 GRID = Traits(Context.FREE)
 ORDERED = Traits(Context.FREE, commutative=False)

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from sash.engine.options import options_of, with_free_names
-from sash.engine.stream import Stream, bound
+from sash.engine.reading import types_of
+from sash.engine.stream import Stream
 from sash.engine.tables import kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidQuery
-from sash.plan.plan import Plan, make_plan
+from sash.plan.plan import Plan
+from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries
 
 __all__ = ["aggregate", "explain"]
@@ -55,4 +57,4 @@ def explain(
     for name in (options.on, *options.by):
         given.known(name)
     keys = [given.arrow(name).type for name in options.by]
-    return make_plan(wanted, options, bound(wanted, given), given.measure(on), keys)
+    return make_plan(wanted, options, types_of(wanted, given), given.measure(on), keys)

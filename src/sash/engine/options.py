@@ -8,7 +8,7 @@ from sash.errors import InvalidInput, InvalidWindow
 from sash.plan.plan import Options
 from sash.plan.query import RESERVED_NAMES
 from sash.windows.duration import duration
-from sash.windows.kinds import LONGEST, is_number
+from sash.windows.lengths import LONGEST, is_number
 
 __all__ = ["length_of", "options_of", "with_free_names"]
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Output, Presence
 from sash.engine.keys import Keys
-from sash.engine.sent import Columns
+from sash.engine.revisions import Columns
 from sash.errors import NumberOverflow
 from sash.plan.plan import Plan, Planned
 from sash.slicing.partials import Answer

@@ -13,18 +13,19 @@ from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
+from sash.engine.reading import as_bound, types_of
 from sash.engine.results import arrow_of, values_of
-from sash.engine.stream import as_bound, bound
+from sash.engine.row_batch import order_by_key
 from sash.engine.tables import Rows, read_rows, with_columns
-from sash.engine.waiting import order_by_key
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError
 from sash.plan.query import Query, described, query
 from sash.plan.share import ColumnType, grouped, readings_of, view_of
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
+from sash.windows.built_in import tumbling
 from sash.windows.duration import Duration
-from sash.windows.kinds import length_on, tumbling
+from sash.windows.lengths import length_on
 from sash.windows.measure import Measure
 
 __all__ = ["EVER", "Frame", "Framing", "frame", "framed", "frames_of", "plan_frames", "rolling"]
@@ -146,7 +147,7 @@ def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Seque
             taken.append(name)
     measure = given.measure(on)
     widths = tuple(_width(measure, each.range) for each in frames)
-    types = bound([_as_query(each) for each in frames], given)
+    types = types_of([_as_query(each) for each in frames], given)
     for each in frames:
         grouped([_as_query(each)], types)
     return Framing(frames, on, options.by, measure, widths, types)

@@ -1,7 +1,7 @@
 """A stream as bytes, with what it takes to tell whether a plan may read them."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -13,32 +13,20 @@ from sash.algebra.kept import PYTHON, Meanings, are_meanings, check_meanings, me
 from sash.algebra.monoid import Column
 from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
 from sash.engine.options import options_of
+from sash.engine.restoring import thawed
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import read_rows
-from sash.engine.thawing import thawed
 from sash.errors import InvalidState, SashError
-from sash.plan.plan import Options, Plan, make_plan
+from sash.kinds.catalog import savable_windows
+from sash.plan.plan import Options, Plan
+from sash.plan.planner import make_plan
 from sash.plan.query import Query
 from sash.plan.share import ColumnType
 from sash.swag import saved as bytes_of
 from sash.windows.duration import Duration
-from sash.windows.kinds import (
-    Cumulative,
-    Landmark,
-    LastRows,
-    Punctuated,
-    Rows,
-    Session,
-    Sliding,
-    Window,
-    cumulative,
-    landmark,
-    punctuated,
-    session,
-    sliding,
-)
 from sash.windows.measure import Measure, MeasureKind
+from sash.windows.window import Window
 
 __all__ = ["Saved", "check_functions", "load", "plan_of", "same_queries", "save", "state_of", "windows_only"]
 
@@ -250,21 +238,9 @@ def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State
     return plan, state_of(plan, saved)
 
 
-# Windows by their classes, and how each is made of its parts: what cannot be is refused there.
-_WINDOWS: dict[str, Callable[..., Window]] = {
-    Cumulative.__name__: cumulative,
-    Landmark.__name__: landmark,
-    LastRows.__name__: sliding,
-    Punctuated.__name__: punctuated,
-    Rows.__name__: lambda size, every: sliding(rows=size, every=every),
-    Session.__name__: session,
-    Sliding.__name__: sliding,
-}
-
-
 def _described(window: Window) -> Any:
     """A window of sash in plain values."""
-    if type(window).__name__ not in _WINDOWS or not is_dataclass(window):
+    if type(window).__name__ not in savable_windows() or not is_dataclass(window):
         return None
     return type(window).__name__, {each.name: _length(getattr(window, each.name)) for each in fields(window)}
 
@@ -273,7 +249,7 @@ def _window(described: Any) -> Window | None:
     if described is None:
         return None
     name, values = described
-    window = _WINDOWS[name](**{field: _unlength(value) for field, value in values.items()})
+    window = savable_windows()[name](**{field: _unlength(value) for field, value in values.items()})
     if type(window).__name__ != name:
         raise ValueError(f"a window is no {name}")
     return window

@@ -1,7 +1,6 @@
 """What a stream remembers, as arrays; and as bytes, with the plan that it belongs to."""
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,16 +8,16 @@ import numpy as np
 
 from sash.algebra.monoid import Monoid, identity
 from sash.engine.keys import Keys
-from sash.engine.sent import Sent
-from sash.engine.waiting import Batch
+from sash.engine.revisions import Emitted, plain_values
+from sash.engine.row_batch import RowBatch
+from sash.kinds.kind import Held, Kind
 from sash.plan.plan import Cutting, Plan, Planned
 from sash.plan.share import Part, keeps_runs, part_of
 from sash.slicing.partials import Partials
 from sash.slicing.runs import Runs
-from sash.slicing.slices import Array, Slices, grown
-from sash.windows.kinds import OpenWindows
+from sash.slicing.slices import Array, Slices
 
-__all__ = ["State", "kept", "no_rows"]
+__all__ = ["State", "kept"]
 
 
 @dataclass
@@ -30,27 +29,26 @@ class State:
     partials: list[Partials | Runs]
     groups: tuple[Monoid, ...]  # what each of them keeps
     names: tuple[tuple[str, ...], ...]  # of the columns that each group of partials reads
-    waiting: Batch
+    waiting: RowBatch
     watermark: Any  # a position; the lowest: none was given yet
     lowest: Any  # before every position
     newest: Any  # the largest position of a row that was accepted
     rows_since: Any  # after it, each row is a slice of its own, where that is asked for
     unordered_until: Any  # up to here rows were cut as they came, by queries that do not need their order
     cutting: Cutting  # of the plan that it was made under
-    late: int = 0  # rows that came too late, or had no position
+    rejected: int = 0  # rows that came too late, or had no position
     rows: int = 0  # rows that were accepted
     swept: int = 0  # slices that were left when they were last swept
-    fired: dict[str, Array] = field(default_factory=dict)  # of count windows, per key: the first that was not sent
-    closed: dict[str, Array] = field(default_factory=dict)  # of punctuated windows, per key: the last end that was sent
-    contexts: dict[str, dict[int, OpenWindows]] = field(default_factory=dict)
-    sent: dict[str, Sent] = field(default_factory=dict)
-    due: dict[str, Any] = field(default_factory=dict)  # of sessions: no watermark before it makes one fire
+    kinds: dict[str, Kind] = field(default_factory=dict)  # of the queries
+    own: dict[str, Any] = field(default_factory=dict)  # what each kind remembers besides slices
+    emitted: dict[str, Emitted] = field(default_factory=dict)  # windows that may be sent again
     added: dict[str, Any] = field(default_factory=dict)  # of queries that came later: the watermark that they found
     unseen: dict[str, Any] = field(default_factory=dict)  # … and the last row of which they do not know the edges
     punctuations: tuple[str, ...] = ()  # columns that the bits of slices and waiting rows stand for
     # Of parts of partials that came later, by group and part: the newest row that they may lack.
     lacking: dict[tuple[str, Part], Any] = field(default_factory=dict)
     is_restored: bool = False  # from bytes: what cannot be computed with may be their fault
+    broken: BaseException | None = None  # a push failed half way: nothing in it can be relied on
 
     @classmethod
     def empty(cls, plan: Plan) -> "State":
@@ -62,7 +60,7 @@ class State:
             [kept(group, plan) for group in plan.groups],
             plan.groups,
             plan.group_columns,
-            no_rows(plan),
+            RowBatch.empty(plan.columns, plan.measure.dtype),
             *(plan.measure.lowest,) * 5,
             plan.cutting,
         )
@@ -75,30 +73,25 @@ class State:
             self.slices.opens = _moved_bits(self.slices.opens, self.punctuations, plan.punctuations)
             bits = self.waiting.bits if len(self.waiting.bits) else np.zeros(len(self.waiting), np.int64)
             bits = _moved_bits(bits, self.punctuations, plan.punctuations) if plan.punctuations else bits[:0]
-            self.waiting = Batch(self.waiting.slots, self.waiting.positions, bits, self.waiting.columns)
+            self.waiting = RowBatch(self.waiting.slots, self.waiting.positions, bits, self.waiting.columns)
             self.punctuations = plan.punctuations
-        kinds = {each.name: each.window.kind for each in plan.queries}
-        for memory in (self.fired, self.closed, self.contexts, self.sent, self.due, self.added, self.unseen):
-            for name in set(memory) - set(kinds):
+        self.kinds = {each.name: each.kind for each in plan.queries}
+        for memory in (self.own, self.emitted, self.added, self.unseen):
+            for name in set(memory) - set(self.kinds):
                 del memory[name]
-        for name, kind in kinds.items():
-            if kind == "rows":
-                self.fired.setdefault(name, np.zeros(0, np.int64))
-            elif kind == "punctuated":
-                self.closed.setdefault(name, np.full(self.slices.keys, self.watermark, self.slices.ends.dtype))
-            elif kind == "session":
-                self.due.setdefault(name, self.watermark)
-            elif kind == "user_aware":
-                self.contexts.setdefault(name, {})
+        for name, kind in self.kinds.items():
+            if name not in self.own:
+                self.own[name] = kind.start(self.slices.keys, self.watermark)
 
     def ensure_keys(self, keys: int) -> None:
         """Room for this many keys."""
         self.slices.ensure_keys(keys)
-        for name, array in self.fired.items():
-            self.fired[name] = grown(array, self.slices.keys)
-        for name, array in self.closed.items():
-            fresh = np.full(self.slices.keys - len(array), self.added.get(name, self.lowest), array.dtype)
-            self.closed[name] = np.concatenate([array, fresh]) if len(fresh) else array
+        for name, kind in self.kinds.items():
+            self.own[name] = kind.with_room(self.own[name], self.slices.keys, self.added.get(name, self.lowest))
+
+    def held(self) -> Held:
+        """What kinds of windows are told of it."""
+        return Held(self.slices, self.watermark, self.newest, self.rows > 0, self.rows_since)
 
     def copy(self) -> "State":
         """The same state, apart: what changes one does not change the other."""
@@ -117,14 +110,12 @@ class State:
             self.rows_since,
             self.unordered_until,
             self.cutting,
-            self.late,
+            self.rejected,
             self.rows,
             self.swept,
-            {name: array.copy() for name, array in self.fired.items()},
-            {name: array.copy() for name, array in self.closed.items()},
-            deepcopy(self.contexts),
-            dict(self.sent),
-            dict(self.due),
+            dict(self.kinds),
+            {name: self.kinds[name].copy(own) for name, own in self.own.items()},
+            dict(self.emitted),
             dict(self.added),
             dict(self.unseen),
             self.punctuations,
@@ -135,20 +126,20 @@ class State:
     @property
     def nbytes(self) -> int:
         """How much memory the arrays take; Python objects, in keys, contexts and lists of values, are not in it."""
-        arrays = [*vars(self.slices).values(), *self.fired.values(), self.waiting.slots, self.waiting.positions]
-        arrays += [self.waiting.bits, *self.closed.values()]
+        arrays = [*vars(self.slices).values(), self.waiting.slots, self.waiting.positions, self.waiting.bits]
         arrays += [column for pair in self.waiting.columns.values() for column in pair]
-        for sent in self.sent.values():
-            arrays += [sent.slots, sent.starts, sent.ends, sent.revisions]
-            arrays += [each for pair in sent.columns for each in pair if isinstance(each, np.ndarray)]
-        return int(sum(each.nbytes for each in [*arrays, *self.partials]))
+        for emitted in self.emitted.values():
+            arrays += [emitted.slots, emitted.starts, emitted.ends, emitted.revisions]
+            arrays += [each for pair in emitted.columns for each in pair if isinstance(each, np.ndarray)]
+        own = sum(kind.size(self.own[name]) for name, kind in self.kinds.items())
+        return own + int(sum(each.nbytes for each in [*arrays, *self.partials]))
 
     def weight(self, plan: Plan) -> int:
         """How many bytes it takes to save it, about; of Python objects, a few for each."""
         rows = 16 + 12 * len(self.waiting.columns)
-        sent = sum(len(each) * (32 + 12 * len(each.columns)) for each in self.sent.values())
+        emitted = sum(len(each) * (32 + 12 * len(each.columns)) for each in self.emitted.values())
         keys = len(self.keys) * 16 + self.slices.keys * 48
-        return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + sent
+        return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + emitted
 
     def mixed_until(self, query: Planned) -> Any:
         """The last row that some parts of an aggregate hold and others lack; none if all parts came together."""
@@ -185,7 +176,7 @@ class State:
                 "slots": self.waiting.slots,
                 "positions": self.waiting.positions,
                 "bits": self.waiting.bits,
-                "columns": {name: (_plain(data), valid) for name, (data, valid) in self.waiting.columns.items()},
+                "columns": {name: (plain_values(data), valid) for name, (data, valid) in self.waiting.columns.items()},
             },
             "watermark": self.watermark,
             "newest": self.newest,
@@ -193,32 +184,17 @@ class State:
             "unordered_until": self.unordered_until,
             "cutting": vars(self.cutting),
             "punctuations": list(self.punctuations),
-            "late": self.late,
+            "rejected": self.rejected,
             "rows": self.rows,
             "swept": self.swept,
-            "fired": self.fired,
-            "closed": self.closed,
-            "contexts": {
-                name: {slot: (each.windows, each.memory) for slot, each in contexts.items()}
-                for name, contexts in self.contexts.items()
-            },
-            "sent": {
-                name: (
-                    each.slots,
-                    each.starts,
-                    each.ends,
-                    each.revisions,
-                    tuple((_plain(values), valid) for values, valid in each.columns),
-                )
-                for name, each in self.sent.items()
-            },
-            "due": self.due,
+            "own": {name: self.kinds[name].save(own) for name, own in self.own.items()},
+            "emitted": {name: each.plain() for name, each in self.emitted.items()},
             "added": self.added,
             "unseen": self.unseen,
             "lacking": [(group, *part, newest) for (group, part), newest in self.lacking.items()],
         }
 
-    def moved(self, new: Plan) -> None:
+    def move_to(self, new: Plan) -> None:
         """Go on under another plan: partials that both keep stay, others start with no rows."""
         found_runs: dict[tuple[str, ...], Any] = {}
         known: dict[tuple[Any, ...], Any] = {}
@@ -254,11 +230,11 @@ class State:
         self.cutting = new.cutting
         self.slices.dirty[:] = 0
         columns = {}
-        for name, (data, valid) in no_rows(new).columns.items():
+        for name, (data, valid) in RowBatch.empty(new.columns, new.measure.dtype).columns.items():
             count = len(self.waiting)
             waits = self.waiting.columns.get(name)
             columns[name] = waits if waits is not None else (_blank(data, count), np.zeros(count, valid.dtype))
-        self.waiting = Batch(self.waiting.slots, self.waiting.positions, self.waiting.bits, columns)
+        self.waiting = RowBatch(self.waiting.slots, self.waiting.positions, self.waiting.bits, columns)
         self.fit(new)
 
 
@@ -273,16 +249,6 @@ def kept(group: Monoid, plan: Plan) -> Any:
     return Runs(group.columns[0].field.dtype) if keeps_runs(group) else Partials(group, bool(plan.tree.choice))
 
 
-def no_rows(plan: Plan) -> Batch:
-    """An empty batch of the columns that a plan reads."""
-    columns = {
-        name: (np.zeros(0, object if each.column.field.is_object else each.column.field.dtype), np.zeros(0, np.bool_))
-        for name, each in plan.columns.items()
-    }
-    ints = np.zeros(0, np.int64)
-    return Batch(ints, np.zeros(0, plan.measure.dtype), ints, columns)
-
-
 def _moved_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Array:
     """Bits that stood for the old columns, standing for the new ones; of columns that are gone they are left out."""
     moved = np.zeros_like(bits)
@@ -290,10 +256,6 @@ def _moved_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Arra
         if name in new:
             moved |= (bits >> k & 1) << new.index(name)
     return moved
-
-
-def _plain(values: Any) -> Any:
-    return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "O" else values
 
 
 def _blank(data: Any, count: int) -> Any:

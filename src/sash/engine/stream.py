@@ -3,18 +3,18 @@
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sash.engine import saving
+from sash.engine.changing import adapt
 from sash.engine.options import options_of, with_free_names
-from sash.engine.state import State, no_rows
-from sash.engine.step import Engine, adapt
+from sash.engine.reading import arrived, types_of
+from sash.engine.state import State
+from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
-from sash.engine.waiting import Batch
 from sash.errors import (
     BrokenStream,
     InvalidInput,
@@ -22,14 +22,14 @@ from sash.errors import (
     InvalidState,
     UnknownName,
 )
-from sash.plan.plan import Plan, make_plan
+from sash.plan.plan import Plan
+from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries
 from sash.plan.share import ColumnType
 from sash.swag.guard import Guard, guarded
-from sash.swag.values import Values
-from sash.windows.kinds import is_number
+from sash.windows.lengths import is_number
 
-__all__ = ["Stream", "as_bound", "bound", "step"]
+__all__ = ["Stream"]
 
 
 class Stream:
@@ -72,12 +72,11 @@ class Stream:
         if late not in ("count", "keep"):
             raise InvalidInput.option("late", late, "'count' or 'keep'")
         self._keeps_late = late == "keep"
-        self._late_rows: list[pa.Table] = []
+        self._rejected_rows: list[pa.Table] = []
         self._pending: list[Any] = []  # watermarks that came before the first row
         self._engine: Engine | None = None
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
-        self._broken: BaseException | None = None
         self._guard = Guard()
 
     @classmethod
@@ -92,8 +91,8 @@ class Stream:
         """A stream whose plan was made before its first rows came; `queries` and `types` are for saving it."""
         stream = cls.__new__(cls)
         stream.options, stream.queries = plan.options, tuple(queries)
-        stream._keeps_late, stream._late_rows = late == "keep", []
-        stream._pending, stream._types, stream._broken = [], dict(plan.columns if types is None else types), None
+        stream._keeps_late, stream._rejected_rows = late == "keep", []
+        stream._pending, stream._types = [], dict(plan.columns if types is None else types)
         stream._engine, stream._state = Engine(plan), State.empty(plan) if state is None else state
         stream._guard = Guard()
         return stream
@@ -103,63 +102,29 @@ class Stream:
     @guarded
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Take rows, then move the watermark, then send the windows that are due; bad input changes nothing."""
-        if self._broken is not None:
-            raise BrokenStream.since(self._broken)
         given = read_rows(rows)
-        if self._engine is not None:
-            return self._pushed(self._engine, given, watermark)
-        engine, state, types, pending = self._begin(given, watermark)
-        if engine is None:
-            self._pending = pending
+        if self._engine is not None and self._state is not None:
+            self._state, results = self._pushed(self._engine, self._state, given, watermark)
+            return results
+        if not given.names:
+            if watermark is not None:
+                self._pending = [_awaited(watermark, self._pending)]
             return pa.table({})
-        before = self._state, self._types, self._pending
+        engine, state, types = self._begin(given)
+        state, results = self._pushed(engine, state, given, watermark)
+        # Only now: if the first rows are refused, the next ones may be of other types.
         self._engine, self._state, self._types, self._pending = engine, state, types, []
-        try:
-            return self._pushed(engine, given, watermark)
-        except Exception:
-            # The first rows were refused: the next ones may be of other types.
-            self._engine, (self._state, self._types, self._pending) = None, before
-            raise
+        return results
 
-    def _pushed(self, engine: Engine, given: Rows, watermark: Any) -> pa.Table:
-        state = self._state
-        assert state is not None
-        plan = engine.plan
-        mark = state.watermark if watermark is None else engine.within_reach(plan.measure.position(watermark))
-        # Users' functions may fail at any row: then the push has not happened.
-        before = (state.copy(), list(self._late_rows)) if plan.calls_users else None
-        try:
-            return self._advanced(engine, state, given, mark)
-        except BaseException:
-            if before is not None:
-                (self._state, self._late_rows), self._broken = before, None
-            raise
-
-    def _advanced(self, engine: Engine, state: State, given: Rows, mark: Any) -> pa.Table:
-        plan = engine.plan
-        if given.count == 0 and not given.names:
-            return self._advance(engine, state, no_rows(plan), mark)
-        positions, valid = given.positions(plan.options.on, plan.measure)
-        judged = engine.judge(state, positions, valid)
-        batch = self._batch(plan, state, given, positions, judged.accepted)
-        if judged.late:
-            self._set_aside(given, judged.accepted)
-            state.late += judged.late
-        if len(batch):
-            newest = batch.positions[-1] if plan.options.in_order else batch.positions.max()
-            state.newest = max(state.newest, newest.item())
-        if plan.options.in_order:
-            mark = max(mark, state.newest)
-        elif plan.delay is not None and state.newest > plan.measure.lowest:
-            mark = max(mark, engine.within_reach(state.newest - plan.delay))
-        return self._advance(engine, state, batch, mark)
-
-    def _advance(self, engine: Engine, state: State, batch: Batch, mark: Any) -> pa.Table:
-        try:
-            return engine.advance(state, batch, mark)
-        except BaseException as error:  # an interrupt, too, leaves a push half done
-            self._broken = error
-            raise
+    def _pushed(self, engine: Engine, state: State, given: Rows, watermark: Any) -> tuple[State, pa.Table]:
+        if state.broken is not None:
+            raise BrokenStream.since(state.broken)
+        measure = engine.plan.measure
+        mark = None if watermark is None else measure.position(watermark)
+        state, results, rejected = engine.step(state, arrived(engine.plan, given), mark)
+        if len(rejected) and self._keeps_late:
+            self._rejected_rows.append(given.table().take(pa.array(rejected)))
+        return state, results
 
     def finish(self) -> pa.Table:
         """The end of the stream: everything that is complete is sent.
@@ -171,56 +136,25 @@ class Stream:
         """
         return self.push({}, watermark=math.inf)
 
-    def _begin(self, rows: Rows, watermark: Any) -> Any:
-        """The first rows tell the types: only then can there be a plan. Until then watermarks are put aside."""
-        if not rows.names:
-            return None, None, {}, self._pending if watermark is None else [_awaited(watermark, self._pending)]
-        types = bound(self.queries, rows)
-        measure = rows.measure(_known(rows, self.options.on))
-        keys = [_key_type(rows, name) for name in self.options.by]
+    def _begin(self, rows: Rows) -> tuple[Engine, State, dict[str, ColumnType]]:
+        """Make a plan: only the first rows tell the types. Watermarks that came before them count now."""
+        types = types_of(self.queries, rows)
+        measure = rows.measure(rows.known(self.options.on))
+        keys = [rows.arrow(rows.known(name)).type for name in self.options.by]
         plan = make_plan(self.queries, self.options, types, measure, keys)
-        state = State.empty(plan)
-        engine = Engine(plan)
+        state, engine = State.empty(plan), Engine(plan)
         pending, self._pending = self._pending, []  # if one does not fit, it is refused once
-        state.watermark = max([state.watermark, *(engine.within_reach(measure.position(each)) for each in pending)])
+        for each in pending:
+            state.watermark = engine.watermarks.after(state.watermark, measure.lowest, measure.position(each))
         self._pending = pending
-        return engine, state, types, []
+        return engine, state, types
 
-    def _batch(self, plan: Plan, state: State, rows: Rows, positions: Any, accepted: Any) -> Batch:
-        """The accepted rows, checked; keys are given their slots last, when nothing can be refused any more."""
-        columns = {}
-        for name, kind in plan.columns.items():
-            columns[name] = _taken(*as_bound(name, rows.column(name), kind), accepted)
-        bits = np.zeros(0, np.int64)
-        for k, name in enumerate(plan.punctuations):
-            given = rows.column(name)
-            if given.column.field.code != "b1" and not (given.valid is not None and not given.valid.any()):
-                raise InvalidInput.option(f"Column {name!r} of a punctuated window", given.column, "boolean")
-            flags = np.asarray(given.data).astype(np.bool_)
-            flags = flags if given.valid is None else flags & given.valid
-            bits = (bits if k else np.zeros(rows.count, np.int64)) | flags.astype(np.int64) << k
-        keys = [rows.key(name) for name in plan.options.by]
-        if accepted is not None:
-            positions = positions[accepted]
-            bits = bits[accepted] if len(bits) else bits
-            keys = [_keys_taken(each, accepted) for each in keys]
-        slots = state.keys.slots(keys, len(positions)) if keys else _one_key(state, len(positions))
-        return Batch(slots, positions, bits, columns)
-
-    # --- rows that came too late -------------------------------------------------------------------
-
-    def _set_aside(self, rows: Rows, accepted: Any) -> None:
-        if self._keeps_late:
-            table = rows.table()
-            mask = np.ones(rows.count, np.bool_)
-            if accepted is not None:
-                mask[accepted] = False
-            self._late_rows.append(table.filter(pa.array(mask)))
+    # --- rejected rows -------------------------------------------------------------------------------
 
     @property
     def late_count(self) -> int:
         """How many rows came too late, or had no position: they are part of no window."""
-        return 0 if self._state is None else self._state.late
+        return 0 if self._state is None else self._state.rejected
 
     @guarded
     def late(self) -> pa.Table:
@@ -234,7 +168,7 @@ class Stream:
         """
         if not self._keeps_late:
             raise InvalidInput.option("late", "count", "'keep' for late rows to be kept: Stream(…, late='keep')")
-        kept, self._late_rows = self._late_rows, []
+        kept, self._rejected_rows = self._rejected_rows, []
         return pa.concat_tables(kept, promote_options="permissive") if kept else pa.table({})
 
     # --- queries that come and go --------------------------------------------------------------------
@@ -297,15 +231,15 @@ class Stream:
         >>> sash.Stream.restore(stream.save(), ten).finish().column("n").to_pylist()
         [2]
         """
-        if self._broken is not None:
-            raise BrokenStream.since(self._broken)
+        if self._state is not None and self._state.broken is not None:
+            raise BrokenStream.since(self._state.broken)
         return saving.save(
             self.queries,
             self.options,
             self._types,
             self._engine,
             self._state,
-            self._late_rows,
+            self._rejected_rows,
             self._keeps_late,
             self._pending,
         )
@@ -319,8 +253,8 @@ class Stream:
             raise InvalidQuery.none()
         stream = cls.__new__(cls)
         stream.options = saved.options
-        stream._keeps_late, stream._late_rows = saved.keeps_late, saved.late_rows
-        stream._pending, stream._types, stream._broken = saved.pending, saved.types, None
+        stream._keeps_late, stream._rejected_rows = saved.keeps_late, saved.late_rows
+        stream._pending, stream._types = saved.pending, saved.types
         stream._engine = stream._state = None
         stream._guard = Guard()
         old = dict(saved.queries)
@@ -381,7 +315,7 @@ class Stream:
     @property
     def combines(self) -> int:
         """How often two partials were combined, about: once for each row, and as windows were finished."""
-        return 0 if self._engine is None or self._state is None else self._engine.combines + self._state.rows
+        return 0 if self._engine is None or self._state is None else self._engine.trigger.combines + self._state.rows
 
     @property
     def state_bytes(self) -> int:
@@ -393,23 +327,6 @@ class Stream:
         names = ", ".join(each.name for each in self.queries)
         rows = 0 if self._state is None else self._state.rows
         return f"<sash.Stream of {names}: {rows} rows, {self.late_count} late, watermark {self.watermark}>"
-
-
-def step(plan: Plan, state: State, rows: Any, watermark: Any = None) -> tuple[State, pa.Table, pa.Table]:
-    """One push as a function: the state that is given stays as it is; gives the next one, results, and late rows.
-
-    >>> import sash
-    >>> from sash.engine.state import State
-    >>> queries = [sash.query("n", sash.tumbling(10), n=sash.count())]
-    >>> plan = sash.explain({"t": [0]}, queries, on="t")
-    >>> state, results, late = step(plan, State.empty(plan), {"t": [3, 11]}, watermark=10)
-    >>> results.to_pylist(), late.num_rows
-    ([{'query': 'n', 'window_start': 0, 'window_end': 10, 'n': 1}], 0)
-    """
-    stream = Stream.of(plan, state.copy(), late="keep")
-    results = stream.push(rows, watermark)
-    assert stream._state is not None
-    return stream._state, results, stream.late()
 
 
 def _awaited(watermark: Any, before: list[Any]) -> Any:
@@ -430,88 +347,3 @@ def _awaited(watermark: Any, before: list[Any]) -> Any:
     except TypeError as error:
         expected = f"of one kind with the one before, {before[0]!r}"
         raise InvalidInput.option("watermark", watermark, expected) from error
-
-
-def _known(rows: Rows, name: str) -> str:
-    return rows.known(name)
-
-
-def bound(queries: Sequence[Query], rows: Rows) -> dict[str, ColumnType]:
-    """The types of all columns that could be asked for; a column may have nulls later even if it has none yet."""
-    wanted = dict.fromkeys(name for each in queries for _, template in each.aggregates for name in template.columns)
-    wanted |= dict.fromkeys(name for each in queries for name in each.window.columns)
-    types = {}
-    for name in rows.names:
-        if name in wanted:
-            types[name] = _type_of(rows, name)
-        else:
-            try:
-                types[name] = _type_of(rows, name)
-            except Exception:  # noqa: S112  # a column that nobody asks for may be anything
-                continue
-    for name in wanted:
-        _known(rows, name)
-    return types
-
-
-def _type_of(rows: Rows, name: str) -> ColumnType:
-    values = rows.column(name)
-    arrow = rows.arrow(name).type
-    if pa.types.is_dictionary(arrow):
-        arrow = arrow.value_type
-    if pa.types.is_null(arrow):
-        arrow = pa.float64()
-    return ColumnType(replace(values.column, nullable=True), arrow)
-
-
-def _key_type(rows: Rows, name: str) -> Any:
-    return rows.arrow(_known(rows, name)).type
-
-
-def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
-    """Data and validity of a column in the type that the plan was made for."""
-    data, valid = values.data, values.valid
-    field = kind.column.field
-    if valid is None:
-        valid = np.ones(len(data), np.bool_)
-    if field.is_object:
-        known = values.column.field
-        if (not known.is_object or known.decimal != field.decimal) and valid.any():
-            raise InvalidInput.changed(name, values.column, kind.column)
-        objects = np.empty(len(data), object)
-        objects[:] = data if values.column.field.is_object else [None] * len(data)
-        return objects, valid
-    if values.column.field.is_object:
-        raise InvalidInput.changed(name, values.column, kind.column)
-    if values.column.is_time != kind.column.is_time and valid.any():
-        raise InvalidInput.changed(name, values.column, kind.column)
-    if data.dtype != field.dtype:
-        if not np.can_cast(data.dtype, field.dtype, "safe") and valid.any():
-            # Whole floats pass for integers, as pandas makes them of integers with nulls.
-            fits = data.dtype.kind in "iuf" and field.dtype.kind in "iuf"
-            if data.dtype.kind == "f":
-                whole = np.isfinite(data) & (np.trunc(data) == data) & (np.abs(data) < 2**53)
-                fits = fits and bool((whole | ~valid).all())
-                data = np.where(whole, data, 0)
-            cast = data.astype(field.dtype) if fits else None
-            if cast is None or not (cast.astype(data.dtype) == data)[valid].all():
-                raise InvalidInput.changed(name, values.column, kind.column)
-        data = data.astype(field.dtype)
-    return data, valid
-
-
-def _one_key(state: State, rows: int) -> Any:
-    """Without a key, all rows have the same slot."""
-    if rows and not state.keys.capacity:
-        state.keys.slots([], 1)
-    return np.zeros(rows, np.int64)
-
-
-def _taken(data: Any, valid: Any, places: Any) -> tuple[Any, Any]:
-    return (data, valid) if places is None else (data[places], valid[places])
-
-
-def _keys_taken(column: Any, places: Any) -> Any:
-    if isinstance(column, list):
-        return [column[place] for place in places.tolist()]
-    return column.take(pa.array(places))

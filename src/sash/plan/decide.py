@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from sash.windows.kinds import Context
+from sash.windows.window import Context
 
 __all__ = [
     "Decision",

@@ -4,28 +4,22 @@ import hashlib
 import html
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.monoid import Column, Monoid, of_partials
-from sash.errors import InvalidInput, InvalidQuery, InvalidWindow, UnknownName
-from sash.plan.decide import SLIDE_FROM, Decision, Traits, keeps_rows, needs_splits, removes_rows, takes_tree
-from sash.plan.query import Query
-from sash.plan.share import ColumnType, Reading, grouped, keeps_runs, readings_of, view_of
+from sash.algebra.monoid import Monoid
+from sash.kinds.kind import Kind
+from sash.plan.decide import SLIDE_FROM, Decision, Traits
+from sash.plan.share import ColumnType, Reading
 from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
-from sash.slicing.slicer import Edges, Progression, cutty, pairs
-from sash.windows.kinds import Context, Window, length_on
+from sash.slicing.slicer import Edges
 from sash.windows.measure import Measure
+from sash.windows.window import Window
 
-__all__ = ["Cutting", "Options", "Plan", "Planned", "as_html", "as_text", "make_plan", "of_slices"]
-
-MOST_WINDOWS = 10_000_000  # that hold one row: more is a mistake in a unit
+__all__ = ["Cutting", "Options", "Plan", "Planned", "as_html", "as_text"]
 
 
 @dataclass(frozen=True)
@@ -48,12 +42,18 @@ class Planned:
 
     name: str
     text: str
-    window: Window
+    kind: Kind
     views: tuple[View | None, ...]
     readings: tuple[Reading, ...]
     traits: Traits
     removal: Decision
     slices_per_window: float
+
+    @property
+    def window(self) -> Window:
+        """Its window, in positions."""
+        found: Window = self.kind.window
+        return found
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Cutting:
     queries: tuple[str, ...]  # names
     is_ordered: bool
     is_each_row: bool
-    sessions: tuple[tuple[str, Any], ...]  # names and gaps
+    gaps: tuple[tuple[str, Any], ...]  # of queries whose rows are cut where they are so far apart
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,8 @@ class Plan:
     @property
     def cutting(self) -> Cutting:
         """How rows are cut under this plan: a state keeps it, for the next change of queries."""
-        windows: list[tuple[str, Any]] = [(each.name, each.window) for each in self.queries]
-        sessions = tuple((name, window.gap) for name, window in windows if window.kind == "session")
-        return Cutting(tuple(name for name, _ in windows), self.is_ordered, self.cuts.is_each_row, sessions)
+        gaps = tuple((each.name, each.kind.gap()) for each in self.queries if each.kind.gap() is not None)
+        return Cutting(tuple(each.name for each in self.queries), self.is_ordered, self.cuts.is_each_row, gaps)
 
     @property
     def has_revisions(self) -> bool:
@@ -128,7 +127,7 @@ class Plan:
         found: dict[Any, list[Planned]] = {}
         for place, each in enumerate(self.queries):
             key: Any = place
-            if each.window.kind == "grid" and not self.has_revisions:
+            if each.kind.shared_grid is not None and not self.has_revisions:
                 views = tuple(None if view is None else (view.monoid.key, view.places) for view in each.views)
                 key = views, tuple((r.name, r.group, r.output, str(r.arrow)) for r in each.readings)
             found.setdefault(key, []).append(each)
@@ -138,13 +137,14 @@ class Plan:
     def calls_users(self) -> bool:
         """Whether functions of users are called, which may fail."""
         templates = [reading.template for each in self.queries for reading in each.readings]
-        kinds = [each.window.kind for each in self.queries]
-        return any(isinstance(each, Aggregate) for each in templates) or any(kind.startswith("user") for kind in kinds)
+        return any(isinstance(each, Aggregate) for each in templates) or any(
+            each.kind.calls_user for each in self.queries
+        )
 
     @cached_property
     def by_themselves(self) -> tuple[Planned, ...]:
-        """Queries that are not on a grid."""
-        return tuple(each for each in self.queries if each.window.kind != "grid")
+        """Queries that are not on a grid that others share."""
+        return tuple(each for each in self.queries if each.kind.shared_grid is None)
 
     def bytes_per_slice(self) -> int:
         """How much one slice takes: what it covers, and its partials."""
@@ -260,187 +260,3 @@ def _unit(length: float, measure: Measure) -> str:
     if measure.kind.value == "time":
         return f"{length / 1e6:.4g} s"
     return f"{length:.4g}"
-
-
-def _check_overlap(name: str, window: Any) -> None:
-    """Refuse what would run for days, in a kernel that cannot be interrupted."""
-    if window.kind in ("grid", "cumulative") and window.size / window.every > MOST_WINDOWS:
-        raise InvalidWindow.too_many(name, window.size / window.every, MOST_WINDOWS)
-
-
-def _reach(windows: Sequence[Window]) -> float:
-    """Floats beyond it are too coarse for some window: neighbouring edges would be one number."""
-    lengths = [
-        float(getattr(window, name))
-        for window in windows
-        for name in ("size", "every", "gap")
-        if isinstance(getattr(window, name, None), int | float) and not window.by_count
-    ]
-    return 2.0**52 * min(lengths, default=math.inf)
-
-
-def make_plan(
-    queries: Sequence[Query],
-    options: Options,
-    types: Mapping[str, ColumnType],
-    measure: Measure,
-    key_types: Sequence[Any],
-) -> Plan:
-    """Decide all that queries and types can decide; what makes no sense is refused in the user's words."""
-    lateness = length_on(measure, "allowed_lateness", options.lateness)
-    delay = None if options.delay is None else length_on(measure, "watermark", options.delay)
-    for each in queries:
-        for column in each.window.columns:
-            if column not in types:
-                raise UnknownName.of("column", column, types)
-        for result, _ in each.aggregates:
-            if result in options.by:
-                raise InvalidQuery.reserved(each.name, result, options.by)
-    groups, group_columns, readings = grouped(queries, types)
-    windows = [each.window.on(measure) for each in queries]
-    measure = measure.within(_reach(windows), options.is_table)
-    for each, window in zip(queries, windows, strict=True):
-        _check_overlap(each.name, window)
-    columns = {name: types[name] for names in group_columns for name in names}
-    watched = tuple(dict.fromkeys(name for window in windows if window.kind == "user_aware" for name in window.columns))
-    columns |= {name: types[name] for name in watched}
-    traits = [_traits(each, window) for each, window in zip(queries, windows, strict=True)]
-    rows = keeps_rows(options.in_order, traits)
-    edges = Edges.of(*_edges(windows), measure.dtype)
-    spans = [_slices_per_window(window, edges) for window in windows]
-    compiled = all(group.is_compiled or keeps_runs(group) for group in groups)
-    each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
-    views: dict[Any, View] = {}
-    planned = tuple(
-        Planned(
-            each.name,
-            str(each),
-            window,
-            tuple(view_of(group, readings[each.name], k, views) for k, group in enumerate(groups)),
-            readings_of(readings[each.name], group_columns),
-            trait,
-            removes_rows(options.in_order, trait),
-            span,
-        )
-        for each, window, trait, span in zip(queries, windows, traits, spans, strict=True)
-    )
-    punctuations = tuple(dict.fromkeys(w.columns[0] for w in windows if w.kind == "punctuated"))
-    for name in punctuations:
-        if not pa.types.is_boolean(types[name].arrow) and not pa.types.is_null(types[name].arrow):
-            raise InvalidInput.option(f"Column {name!r} of a punctuated window", types[name].arrow, "boolean")
-    if len(punctuations) > 62:
-        raise InvalidInput.option("The number of punctuation columns", len(punctuations), "at most 62")
-    longest = max((span for span in spans if math.isfinite(span)), default=1.0)
-    return Plan(
-        options,
-        measure,
-        lateness,
-        delay,
-        tuple(key_types),
-        columns,
-        groups,
-        group_columns,
-        planned,
-        punctuations,
-        watched,
-        edges,
-        _cuts(windows, each_row),
-        rows,
-        needs_splits(options.in_order, traits),
-        takes_tree(longest if not each_row else math.inf, compiled),
-        _result_columns(planned),
-    )
-
-
-def of_slices(plan: Plan) -> Plan:
-    """The same plan over rows that are slices already: their columns are the fields of partials.
-
-    A slice stands at its start, so every window that holds a row of it holds it.
-    """
-    names = tuple(
-        tuple(f"sash partial {g}.{k}" for k in range(len(group.fields))) for g, group in enumerate(plan.groups)
-    )
-    columns = {}
-    for group, own in zip(plan.groups, names, strict=True):
-        times = _time_fields(group)
-        for each, name, is_time in zip(group.fields, own, times, strict=True):
-            arrow = pa.null() if each.is_object or each.is_array else pa.from_numpy_dtype(each.dtype)
-            columns[name] = ColumnType(Column(each, is_time=is_time), arrow)
-    return replace(plan, groups=tuple(map(of_partials, plan.groups)), group_columns=names, columns=columns)
-
-
-def _time_fields(group: Monoid) -> list[bool]:
-    """Which fields of a partial are dates or times of the input."""
-    found = []
-    for component in group.components:
-        inputs = [group.columns[i] for i in component.inputs]
-        for place, each in enumerate(component.fields):
-            found.append(component.selective and place < len(inputs) and inputs[place].is_time and each.code == "i8")
-    return found
-
-
-def _traits(query: Query, window: Window) -> Traits:
-    return Traits(
-        window.context,
-        window.kind == "session",
-        window.by_count,
-        all(each.commutative for _, each in query.aggregates),
-        all(each.invertible for _, each in query.aggregates),
-    )
-
-
-def _result_columns(queries: Sequence[Planned]) -> tuple[tuple[str, Any], ...]:
-    """One column per name of a result; where two queries have the same name, a type that holds both."""
-    found: dict[str, Any] = {}
-    for each in queries:
-        for reading in each.readings:
-            known = found.get(reading.name, reading.arrow)
-            if known is not None and reading.arrow is not None and known != reading.arrow:
-                both = (known, reading.arrow)
-                numbers = all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in both)
-                if not numbers or (pa.uint64() in both and not any(map(pa.types.is_floating, both))):
-                    raise InvalidQuery.types(reading.name, known, reading.arrow)
-                known = (
-                    pa.float64() if pa.types.is_floating(known) or pa.types.is_floating(reading.arrow) else pa.int64()
-                )
-            found[reading.name] = known
-    return tuple(found.items())
-
-
-def _edges(windows: Sequence[Window]) -> tuple[list[Progression], list[Any]]:
-    progressions: list[Progression] = []
-    points: list[Any] = []
-    for window in windows:
-        w: Any = window
-        if window.kind == "grid":
-            progressions += pairs(w.grid)
-        elif window.kind == "cumulative":
-            progressions += cutty(w.grid)
-        elif window.kind == "landmark":
-            points += [w.start, w.end]
-    return progressions, points
-
-
-def _cuts(windows: Sequence[Window], each_row: bool) -> Cuts:
-    counted: list[Any] = [window for window in windows if window.kind == "rows"]
-    sessions: list[Any] = [window for window in windows if window.kind == "session"]
-    ranks = sorted({(w.every, phase % w.every) for w in counted for phase in (0, w.size)})
-    return Cuts(
-        np.array([every for every, _ in ranks], np.int64),
-        np.array([phase for _, phase in ranks], np.int64),
-        min((w.gap for w in sessions), default=-1),
-        each_row,
-        any(window.kind == "punctuated" for window in windows),
-    )
-
-
-def _slices_per_window(window: Window, edges: Edges) -> float:
-    """How many slices a window has, if every cell has rows."""
-    w: Any = window
-    if window.kind in ("grid", "cumulative"):
-        return max(1.0, edges.per_unit() * float(w.size))
-    if window.kind == "landmark":
-        return max(1.0, edges.per_unit() * float(w.end - w.start))
-    if window.kind == "rows":
-        return max(1.0, float(w.size / w.every))
-    return math.inf if window.kind in ("user_aware", "user_free") else float(getattr(w, "rows", 1))

@@ -7,7 +7,7 @@ from typing import Any, Never
 
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidWindow
-from sash.windows.kinds import Window
+from sash.windows.window import Window
 
 __all__ = ["RESERVED_NAMES", "Query", "described", "named_queries", "query"]
 

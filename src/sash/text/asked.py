@@ -18,7 +18,7 @@ from sash.text.functions import Functions, functions_of
 from sash.text.parsing import statements
 from sash.text.syntax import FrameSpec, Function, Item, Select
 from sash.text.windows import frame_of, order_of, reach_of, window_in_brackets, window_of_function
-from sash.windows.kinds import Window
+from sash.windows.window import Window
 
 __all__ = ["Asked", "parse", "queries"]
 

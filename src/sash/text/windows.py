@@ -9,8 +9,9 @@ from sash.engine.rolling import EVER, Frame, frame
 from sash.errors import InvalidText, SashError
 from sash.text.expressions import Column
 from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Length
+from sash.windows.built_in import cumulative, punctuated, session, sliding, tumbling
 from sash.windows.duration import Duration
-from sash.windows.kinds import Window, cumulative, punctuated, session, sliding, tumbling
+from sash.windows.window import Window
 
 __all__ = ["frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
 

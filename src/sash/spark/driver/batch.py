@@ -68,7 +68,7 @@ def aggregate(
         rows = rows.select(*map(column, dict.fromkeys([*plan.options.by, on, *plan.columns, *plan.punctuations])))
         hot = _hot(rows, plan.options.by, on, plan.measure, _reach(plan))
     pieces = _packed(rows, plan.options.by, on, plan.measure, budget, hot)
-    newest = _newest(rows, plan) if any(each.window.kind == "last_rows" for each in plan.queries) else None
+    newest = _newest(rows, plan) if any(each.kind.needs_newest for each in plan.queries) else None
     return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, budget, hot, newest), schema)
 
 
@@ -165,18 +165,8 @@ def _check_bounded(rows: DataFrame, what: str) -> None:
 
 def _reach(plan: Plan) -> Reach | None:
     """How far back the windows of a plan look; None where it is rows that decide."""
-    lengths: list[Any] = []
-    for each in plan.queries:
-        window: Any = each.window
-        if window.kind in ("grid", "cumulative"):
-            lengths.append(window.size)
-        elif window.kind == "landmark":
-            lengths.append(window.end - window.start)
-        elif window.kind == "user_free" and window.reach is not None:
-            lengths.append(window.reach)
-        else:
-            return None
-    return Reach(max(lengths))
+    lengths = [each.kind.lookback for each in plan.queries]
+    return None if None in lengths else Reach(max(lengths))
 
 
 def _newest(rows: DataFrame, plan: Plan) -> Any:

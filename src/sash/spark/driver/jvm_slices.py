@@ -18,7 +18,8 @@ from pyspark.sql import types as spark
 from sash.algebra.monoid import Component
 from sash.errors import InvalidInput
 from sash.plan.decide import Decision
-from sash.plan.plan import Plan, of_slices
+from sash.plan.plan import Plan
+from sash.plan.planner import of_slices
 from sash.plan.share import keeps_runs
 from sash.spark.driver.schema import column
 from sash.windows.measure import MeasureKind
@@ -26,7 +27,6 @@ from sash.windows.measure import MeasureKind
 __all__ = ["aggregate_in_spark", "can_finish", "can_slice", "position_of", "sliced"]
 
 Fields = list[Column | None]
-_KINDS = ("grid", "cumulative", "landmark")
 # Each adds an expression per row; beyond it, cutting by a sorted array in a kernel is cheaper.
 _MOST_PROGRESSIONS = 64
 _ARRIVAL = "_arrival"
@@ -40,7 +40,7 @@ _HERE = "the value"  # stands in a message where Spark puts the value of a row
 def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
     """Whether Spark can cut these windows and has every piece of their partials."""
     for each in plan.queries:
-        if each.window.kind not in _KINDS:
+        if not each.kind.spark_slices:
             return Decision(False, f"the edges of {each.text.partition(':')[0]!r} depend on rows")
     if plan.measure.kind is MeasureKind.FLOAT:
         return Decision(False, f"{plan.options.on!r} is a float, and Spark would round edges in its own way")
@@ -97,10 +97,9 @@ def slice_of(plan: Plan, position: Column) -> Column:
 def can_finish(plan: Plan, schema: spark.StructType) -> Decision:
     """Whether a slice is a window, and Spark has the aggregates themselves: then there is nothing left to do."""
     query = plan.queries[0]
-    window: Any = query.window
     if isinstance(schema[plan.options.on].dataType, spark.DateType):
         return Decision(False, "the edges of a date have no time zone")
-    if len(plan.queries) > 1 or window.kind != "grid" or window.size != window.every:
+    if len(plan.queries) > 1 or not query.kind.is_one_slice:
         return Decision(False, "windows are more than one slice")
     for reading in query.readings:
         kinds = [schema[name].dataType for name in reading.template.columns]

@@ -37,7 +37,7 @@ from sash.spark.wire.stream_lines import sent_schema
 from sash.spark.worker.stream_tasks import OpenTask, SendTask
 from sash.spark.worker.task import as_function
 from sash.windows.duration import Duration
-from sash.windows.kinds import length_on
+from sash.windows.lengths import length_on
 from sash.windows.measure import Measure, MeasureKind
 
 __all__ = ["aggregate", "explain", "rolling"]

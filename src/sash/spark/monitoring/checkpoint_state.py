@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from sash.engine.looking import open_windows, slices_of
+from sash.engine.inspection import open_windows, slices_of
 from sash.errors import InvalidInput, InvalidState, sentence_of
 from sash.plan.plan import as_html, as_text
 from sash.plan.query import Query, named_queries

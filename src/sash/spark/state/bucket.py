@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sash.algebra.kept import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
-from sash.engine.looking import next_end, open_count
+from sash.engine.inspection import next_end, open_count
 from sash.engine.results import arrow_of
 from sash.engine.rolling import Framing, framed
 from sash.engine.saving import load as load_stream

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sash.engine.stream import bound
+from sash.engine.reading import types_of
 from sash.engine.tables import read_rows
-from sash.plan.plan import Options, Plan, make_plan, of_slices
+from sash.plan.plan import Options, Plan
+from sash.plan.planner import make_plan, of_slices
 from sash.plan.query import Query
 from sash.plan.share import ColumnType
 
@@ -23,7 +24,7 @@ class Recipe:
     is_sliced: bool = False  # the rows are slices already
 
     def types(self) -> dict[str, ColumnType]:
-        return bound(self.queries, read_rows(self.schema.empty_table()))
+        return types_of(self.queries, read_rows(self.schema.empty_table()))
 
     def plan(self) -> Plan:
         given = read_rows(self.schema.empty_table())

@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 
-from sash.plan.plan import Plan, of_slices
+from sash.plan.plan import Plan
+from sash.plan.planner import of_slices
 
 __all__ = ["with_seen"]
 

@@ -30,8 +30,7 @@ _MOST_STEPS = 10_000
 
 def windows_per_row(plan: Plan) -> float:
     """How many windows a row can be in."""
-    sized = [each.window for each in plan.queries if each.window.kind in ("grid", "cumulative")]
-    return float(sum(max(1.0, window.size / window.every) for window in sized))  # type: ignore[attr-defined]
+    return sum(each.kind.windows_per_row for each in plan.queries)
 
 
 @dataclass(frozen=True)

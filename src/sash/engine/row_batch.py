@@ -1,4 +1,7 @@
-"""Rows that wait until no earlier row can come, in the order of their positions, ties by arrival."""
+"""Rows as the engine sees them: arrays.
+
+Rows that wait until no earlier one can come lie in the order of their positions, ties by arrival.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from sash.errors import InvalidState
 from sash.plan.share import ColumnType
 from sash.slicing.slices import Array, checked
 
-__all__ = ["Batch", "order_by_key"]
+__all__ = ["RowBatch", "order_by_key"]
 
 
 @kernel
@@ -50,8 +53,8 @@ def _thawed(name: str, given: Any, kind: ColumnType, rows: int) -> tuple[Array, 
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Some rows as the engine sees them: whose, where, which punctuations, and the columns that aggregates read."""
+class RowBatch:
+    """Some rows: their keys' slots, positions, punctuations, and the columns that aggregates read."""
 
     slots: Array
     positions: Array
@@ -62,7 +65,17 @@ class Batch:
         return len(self.slots)
 
     @classmethod
-    def thawed(cls, frozen: Any, dtype: Any, columns: Mapping[str, ColumnType]) -> "Batch":
+    def empty(cls, columns: Mapping[str, ColumnType], dtype: Any) -> "RowBatch":
+        """No rows, of these columns."""
+        kinds = {
+            name: object if each.column.field.is_object else each.column.field.dtype for name, each in columns.items()
+        }
+        ints = np.zeros(0, np.int64)
+        none = {name: (np.zeros(0, kind), np.zeros(0, np.bool_)) for name, kind in kinds.items()}
+        return cls(ints, np.zeros(0, dtype), ints, none)
+
+    @classmethod
+    def thawed(cls, frozen: Any, dtype: Any, columns: Mapping[str, ColumnType]) -> "RowBatch":
         """Rows that were saved, with these of their columns, if they are in order."""
         if not isinstance(frozen, dict) or not isinstance(found := frozen.get("columns"), dict):
             raise InvalidState.damaged("the rows that wait are not whole")
@@ -76,18 +89,18 @@ class Batch:
             slots, positions, bits, {name: _thawed(name, found.get(name), kind, rows) for name, kind in columns.items()}
         )
 
-    def part(self, begin: int, end: int) -> "Batch":
+    def part(self, begin: int, end: int) -> "RowBatch":
         """A stretch of rows."""
         if begin == 0 and end >= len(self):
             return self
         columns = {name: (data[begin:end], valid[begin:end]) for name, (data, valid) in self.columns.items()}
-        return Batch(self.slots[begin:end], self.positions[begin:end], self.bits[begin:end], columns)
+        return RowBatch(self.slots[begin:end], self.positions[begin:end], self.bits[begin:end], columns)
 
-    def taken(self, places: Array) -> "Batch":
+    def taken(self, places: Array) -> "RowBatch":
         """These rows, in this order."""
         columns = {name: (data[places], valid[places]) for name, (data, valid) in self.columns.items()}
         bits = self.bits[places] if len(self.bits) else self.bits
-        return Batch(self.slots[places], self.positions[places], bits, columns)
+        return RowBatch(self.slots[places], self.positions[places], bits, columns)
 
     def extent(self, is_sorted: bool) -> tuple[Any, Any]:
         """The smallest and the largest position."""
@@ -95,11 +108,11 @@ class Batch:
             return self.positions[0], self.positions[-1]
         return self.positions.min(), self.positions.max()
 
-    def by_key(self, keys: int) -> "Batch":
+    def by_key(self, keys: int) -> "RowBatch":
         """The same rows key by key, each key's in their order: so that what is known of a key is looked up once."""
         return self.taken(order_by_key(self.slots, keys))
 
-    def with_newer(self, newer: "Batch") -> "Batch":
+    def with_newer(self, newer: "RowBatch") -> "RowBatch":
         """These rows and those that came after them, sorted by position; of equals the older is first."""
         if not len(newer):
             return self
@@ -109,7 +122,7 @@ class Batch:
                 name: tuple(np.concatenate([mine, other]) for mine, other in zip(own, newer.columns[name], strict=True))
                 for name, own in self.columns.items()
             }
-            joined = Batch(
+            joined = RowBatch(
                 np.concatenate([self.slots, newer.slots]),
                 np.concatenate([self.positions, newer.positions]),
                 np.concatenate([self.bits, newer.bits]),

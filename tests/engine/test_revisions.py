@@ -14,8 +14,8 @@ def test_what_was_sent_is_forgotten_once_the_session_in_its_place_is_final() -> 
             found = stream.push({"t": [start + each for each in positions]}, watermark=start + mark).to_pylist()
             revisions += [row["revision"] for row in found]
             assert stream.state is not None
-            most = max(most, len(stream.state.sent["q"]))
-        assert stream.state is not None and len(stream.state.sent["q"]) == 0
+            most = max(most, len(stream.state.emitted["q"]))
+        assert stream.state is not None and len(stream.state.emitted["q"]) == 0
     assert revisions == [0, 1] * 100
     assert most == 1
 
@@ -29,20 +29,20 @@ def test_keys_are_freed_with_what_was_sent_of_them() -> None:
         stream.push({"t": [at + 4] * 40, "k": keys})
         assert stream.state is not None
         sizes.append(stream.state_bytes)
-        assert len(stream.state.sent["q"]) <= 80
+        assert len(stream.state.emitted["q"]) <= 80
     assert max(sizes[200:]) <= max(sizes[:200])
 
 
 def test_an_open_session_remembers_each_of_those_that_it_joined() -> None:
     stream = sash.Stream(VISITS, on="t", allowed_lateness=60)
     stream.push({"t": range(0, 50, 5)}, watermark=60)
-    assert stream.state is not None and len(stream.state.sent["q"]) == 10
+    assert stream.state is not None and len(stream.state.emitted["q"]) == 10
     # Rows between them make one of all, which is open for as long as rows follow.
     stream.push({"t": [*range(2, 50, 5), *range(50, 150, 3)]})
     stream.push({}, watermark=140)
-    assert len(stream.state.sent["q"]) == 10
+    assert len(stream.state.emitted["q"]) == 10
     found = stream.push({}, watermark=154).to_pylist()
     assert [(row["window_start"], row["window_end"], row["revision"]) for row in found] == [(0, 153, 1)]
-    assert len(stream.state.sent["q"]) == 1
+    assert len(stream.state.emitted["q"]) == 1
     stream.push({}, watermark=214)
-    assert len(stream.state.sent["q"]) == 0
+    assert len(stream.state.emitted["q"]) == 0

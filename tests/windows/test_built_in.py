@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import sash
 from sash.errors import InvalidInput, InvalidWindow, SashError
 from sash.windows.duration import Duration
-from sash.windows.kinds import LONGEST, Context, Window, length_on
+from sash.windows.lengths import LONGEST, length_on
 from sash.windows.measure import Measure
+from sash.windows.window import Context, Window
 
 TIME = Measure.of(pa.timestamp("us"))
 INTEGER = Measure.of(pa.int64())

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import sash
-from sash.engine.looking import next_end, open_count, open_windows
+from sash.engine.inspection import next_end, open_count, open_windows
 
 
 def looked_at(window: Any, rows: list[Any], watermark: Any) -> tuple[Any, int, list[tuple[Any, Any]]]:

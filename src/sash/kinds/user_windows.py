@@ -1,4 +1,4 @@
-"""Calls into windows that users wrote: what they raise and what they give is worded as theirs."""
+"""Calls into windows that users wrote: what they raise and what they return is checked and worded as theirs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +7,11 @@ import numpy as np
 
 from sash.errors import InvalidWindow, SashError
 
-__all__ = ["asked", "check_windows", "is_position"]
+__all__ = ["call_user", "check_windows", "is_position"]
 
 
-def asked(window: Any, call: str, function: Callable[[], Any]) -> Any:
-    """What a user's window answers; if it fails, that is said of it."""
+def call_user(window: Any, call: str, function: Callable[[], Any]) -> Any:
+    """Return what a user's window answers; if it fails, say so of that window."""
     try:
         return function()
     except SashError:
@@ -21,7 +21,7 @@ def asked(window: Any, call: str, function: Callable[[], Any]) -> Any:
 
 
 def is_position(value: Any, dtype: Any) -> bool:
-    """Whether a user's number can be a position."""
+    """Return whether a user's number can be a position."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     if dtype.kind == "f":
@@ -30,7 +30,7 @@ def is_position(value: Any, dtype: Any) -> bool:
 
 
 def check_windows(window: Any, windows: Any, dtype: Any) -> None:
-    """Windows that a user's function gave: pairs of positions, the first before the second."""
+    """Refuse windows of a user's function that are not pairs of positions, the first before the second."""
     if not isinstance(windows, list):
         raise InvalidWindow.edges(window, f"context.windows must stay a list, but is {windows!r}")
     for each in windows:

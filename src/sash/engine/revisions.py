@@ -1,4 +1,4 @@
-"""What was sent and may still change: so that exactly the windows that changed are sent again."""
+"""Emitted windows that may still change: exactly those that changed are sent again, under the next revision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,15 +10,16 @@ import pyarrow as pa
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field
 from sash.errors import InvalidState
+from sash.kinds.kind import Same
 from sash.slicing.slices import Array, checked
 
-__all__ = ["Sent"]
+__all__ = ["Columns", "Emitted", "plain_values", "revised"]
 
 Columns = tuple[tuple[Any, Array], ...]  # of results: values, and whether there is one
 
 
 @dataclass(frozen=True)
-class Sent:
+class Emitted:
     """Windows of one query, with their last revision and values."""
 
     slots: Array
@@ -31,7 +32,7 @@ class Sent:
         return len(self.slots)
 
     @classmethod
-    def thawed(cls, frozen: Any, dtype: Any, results: Sequence[tuple[Field, Any]]) -> "Sent":
+    def thawed(cls, frozen: Any, dtype: Any, results: Sequence[tuple[Field, Any]]) -> "Emitted":
         """Windows that were saved: their edges of this type, their results of these fields and Arrow types.
 
         Without results, where windows are is all that is read.
@@ -48,11 +49,16 @@ class Sent:
         columns = tuple(_thawed(each, *result, len(slots)) for each, result in zip(frozen[4], results, strict=False))
         return cls(slots, starts, ends, revisions, columns)
 
-    def taken(self, places: Array) -> "Sent":
-        columns = tuple((_pick(values, places), valid[places]) for values, valid in self.columns)
-        return Sent(self.slots[places], self.starts[places], self.ends[places], self.revisions[places], columns)
+    def plain(self) -> tuple[Any, ...]:
+        """As arrays and lists, to be saved."""
+        columns = tuple((plain_values(values), valid) for values, valid in self.columns)
+        return self.slots, self.starts, self.ends, self.revisions, columns
 
-    def joined(self, other: "Sent") -> "Sent":
+    def taken(self, places: Array) -> "Emitted":
+        columns = tuple((_pick(values, places), valid[places]) for values, valid in self.columns)
+        return Emitted(self.slots[places], self.starts[places], self.ends[places], self.revisions[places], columns)
+
+    def joined(self, other: "Emitted") -> "Emitted":
         """Both, one after the other."""
         if not len(self):
             return other
@@ -64,7 +70,12 @@ class Sent:
             (_concatenated(mine, theirs), np.concatenate([valid, other_valid]))
             for (mine, valid), (theirs, other_valid) in zip(self.columns, other.columns, strict=True)
         )
-        return Sent(slots, starts, ends, revisions, columns)
+        return Emitted(slots, starts, ends, revisions, columns)
+
+
+def plain_values(values: Any) -> Any:
+    """Values as they are saved: an array of objects becomes a list."""
+    return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "O" else values
 
 
 def _thawed(given: Any, field: Field, arrow: Any, windows: int) -> tuple[Any, Array]:
@@ -153,7 +164,7 @@ def _replace(
             at += 1
 
 
-def revised(sent: Sent, now: Sent, by: int) -> tuple[Sent, Sent]:
+def revised(sent: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
     """From what was sent and what is due now: what is to be sent, and what was sent then.
 
     A window is sent if nothing sent before is the same window, or if its extent or a value changed.
@@ -180,12 +191,12 @@ def revised(sent: Sent, now: Sent, by: int) -> tuple[Sent, Sent]:
         old.revisions,
         owners,
         changed,
-        by,
+        int(by),
         revisions,
         gone,
     )
     fresh = now.taken(np.flatnonzero(changed))
-    fresh = Sent(fresh.slots, fresh.starts, fresh.ends, revisions[changed] + 1, fresh.columns)
+    fresh = Emitted(fresh.slots, fresh.starts, fresh.ends, revisions[changed] + 1, fresh.columns)
     return fresh, old.taken(np.flatnonzero(~gone)).joined(fresh)
 
 

@@ -4,7 +4,6 @@ A checksum tells that bytes are as they were written, not who wrote them. So typ
 of every number, and all that leads from place to place are checked; what may be wrong afterwards is an answer.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -13,21 +12,20 @@ import numpy as np
 from sash.algebra.monoid import Monoid
 from sash.engine.keys import Keys
 from sash.engine.objects import refuse_foreign_partials
-from sash.engine.sent import Sent
+from sash.engine.revisions import Emitted
+from sash.engine.row_batch import RowBatch
 from sash.engine.state import State, kept
-from sash.engine.waiting import Batch
 from sash.errors import InvalidInput, InvalidState
 from sash.plan.plan import Cutting, Plan, Planned
 from sash.plan.share import Part, keeps_runs
-from sash.slicing.slices import Array, Slices, checked
-from sash.windows.kinds import OpenWindows
+from sash.slicing.slices import Array, Slices
 
 __all__ = ["thawed"]
 
 _MOST = 2**62  # of whatever is counted
 _POSITIONS = ("watermark", "newest", "rows_since", "unordered_until")
-_COUNTS = ("late", "rows", "swept")
-_MEMORIES = ("fired", "closed", "contexts", "sent", "due", "added", "unseen")
+_COUNTS = ("rejected", "rows", "swept")
+_MEMORIES = ("own", "emitted", "added", "unseen")
 _PARTS = {
     "keys",
     "slices",
@@ -54,7 +52,7 @@ def thawed(plan: Plan, frozen: Any) -> State:
         raise InvalidState.damaged("what its queries remember is not told by their names")
     keys = _keys(plan, frozen["keys"])
     slices = Slices.thawed(frozen["slices"], measure.dtype, least, greatest, measure.highest)
-    waiting = Batch.thawed(frozen["waiting"], measure.dtype, plan.columns)
+    waiting = RowBatch.thawed(frozen["waiting"], measure.dtype, plan.columns)
     _refuse_strangers(keys, slices, waiting, least, greatest)
     return State(
         keys,
@@ -69,7 +67,7 @@ def thawed(plan: Plan, frozen: Any) -> State:
         positions["rows_since"],
         positions["unordered_until"],
         _cutting(plan, frozen["cutting"]),
-        counts["late"],
+        counts["rejected"],
         counts["rows"],
         counts["swept"],
         **_memories(plan, keys, slices, frozen),
@@ -117,7 +115,7 @@ def _live_slots(keys: Keys, room: int) -> Array:
     return live
 
 
-def _refuse_strangers(keys: Keys, slices: Slices, waiting: Batch, least: Any, greatest: Any) -> None:
+def _refuse_strangers(keys: Keys, slices: Slices, waiting: RowBatch, least: Any, greatest: Any) -> None:
     """Refuse slices and rows of no key, and rows that are before what was placed already."""
     live = _live_slots(keys, slices.keys)
     slots, positions = waiting.slots, waiting.positions
@@ -177,9 +175,9 @@ def _cutting(plan: Plan, given: Any) -> Cutting:
         raise InvalidState.damaged("it does not tell how its rows were cut")
     found = Cutting(**given)
     flags = isinstance(found.is_ordered, bool) and isinstance(found.is_each_row, bool)
-    if not flags or not all(isinstance(each, str) for each in found.queries) or not isinstance(found.sessions, tuple):
+    if not flags or not all(isinstance(each, str) for each in found.queries) or not isinstance(found.gaps, tuple):
         raise InvalidState.damaged("it does not tell how its rows were cut")
-    for each in found.sessions:
+    for each in found.gaps:
         if (
             not isinstance(each, tuple)
             or len(each) != 2
@@ -216,73 +214,32 @@ def _punctuations(given: Any) -> tuple[str, ...]:
 def _memories(plan: Plan, keys: Keys, slices: Slices, frozen: dict[str, Any]) -> dict[str, Any]:
     """What queries of the plan remember, in the order in which it was saved; of others, what a change asks for."""
     live = _live_slots(keys, slices.keys)
-    readers: dict[str, tuple[str | None, Callable[[Planned, Any], Any]]] = {
-        "fired": ("rows", lambda query, given: _fired(query.window, slices, given)),
-        "closed": ("punctuated", lambda query, given: _closed(plan, slices, given)),
-        "contexts": ("user_aware", lambda query, given: _contexts(plan, live, given)),
-        "sent": (None, lambda query, given: _sent(plan, query, live, given)),
-        "due": ("session", lambda query, given: _position(plan, "due", given)),
-    }
     queries = {each.name: each for each in plan.queries}
     # What a query that is gone had not seen of the rows tells `adapt` what another one has.
     found = {
         name: {each: _position(plan, name, at) for each, at in frozen[name].items()} for name in ("added", "unseen")
     }
-    for memory, (kind, read) in readers.items():
-        known = {name: given for name, given in frozen[memory].items() if name in queries}
-        if kind is not None and any(queries[name].window.kind != kind for name in known):
-            raise InvalidState.damaged(f"a query remembers what only one of {kind} windows does")
-        found[memory] = {name: read(queries[name], given) for name, given in known.items()}
+    found["kinds"] = {each.name: each.kind for each in plan.queries}
+    found["own"] = {
+        name: queries[name].kind.restore(given, slices, live)
+        for name, given in frozen["own"].items()
+        if name in queries
+    }
+    found["emitted"] = {
+        name: _emitted(plan, queries[name], live, given) for name, given in frozen["emitted"].items() if name in queries
+    }
+    if len(found["own"]) < len(queries.keys() & set(frozen["cutting"]["queries"])):
+        raise InvalidState.damaged("what a query remembers is missing")
     return found
 
 
-def _fired(window: Any, slices: Slices, given: Any) -> Array:
-    array = checked(given, np.int64, "windows that were sent")
-    most = slices.seen[: len(array)] // window.every + 1
-    if len(array) > slices.keys or ((array < 0) | (array > most)).any():
-        raise InvalidState.damaged("windows of rows were sent that had not come")
-    return array.copy()
-
-
-def _closed(plan: Plan, slices: Slices, given: Any) -> Array:
-    array = checked(given, plan.measure.dtype, "ends of punctuated windows")
-    if len(array) > slices.keys or not ((plan.measure.lowest <= array) & (array <= plan.measure.highest)).all():
-        raise InvalidState.damaged("the ends of its punctuated windows are no positions")
-    return array.copy()
-
-
-def _sent(plan: Plan, query: Planned, live: Array, given: Any) -> Sent:
+def _emitted(plan: Plan, query: Planned, live: Array, given: Any) -> Emitted:
     results = []
     for reading in query.readings:
         view = query.views[reading.group]
         assert view is not None
         results.append((view.monoid.outputs[reading.output].result, reading.arrow))
-    sent = Sent.thawed(given, np.int64 if query.window.by_count else plan.measure.dtype, results)
+    sent = Emitted.thawed(given, np.int64 if query.window.by_count else plan.measure.dtype, results)
     if len(sent) and not (0 <= sent.slots.min() <= sent.slots.max() < len(live) and live[sent.slots].all()):
         raise InvalidState.damaged("a window was sent of a key that it does not know")
     return sent
-
-
-def _contexts(plan: Plan, live: Array, given: Any) -> dict[int, OpenWindows]:
-    if not isinstance(given, Mapping):
-        raise InvalidState.damaged("what a window of your own remembers is not told by keys")
-    found = {}
-    for slot, context in given.items():
-        if type(slot) is not int or not 0 <= slot < len(live) or not live[slot]:
-            raise InvalidState.damaged("a window of your own remembers a key that is not known")
-        if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[1], dict):
-            raise InvalidState.damaged("what a window of your own remembers is not whole")
-        windows = context[0]
-        if not isinstance(windows, list) or not all(_is_band(plan, each) for each in windows):
-            raise InvalidState.damaged("a window of your own has no start before its end")
-        found[slot] = OpenWindows(list(windows), context[1])
-    return found
-
-
-def _is_band(plan: Plan, pair: Any) -> bool:
-    """Whether a window that a user added is a start before an end; whole floats pass for integers."""
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        return False
-    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in pair)
-    lowest, highest = plan.measure.lowest, plan.measure.highest
-    return numbers and bool(lowest <= pair[0] < pair[1] <= highest)

@@ -1,0 +1,82 @@
+"""What no window needs any more is dropped: emitted windows that are final, slices, keys."""
+
+from typing import Any
+
+import numpy as np
+
+from sash.engine.state import State
+from sash.plan.plan import Plan
+from sash.slicing import slice_manager, sweeper
+from sash.slicing.grids import Grids
+from sash.slicing.slices import NO_CUT
+
+__all__ = ["forget"]
+
+# Slices are swept when they have doubled since the last time, and are not few.
+_FEW = 256
+
+
+def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
+    """Drop what windows do not need that are not final; `grids` are those of queries that share one pass."""
+    if plan.has_revisions:
+        _settle(plan, state, final)
+    for query in plan.by_themselves:
+        query.kind.forget(state.own[query.name], final)
+    slices = state.slices
+    if slices.used <= 2 * state.swept + _FEW:
+        return
+    keep_from, fine_from = _keep_from(plan, grids, final)
+    first = np.full(slices.keys, NO_CUT)
+    for query in plan.by_themselves:
+        query.kind.keep_places(slices, state.own[query.name], final, first)
+    dropped, merged = sweeper.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
+    for partials in state.partials:
+        partials.merge(merged)
+        partials.forget(dropped)
+    slice_manager.release(slices, dropped)
+    slice_manager.release(slices, merged[:, 1])
+    state.swept = slices.used
+    _free_keys(plan, state)
+
+
+def _keep_from(plan: Plan, grids: Grids | None, final: Any) -> tuple[Any, Any]:
+    """Return from where on slices are needed, and from where on with all their edges."""
+    measure = plan.measure
+    if final == measure.lowest:
+        return final, final
+    keep = fine = measure.highest
+    if final < measure.highest:
+        if grids is not None:
+            keep = fine = grids.oldest_start(final)
+        for query in plan.by_themselves:
+            needed, with_edges = query.kind.keep_from(final)
+            keep, fine = min(keep, needed), min(fine, with_edges)
+    return min(keep, fine), fine
+
+
+def _settle(plan: Plan, state: State, final: Any) -> None:
+    """Forget emitted windows that cannot change any more."""
+    for query in plan.queries:
+        emitted = state.emitted.get(query.name)
+        if emitted is not None and len(emitted):
+            gone = query.kind.settle(state.slices, state.own[query.name], final, emitted)
+            if gone.any():
+                state.emitted[query.name] = emitted.taken(np.flatnonzero(~gone))
+
+
+def _free_keys(plan: Plan, state: State) -> None:
+    """Forget keys of which nothing is left, unless a query must go on counting their rows."""
+    if not plan.options.by or any(query.kind.keeps_keys for query in plan.queries):
+        return
+    slices = state.slices
+    empty = slices.count == 0
+    empty[state.waiting.slots] = False
+    empty[state.keys.capacity :] = False
+    empty[state.keys.unused] = False
+    for emitted in state.emitted.values():
+        empty[emitted.slots] = False
+    freed = np.flatnonzero(empty)
+    slices.seen[freed] = 0
+    slices.room[freed] = 0
+    slices.cut[freed] = 0
+    state.keys.free(freed)

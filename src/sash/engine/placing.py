@@ -1,0 +1,133 @@
+"""Rows into slices: for good, or for now, while their order is not final.
+
+Where a plan needs rows in order, they wait until no earlier one can come. Where it sends revisions, too, waiting rows
+are placed for now, so that windows can be answered with them, and taken back before the next push.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.aggregate import Aggregate
+from sash.engine.row_batch import RowBatch
+from sash.engine.state import State
+from sash.errors import InvalidAggregate, InvalidState, SashError
+from sash.plan.plan import Plan
+from sash.slicing import slice_manager
+from sash.slicing.slice_manager import Placed
+from sash.slicing.slicer import Cutter
+from sash.slicing.slices import USED, Array
+
+__all__ = ["Placer", "Undo", "blame"]
+
+# Keys from which a push is sorted by key first: what is known of so many does not stay in the nearest memory.
+_MANY_KEYS = 2048
+
+
+@dataclass(frozen=True)
+class Undo:
+    """What it takes to take rows back that were placed for now."""
+
+    slots: Array  # keys that have such rows
+    count: Array  # of their slices
+    seen: Array
+    cut: Array
+    made: Array  # slices
+    own: dict[str, Any]  # what queries that read rows remembered
+
+
+class Placer:
+    """Places rows under one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest)
+        self._own_edges = [each.kind for each in plan.queries if each.kind.has_own_edges]
+        self._watching = [each for each in plan.queries if each.kind.watches]
+
+    def edges_after(self, positions: Array, low: Any, high: Any) -> Array:
+        """Return sorted edges: of every position between two, the first one after it is among them."""
+        own = [kind.edges_of(positions) for kind in self._own_edges]
+        return self._cutter.cut(positions, low, high, own)
+
+    def place(self, state: State, batch: RowBatch, in_order: bool, fresh: Array | None = None) -> Placed | None:
+        """Place rows into slices; keys that are `fresh` begin a new slice, so that rows can be taken back."""
+        if not len(batch):
+            return None
+        plan, slices = self.plan, state.slices
+        low, high = batch.extent(in_order)
+        if state.keys.capacity > _MANY_KEYS and len(batch) > state.keys.capacity // 4:
+            batch = batch.by_key(state.keys.capacity)
+        edges = self.edges_after(batch.positions, low, high)
+        placed = slice_manager.place(
+            slices, batch.slots, batch.positions, batch.bits, edges, plan.cuts, in_order, fresh
+        )
+        for query in plan.by_themselves:
+            query.kind.place(state.own[query.name], low)
+        for partials, group, names in zip(state.partials, plan.groups, plan.group_columns, strict=True):
+            partials.ensure(slices.capacity)
+            partials.reset(placed.made)
+            columns = [batch.columns[name] for name in names]
+            flags = [valid for (_, valid), column in zip(columns, group.columns, strict=True) if column.nullable]
+            inputs = (*(data for data, _ in columns), *flags)
+            try:
+                partials.add(placed.ids, inputs)
+                partials.merge(placed.merged)
+            except Exception as error:
+                raise blame(plan, state, error, "lift or combine") from error
+        if len(placed.merged):
+            slice_manager.release(slices, placed.merged[:, 1])
+        return placed
+
+    def place_for_good(self, state: State, batch: RowBatch) -> None:
+        """Place rows, and let windows that read rows read them."""
+        self.place(state, batch, self.plan.is_ordered)
+        self._notify(state, batch)
+
+    def place_for_now(self, state: State, batch: RowBatch) -> Undo | None:
+        """Place rows whose order is not final yet."""
+        if not len(batch):
+            return None
+        slices = state.slices
+        state.ensure_keys(state.keys.capacity)
+        slots = np.unique(batch.slots)
+        before = slices.count[slots], slices.seen[slots], slices.cut[slots]
+        fresh = np.zeros(slices.keys, np.int64)
+        fresh[slots] = 1
+        placed = self.place(state, batch, self.plan.is_ordered, fresh)
+        own = {each.name: state.own[each.name] for each in self._watching}
+        for query in self._watching:
+            state.own[query.name] = query.kind.provisional(own[query.name], slots)
+        self._notify(state, batch)
+        return Undo(slots, *before, placed.made if placed is not None else np.zeros(0, np.int64), own)
+
+    def take_back(self, state: State, undo: Undo) -> None:
+        """Be as before `place_for_now`."""
+        slices, slots = state.slices, undo.slots
+        slices.count[slots], slices.seen[slots], slices.cut[slots] = undo.count, undo.seen, undo.cut
+        slices.dirty[slots] = np.minimum(slices.dirty[slots], undo.count)
+        slices.cursor[USED] -= len(undo.made)
+        for partials in state.partials:
+            partials.forget(undo.made)
+        slice_manager.release(slices, undo.made[::-1])
+        state.own |= undo.own
+
+    def _notify(self, state: State, batch: RowBatch) -> None:
+        for query in self._watching if len(batch) else ():
+            query.kind.notify(state.own[query.name], batch.slots, batch.positions, batch.columns)
+
+
+def blame(plan: Plan, state: State, error: Exception, what: str) -> Exception:
+    """Return an error of computing partials as that of a user's function, if there is one, or of saved bytes."""
+    users = [
+        reading.template.name
+        for query in plan.queries
+        for reading in query.readings
+        if isinstance(reading.template, Aggregate)
+    ]
+    if isinstance(error, SashError) or not (users or state.is_restored):
+        return error
+    if not users:
+        return InvalidState.partials("what was asked for", error)
+    return InvalidAggregate.fails(" or ".join(dict.fromkeys(users)), what, "rows of this push", error)

@@ -1,0 +1,144 @@
+"""Tables as arrays: the types of their columns, and the rows of one push as a plan reads them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.keys import Keys
+from sash.engine.row_batch import RowBatch
+from sash.engine.tables import Rows
+from sash.errors import InvalidInput
+from sash.plan.plan import Plan
+from sash.plan.query import Query
+from sash.plan.share import ColumnType
+from sash.slicing.slices import Array
+from sash.swag.values import Values
+
+__all__ = ["Arrived", "arrived", "as_bound", "types_of"]
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """The rows of one push, in arrays, before they are judged."""
+
+    positions: Array
+    valid: Array | None  # which rows have a position; None: all
+    bits: Array  # one for each punctuation column; empty where a plan has none
+    columns: dict[str, tuple[Any, Array]]
+    keys: list[Any]  # columns
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def batch(self, keys: Keys, accepted: Array | None) -> RowBatch:
+        """Return the accepted rows; keys get their slots last, when nothing can be refused any more."""
+        positions, bits, columns, own = self.positions, self.bits, self.columns, self.keys
+        if accepted is not None:
+            positions = positions[accepted]
+            bits = bits[accepted] if len(bits) else bits
+            columns = {name: (data[accepted], valid[accepted]) for name, (data, valid) in columns.items()}
+            own = [_taken(each, accepted) for each in own]
+        return RowBatch(_slots(keys, own, len(positions)), positions, bits, columns)
+
+
+def arrived(plan: Plan, given: Rows) -> Arrived:
+    """Read a table as a plan needs it; bad input is refused here, before anything has changed."""
+    if given.count == 0 and not given.names:
+        nothing = RowBatch.empty(plan.columns, plan.measure.dtype)
+        return Arrived(nothing.positions, None, nothing.bits, nothing.columns, [])
+    positions, valid = given.positions(plan.options.on, plan.measure)
+    columns = {name: as_bound(name, given.column(name), kind) for name, kind in plan.columns.items()}
+    keys = [given.key(name) for name in plan.options.by]
+    return Arrived(positions, valid, _bits(plan, given), columns, keys)
+
+
+def _bits(plan: Plan, rows: Rows) -> Array:
+    bits = np.zeros(rows.count if plan.punctuations else 0, np.int64)
+    for k, name in enumerate(plan.punctuations):
+        given = rows.column(name)
+        if given.column.field.code != "b1" and not (given.valid is not None and not given.valid.any()):
+            raise InvalidInput.option(f"Column {name!r} of a punctuated window", given.column, "boolean")
+        flags = np.asarray(given.data).astype(np.bool_)
+        flags = flags if given.valid is None else flags & given.valid
+        bits |= flags.astype(np.int64) << k
+    return bits
+
+
+def _slots(keys: Keys, columns: list[Any], rows: int) -> Array:
+    if columns:
+        return keys.slots(columns, rows)
+    if rows and not keys.capacity:  # without a key, all rows have the same slot
+        keys.slots([], 1)
+    return np.zeros(rows, np.int64)
+
+
+def _taken(column: Any, places: Array) -> Any:
+    if isinstance(column, list):
+        return [column[place] for place in places.tolist()]
+    return column.take(pa.array(places))
+
+
+# --- types -----------------------------------------------------------------------------------------
+
+
+def types_of(queries: Sequence[Query], rows: Rows) -> dict[str, ColumnType]:
+    """Return the types of all columns that could be asked for; any of them may have nulls later."""
+    wanted = dict.fromkeys(name for each in queries for _, template in each.aggregates for name in template.columns)
+    wanted |= dict.fromkeys(name for each in queries for name in each.window.columns)
+    types = {}
+    for name in rows.names:
+        if name in wanted:
+            types[name] = _type_of(rows, name)
+        else:
+            try:
+                types[name] = _type_of(rows, name)
+            except Exception:  # noqa: S112  # a column that nobody asks for may be anything
+                continue
+    for name in wanted:
+        rows.known(name)
+    return types
+
+
+def _type_of(rows: Rows, name: str) -> ColumnType:
+    values = rows.column(name)
+    arrow = rows.arrow(name).type
+    if pa.types.is_dictionary(arrow):
+        arrow = arrow.value_type
+    if pa.types.is_null(arrow):
+        arrow = pa.float64()
+    return ColumnType(replace(values.column, nullable=True), arrow)
+
+
+def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
+    """Data and validity of a column in the type that the plan was made for."""
+    data, valid = values.data, values.valid
+    field = kind.column.field
+    if valid is None:
+        valid = np.ones(len(data), np.bool_)
+    if field.is_object:
+        known = values.column.field
+        if (not known.is_object or known.decimal != field.decimal) and valid.any():
+            raise InvalidInput.changed(name, values.column, kind.column)
+        objects = np.empty(len(data), object)
+        objects[:] = data if values.column.field.is_object else [None] * len(data)
+        return objects, valid
+    if values.column.field.is_object:
+        raise InvalidInput.changed(name, values.column, kind.column)
+    if values.column.is_time != kind.column.is_time and valid.any():
+        raise InvalidInput.changed(name, values.column, kind.column)
+    if data.dtype != field.dtype:
+        if not np.can_cast(data.dtype, field.dtype, "safe") and valid.any():
+            # Whole floats pass for integers, as pandas makes them of integers with nulls.
+            fits = data.dtype.kind in "iuf" and field.dtype.kind in "iuf"
+            if data.dtype.kind == "f":
+                whole = np.isfinite(data) & (np.trunc(data) == data) & (np.abs(data) < 2**53)
+                fits = fits and bool((whole | ~valid).all())
+                data = np.where(whole, data, 0)
+            cast = data.astype(field.dtype) if fits else None
+            if cast is None or not (cast.astype(data.dtype) == data)[valid].all():
+                raise InvalidInput.changed(name, values.column, kind.column)
+        data = data.astype(field.dtype)
+    return data, valid

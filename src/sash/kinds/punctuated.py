@@ -1,0 +1,141 @@
+"""Punctuated windows: a true value in a boolean column opens the next one."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sash.algebra.compiler import jitable, kernel
+from sash.kinds.kind import Held, Moment, PerKey, Push, Same, before
+from sash.slicing.slices import Array, Slices
+from sash.slicing.window_manager import Ended, collect, find_first, view_of, write
+from sash.windows.built_in import Punctuated, punctuated
+
+__all__ = ["PunctuatedKind"]
+
+
+@jitable
+def _first_of_equals(firsts: Any, order: Any, begin: int, place: int) -> int:
+    """The first place whose slice begins where this one does: rows at a punctuation belong to the window it opens."""
+    while place > 0 and firsts[order[begin + place - 1]] == firsts[order[begin + place]]:
+        place -= 1
+    return place
+
+
+@kernel
+def _punctuations(
+    arrays: Any, opens: Any, slots: Any, bit: int, afters: Any, until: Any, highest: Any, out: Any
+) -> int:
+    begins, counts, firsts, _lasts, order = arrays
+    written = 0
+    for at in range(len(slots)):
+        slot, after = slots[at], afters[at]
+        begin, count = begins[slot], counts[slot]
+        if count == 0:
+            continue
+        # From the last window that began no later than `after` on: windows are told by the punctuation that ends them.
+        low = find_first(firsts, order, begin, count, after)
+        opening = low
+        while opening < count and firsts[order[begin + opening]] == after and opens[order[begin + opening]] & bit == 0:
+            opening += 1
+        if opening == count or firsts[order[begin + opening]] > after:
+            low = max(0, low - 1)
+            while low > 0 and opens[order[begin + low]] & bit == 0:
+                low -= 1
+        low = _first_of_equals(firsts, order, begin, low)
+        place = low + 1
+        while place < count:
+            if opens[order[begin + place]] & bit != 0:
+                end = firsts[order[begin + place]]
+                if end > until:
+                    break
+                high = _first_of_equals(firsts, order, begin, place)
+                if end > after and high > low:
+                    written = write(out, written, slot, firsts[order[begin + low]], end, begin + low, begin + high)
+                low = high
+            place += 1
+        if until >= highest and after < highest:
+            written = write(out, written, slot, firsts[order[begin + low]], highest, begin + low, begin + count)
+    return written
+
+
+@kernel
+def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) -> None:
+    begins, counts, firsts, _lasts, order = arrays
+    for slot in range(len(begins)):
+        begin, count = begins[slot], counts[slot]
+        low = 0
+        for place in range(1, count):
+            if opens[order[begin + place]] & bit != 0:
+                if firsts[order[begin + place]] >= final:  # one more may come for this very position
+                    break
+                low = place
+        while low > 0 and firsts[order[begin + low - 1]] == firsts[order[begin + low]]:
+            low -= 1
+        first[slot] = min(first[slot], low)
+
+
+class PunctuatedKind(PerKey):
+    """Windows between punctuations. It remembers the last end that was sent, per key: a punctuation at the watermark
+    closes a window without moving the watermark.
+    """
+
+    describes = Punctuated
+    rebuild = staticmethod(punctuated)
+    same_window: ClassVar[Same] = Same.OVERLAP
+    keeps: ClassVar[str] = "ends of punctuated windows"
+
+    @property
+    def _bit(self) -> int:
+        return 1 << self.setting.flags.index(self.window.column)
+
+    # --- what it remembers ---------------------------------------------------------------------------
+
+    def own_type(self) -> Any:
+        return self.setting.dtype
+
+    def fill(self, watermark: Any) -> Any:
+        return watermark
+
+    def is_possible(self, own: Array, slices: Slices) -> Array:
+        return np.asarray((self.setting.lowest <= own) & (own <= self.setting.highest))
+
+    def start_among(self, held: Held, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
+        return own, held.newest
+
+    # --- which windows are due -----------------------------------------------------------------------
+
+    def moments(self, held: Held, push: Push, added: Any) -> list[Moment]:
+        slots = np.setdiff1d(push.slots if push.is_moved else push.touched, push.behind)
+        found = [Moment(slots, push.before, push.after, push.is_end)]
+        if len(push.behind):
+            # A punctuation at the oldest position that is still accepted closes a window that ends there.
+            since = max(before(push.final_before, self.setting), added)
+            found.append(Moment(push.behind, since, push.after, push.is_end, again=True))
+        return found + self.open_moments(held, push)
+
+    def due(self, held: Held, own: Array, moment: Moment) -> Ended:
+        slices, dtype = held.slices, held.slices.firsts.dtype
+        closed = own[moment.slots]
+        afters = np.full(len(moment.slots), moment.after, closed.dtype) if moment.again else closed
+        until, highest = dtype.type(moment.until), dtype.type(self.setting.highest)
+        return collect(
+            lambda out: _punctuations(
+                view_of(slices), slices.opens, moment.slots, self._bit, afters, until, highest, out
+            ),
+            len(moment.slots),
+            dtype,
+        )
+
+    def remember(self, own: Array, ended: Ended, push: Push) -> None:
+        closed = ended.ends <= push.after
+        np.maximum.at(own, ended.slots[closed], ended.ends[closed])
+
+    # --- what is needed ------------------------------------------------------------------------------
+
+    def keep_places(self, slices: Slices, own: Array, final: Any, first: Array) -> None:
+        """To the window that the last punctuation opened before what is not final."""
+        _by_punctuations(view_of(slices), slices.opens, self._bit, slices.ends.dtype.type(final), first)
+
+    def settle(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
+        return np.asarray(emitted.ends < final)  # a punctuation may still come for the position of its end

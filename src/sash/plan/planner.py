@@ -1,0 +1,194 @@
+"""Planning: queries, types and options in, a frozen plan out; what makes no sense is refused in the user's words."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra.monoid import Column, Monoid, of_partials
+from sash.errors import InvalidInput, InvalidQuery, InvalidWindow, UnknownName
+from sash.kinds.catalog import kind_of
+from sash.kinds.kind import Kind, Setting
+from sash.plan.decide import Traits, keeps_rows, needs_splits, removes_rows, takes_tree
+from sash.plan.plan import Options, Plan, Planned
+from sash.plan.query import Query
+from sash.plan.share import ColumnType, grouped, keeps_runs, readings_of, view_of
+from sash.slicing.partials import View
+from sash.slicing.slice_manager import Cuts
+from sash.slicing.slicer import Edges
+from sash.windows.lengths import length_on
+from sash.windows.measure import Measure
+from sash.windows.window import Context, Window
+
+__all__ = ["make_plan", "of_slices"]
+
+MOST_WINDOWS = 10_000_000  # that hold one row: more is a mistake in a unit
+MOST_FLAGS = 62  # each is a bit of a slice
+
+
+def make_plan(
+    queries: Sequence[Query],
+    options: Options,
+    types: Mapping[str, ColumnType],
+    measure: Measure,
+    key_types: Sequence[Any],
+) -> Plan:
+    """Decide all that queries and types can decide."""
+    lateness = length_on(measure, "allowed_lateness", options.lateness)
+    delay = None if options.delay is None else length_on(measure, "watermark", options.delay)
+    for each in queries:
+        for column in each.window.columns:
+            if column not in types:
+                raise UnknownName.of("column", column, types)
+        for result, _ in each.aggregates:
+            if result in options.by:
+                raise InvalidQuery.reserved(each.name, result, options.by)
+    groups, group_columns, readings = grouped(queries, types)
+    windows = [each.window.on(measure) for each in queries]
+    # Floats beyond it are too coarse for some window: neighbouring edges would be one number.
+    reach = 2.0**52 * min((window.finest for window in windows), default=math.inf)
+    measure = measure.within(reach, options.is_table)
+    flags = _flags(windows, types)
+    kinds = [kind_of(window, _setting(options, measure, lateness, flags)) for window in windows]
+    for each, kind in zip(queries, kinds, strict=True):
+        if kind.windows_per_row > MOST_WINDOWS:  # it would run for days, in a kernel that cannot be interrupted
+            raise InvalidWindow.too_many(each.name, kind.windows_per_row, MOST_WINDOWS)
+    columns = {name: types[name] for names in group_columns for name in names}
+    watched = tuple(dict.fromkeys(name for kind in kinds if kind.watches for name in kind.window.columns))
+    columns |= {name: types[name] for name in watched}
+    traits = [_traits(each, kind) for each, kind in zip(queries, kinds, strict=True)]
+    rows = keeps_rows(options.in_order, traits)
+    progressions = [each for kind in kinds for each in kind.progressions()]
+    edges = Edges.of(progressions, [each for kind in kinds for each in kind.points()], measure.dtype)
+    spans = [kind.slices_per_window(edges.per_unit()) for kind in kinds]
+    compiled = all(group.is_compiled or keeps_runs(group) for group in groups)
+    each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
+    views: dict[Any, View] = {}
+    planned = tuple(
+        Planned(
+            each.name,
+            str(each),
+            kind,
+            tuple(view_of(group, readings[each.name], k, views) for k, group in enumerate(groups)),
+            readings_of(readings[each.name], group_columns),
+            trait,
+            removes_rows(options.in_order, trait),
+            span,
+        )
+        for each, kind, trait, span in zip(queries, kinds, traits, spans, strict=True)
+    )
+    longest = max((span for span in spans if math.isfinite(span)), default=1.0)
+    return Plan(
+        options,
+        measure,
+        lateness,
+        delay,
+        tuple(key_types),
+        columns,
+        groups,
+        group_columns,
+        planned,
+        flags,
+        watched,
+        edges,
+        _cuts(kinds, each_row, bool(flags)),
+        rows,
+        needs_splits(options.in_order, traits),
+        takes_tree(longest if not each_row else math.inf, compiled),
+        _result_columns(planned),
+    )
+
+
+def of_slices(plan: Plan) -> Plan:
+    """The same plan over rows that are slices already: their columns are the fields of partials.
+
+    A slice stands at its start, so every window that holds a row of it holds it.
+    """
+    names = tuple(
+        tuple(f"sash partial {g}.{k}" for k in range(len(group.fields))) for g, group in enumerate(plan.groups)
+    )
+    columns = {}
+    for group, own in zip(plan.groups, names, strict=True):
+        times = _time_fields(group)
+        for each, name, is_time in zip(group.fields, own, times, strict=True):
+            arrow = pa.null() if each.is_object or each.is_array else pa.from_numpy_dtype(each.dtype)
+            columns[name] = ColumnType(Column(each, is_time=is_time), arrow)
+    return replace(plan, groups=tuple(map(of_partials, plan.groups)), group_columns=names, columns=columns)
+
+
+def _time_fields(group: Monoid) -> list[bool]:
+    """Which fields of a partial are dates or times of the input."""
+    found = []
+    for component in group.components:
+        inputs = [group.columns[i] for i in component.inputs]
+        for place, each in enumerate(component.fields):
+            found.append(component.selective and place < len(inputs) and inputs[place].is_time and each.code == "i8")
+    return found
+
+
+def _flags(windows: Sequence[Window], types: Mapping[str, ColumnType]) -> tuple[str, ...]:
+    """Return the boolean columns that open windows."""
+    flags = tuple(dict.fromkeys(name for window in windows for name in window.flags))
+    for name in flags:
+        if not pa.types.is_boolean(types[name].arrow) and not pa.types.is_null(types[name].arrow):
+            raise InvalidInput.option(f"Column {name!r} of a punctuated window", types[name].arrow, "boolean")
+    if len(flags) > MOST_FLAGS:
+        raise InvalidInput.option("The number of punctuation columns", len(flags), f"at most {MOST_FLAGS}")
+    return flags
+
+
+def _setting(options: Options, measure: Measure, lateness: Any, flags: tuple[str, ...]) -> Setting:
+    shows_open = options.emit == "updates"
+    return Setting(
+        measure.lowest,
+        measure.highest,
+        measure.dtype,
+        options.in_order,
+        lateness > 0 or shows_open,
+        shows_open,
+        options.partial,
+        flags,
+    )
+
+
+def _traits(query: Query, kind: Kind) -> Traits:
+    return Traits(
+        kind.window.context,
+        kind.parts_at_gaps,
+        kind.window.by_count,
+        all(each.commutative for _, each in query.aggregates),
+        all(each.invertible for _, each in query.aggregates),
+    )
+
+
+def _result_columns(queries: Sequence[Planned]) -> tuple[tuple[str, Any], ...]:
+    """One column per name of a result; where two queries have the same name, a type that holds both."""
+    found: dict[str, Any] = {}
+    for each in queries:
+        for reading in each.readings:
+            known = found.get(reading.name, reading.arrow)
+            if known is not None and reading.arrow is not None and known != reading.arrow:
+                both = (known, reading.arrow)
+                numbers = all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in both)
+                if not numbers or (pa.uint64() in both and not any(map(pa.types.is_floating, both))):
+                    raise InvalidQuery.types(reading.name, known, reading.arrow)
+                known = (
+                    pa.float64() if pa.types.is_floating(known) or pa.types.is_floating(reading.arrow) else pa.int64()
+                )
+            found[reading.name] = known
+    return tuple(found.items())
+
+
+def _cuts(kinds: Sequence[Kind], each_row: bool, has_flags: bool) -> Cuts:
+    ranks = sorted({cut for kind in kinds for cut in kind.rank_cuts()})
+    gaps = [kind.gap() for kind in kinds if kind.gap() is not None]
+    return Cuts(
+        np.array([every for every, _ in ranks], np.int64),
+        np.array([phase for _, phase in ranks], np.int64),
+        min(gaps, default=-1),
+        each_row,
+        has_flags,
+    )

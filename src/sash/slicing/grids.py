@@ -1,0 +1,153 @@
+"""Several grids of windows at once: where they start and end, and which of their windows ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.compiler import jitable, kernel
+from sash.slicing.slicer import edge, index_of
+from sash.slicing.slices import Array, Slices
+from sash.slicing.window_manager import Ended, advance, collect, find_first, is_whole, view_of, write
+from sash.windows.grid import Grid
+
+__all__ = ["Grids", "ended_on_grids"]
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Several grids of windows: window k is from edge k of `phases` to edge k + whole of `end_phases`."""
+
+    steps: Array
+    phases: Array
+    end_phases: Array
+    units: Array
+    wholes: Array
+
+    @classmethod
+    def of(cls, grids: Sequence[Grid], dtype: Any) -> "Grids":
+        kinds = {"step": dtype, "phase": dtype, "end_phase": dtype, "unit": dtype, "whole": np.int64}
+        return cls(*(np.array([getattr(each, name) for each in grids], kind) for name, kind in kinds.items()))
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """What kernels get."""
+        return self.steps, self.phases, self.end_phases, self.units, self.wholes
+
+    def first_end(self, after: Any) -> Any:
+        """The first end of a window after a position."""
+        return _first_end(self.arrays, self.steps.dtype.type(after))[0]
+
+    def oldest_start(self, after: Any) -> Any:
+        """The first start of a window that ends after a position."""
+        return _first_end(self.arrays, self.steps.dtype.type(after))[1]
+
+
+@kernel
+def _first_end(grids: Any, after: Any) -> Any:
+    steps, phases, end_phases, units, wholes = grids
+    k = index_of(steps[0], end_phases[0], units[0], after) + 1
+    end = edge(steps[0], end_phases[0], units[0], k)
+    start = edge(steps[0], phases[0], units[0], k - wholes[0])
+    for j in range(1, len(steps)):
+        k = index_of(steps[j], end_phases[j], units[j], after) + 1
+        end = min(end, edge(steps[j], end_phases[j], units[j], k))
+        start = min(start, edge(steps[j], phases[j], units[j], k - wholes[j]))
+    return end, start
+
+
+@jitable
+def _near(values: Any, order: Any, begin: int, count: int, low: int, guess: int, position: Any) -> int:
+    """The first place from `low` on whose slice's value is not before a position, looked for around a guess."""
+    guess = min(guess, count)
+    if guess <= low:
+        return advance(values, order, begin, count, low, position)
+    if values[order[begin + guess - 1]] < position:
+        return advance(values, order, begin, count, guess, position)
+    step = 1
+    while guess - step > low and values[order[begin + guess - step - 1]] >= position:
+        guess -= step
+        step *= 2
+    place, high = max(low, guess - step), guess
+    while place < high:
+        middle = (place + high) // 2
+        if values[order[begin + middle]] < position:
+            place = middle + 1
+        else:
+            high = middle
+    return place
+
+
+@kernel
+def _grids(
+    arrays: Any,
+    slots: Any,
+    grids: Any,
+    after: Any,
+    until: Any,
+    are_cut: bool,
+    which: Any,
+    out: Any,
+) -> int:
+    begins, counts, firsts, lasts, order = arrays
+    steps, phases, end_phases, units, wholes = grids
+    written = 0
+    for window in range(len(steps)):
+        step, phase, end_phase, unit = steps[window], phases[window], end_phases[window], units[window]
+        whole = wholes[window]
+        before = written
+        for slot in slots:
+            begin, count = begins[slot], counts[slot]
+            if count == 0:
+                continue
+            # The first window that ends after `after` and after the oldest row.
+            oldest = max(after, firsts[order[begin]])
+            k = index_of(step, end_phase, unit, oldest) + 1 - whole
+            if edge(step, end_phase, unit, k + whole) > until:
+                continue
+            low = find_first(firsts, order, begin, count, edge(step, phase, unit, k))
+            high, held = low, 1
+            while low < count:
+                start = edge(step, phase, unit, k)
+                end = edge(step, end_phase, unit, k + whole)
+                if end > until:
+                    break
+                if high > low and firsts[order[begin + high - 1]] < start:
+                    low = high
+                low = advance(firsts, order, begin, count, low, start)
+                if low == count:
+                    break
+                nearest = firsts[order[begin + low]]
+                if nearest >= end:  # nothing here: on to the first window that holds the next slice
+                    k = max(k + 1, index_of(step, end_phase, unit, nearest) + 1 - whole)
+                    continue
+                # Windows of one grid hold about as many slices each.
+                high = _near(firsts, order, begin, count, max(high, low), low + held, end)
+                held = high - low
+                if are_cut or is_whole(lasts, order, begin, low, high, start, end):
+                    written = write(out, written, slot, start, end, begin + low, begin + high)
+                k += 1
+        for place in range(min(before, len(which)), min(written, len(which))):
+            which[place] = window
+    return written
+
+
+def ended_on_grids(
+    slices: Slices, slots: Array, grids: Grids, after: Any, until: Any, expected: int = 0, are_cut: bool = False
+) -> Ended:
+    """Windows with after < end ≤ until, of each of these grids, told apart by `which`; `expected` guesses how many.
+
+    `are_cut` says that no slice was made before these windows were asked for, so that none lies across an edge.
+    """
+    dtype = slices.firsts.dtype
+    after, until = dtype.type(after), dtype.type(until)
+    which = np.empty(0, np.int64)
+
+    def run(out: Any) -> int:
+        nonlocal which
+        which = np.empty(len(out[0]), np.int64)
+        return _grids(view_of(slices), slots, grids.arrays, after, until, are_cut, which, out)
+
+    ended = collect(run, max(len(slots), expected), dtype)
+    return replace(ended, which=which[: len(ended)])

@@ -1,0 +1,297 @@
+"""The windows of sash: frozen descriptions, in units of `on`, of rows, or of both."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sash.errors import InvalidWindow
+from sash.windows.duration import Duration
+from sash.windows.grid import Grid, whole_parts
+from sash.windows.lengths import Length, count_of, in_positions, is_number, length_of, shortest
+from sash.windows.measure import Measure
+from sash.windows.window import Context, Window
+
+__all__ = [
+    "Cumulative",
+    "Landmark",
+    "LastRows",
+    "Punctuated",
+    "Rows",
+    "Session",
+    "Sliding",
+    "cumulative",
+    "landmark",
+    "punctuated",
+    "session",
+    "sliding",
+    "tumbling",
+]
+
+
+def _first(offset: Any, period: Any) -> Any:
+    """The first edge that is not negative; that of floats would be rounded here, and their grid rounds once."""
+    return offset % period if isinstance(period, int) else offset
+
+
+@dataclass(frozen=True)
+class Sliding(Window):
+    """Windows [offset + k · every, offset + k · every + size) for every whole k; tumbling where every = size.
+
+    Its edges in positions are those of `grid`.
+    """
+
+    context: ClassVar[Context] = Context.FREE
+    size: Length
+    every: Length
+    offset: Length = 0
+
+    def on(self, measure: Measure) -> "Sliding":
+        size, every, offset = (
+            in_positions(measure, self._name, what, getattr(self, what)) for what in ("size", "every", "offset")
+        )
+        return Sliding(size, every, _first(offset, every))
+
+    @property
+    def finest(self) -> float:
+        return shortest(self.size, self.every)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Its edges, where its lengths are positions."""
+        return Grid.of(self.size, self.every, self.offset)
+
+    @property
+    def _name(self) -> str:
+        return "tumbling" if self.size == self.every else "sliding"
+
+    def __str__(self) -> str:
+        slide = "" if self.size == self.every else f" every {self.every}"
+        return f"{self._name} {self.size}{slide}{f' offset {self.offset}' if self.offset != 0 else ''}"
+
+
+@dataclass(frozen=True)
+class Cumulative(Window):
+    """Windows that start every `size` and grow by `every` until the next start."""
+
+    context: ClassVar[Context] = Context.FREE
+    size: Length
+    every: Length
+    offset: Length = 0
+
+    def on(self, measure: Measure) -> "Cumulative":
+        size, every, offset = (
+            in_positions(measure, "cumulative", what, getattr(self, what)) for what in ("size", "every", "offset")
+        )
+        if not _divides(size, every):
+            raise InvalidWindow.not_whole(self.size, self.every)
+        return Cumulative(size, every, _first(offset, size))
+
+    @property
+    def finest(self) -> float:
+        return shortest(self.size, self.every)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Its edges, where its lengths are positions: one whose number `whole` divides is a start."""
+        return Grid.of(self.size, self.every, self.offset, period=self.size)
+
+    def __str__(self) -> str:
+        return f"cumulative {self.size} every {self.every}{f' offset {self.offset}' if self.offset != 0 else ''}"
+
+
+@dataclass(frozen=True)
+class Landmark(Window):
+    """One window, [start, end)."""
+
+    context: ClassVar[Context] = Context.FREE
+    start: Any
+    end: Any
+
+    def on(self, measure: Measure) -> "Landmark":
+        start, end = (measure.position(getattr(self, what), f"landmark {what}") for what in ("start", "end"))
+        if not start < end:
+            raise InvalidWindow.empty_band(self.start, self.end)
+        return Landmark(start, end)
+
+    def __str__(self) -> str:
+        return f"landmark {self.start} to {self.end}"
+
+
+@dataclass(frozen=True)
+class Session(Window):
+    """Rows that follow each other within `gap`: [first, last + gap)."""
+
+    context: ClassVar[Context] = Context.FORWARD_FREE
+    gap: Length
+
+    def on(self, measure: Measure) -> "Session":
+        return Session(in_positions(measure, "session", "gap", self.gap))
+
+    @property
+    def finest(self) -> float:
+        return shortest(self.gap)
+
+    def __str__(self) -> str:
+        return f"session gap {self.gap}"
+
+
+@dataclass(frozen=True)
+class Punctuated(Window):
+    """A true value in a boolean column opens the next window."""
+
+    context: ClassVar[Context] = Context.FORWARD_FREE
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def __str__(self) -> str:
+        return f"punctuated by {self.column}"
+
+
+@dataclass(frozen=True)
+class Rows(Window):
+    """Windows of ranks [k · every, k · every + size): rows counted in the order of their positions."""
+
+    context: ClassVar[Context] = Context.FREE
+    by_count: ClassVar[bool] = True
+    size: int
+    every: int
+
+    def __str__(self) -> str:
+        name = "tumbling" if self.size == self.every else "sliding"
+        return f"{name} {self.size} rows{'' if self.size == self.every else f' every {self.every}'}"
+
+
+@dataclass(frozen=True)
+class LastRows(Window):
+    """At each multiple of `every`, the last `rows` rows before it: counted in rows, told by position."""
+
+    context: ClassVar[Context] = Context.FORWARD_AWARE
+    rows: int
+    every: Length
+    offset: Length = 0
+
+    def on(self, measure: Measure) -> "LastRows":
+        every, offset = (in_positions(measure, "sliding", what, getattr(self, what)) for what in ("every", "offset"))
+        return LastRows(self.rows, every, _first(offset, every))
+
+    @property
+    def finest(self) -> float:
+        return shortest(self.every)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Where it is told, if its lengths are positions."""
+        return Grid.of(self.every, self.every, self.offset)
+
+    def __str__(self) -> str:
+        return f"last {self.rows} rows every {self.every}{f' offset {self.offset}' if self.offset != 0 else ''}"
+
+
+# --- the door ------------------------------------------------------------------------------------
+
+
+def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0) -> Window:
+    """Windows of equal size, one after the other, by position or by count of rows.
+
+    >>> import sash
+    >>> print(sash.tumbling("10 minutes"), "|", sash.tumbling(rows=100))
+    tumbling 10m | tumbling 100 rows
+    """
+    if rows is not None:
+        if size is not None:
+            raise InvalidWindow.both("tumbling", size, rows)
+        count = count_of("tumbling", "rows", rows)
+        _no_offset("tumbling", offset)
+        return Rows(count, count)
+    found = length_of("tumbling", "size", size)
+    return Sliding(found, found, length_of("tumbling", "offset", offset, least="any"))
+
+
+def sliding(size: Any = None, *, every: Any = None, rows: int | None = None, offset: Any = 0) -> Window:
+    """Windows of one size that start every so often; of rows, or the last rows every so often.
+
+    >>> import sash
+    >>> print(sash.sliding("1 hour", every="1 minute", offset="15 seconds"))
+    sliding 1h every 1m offset 15s
+    >>> print(sash.sliding(rows=1000, every=100), "|", sash.sliding(rows=10, every="5 seconds"))
+    sliding 1000 rows every 100 | last 10 rows every 5s
+    """
+    if rows is None:
+        found = length_of("sliding", "size", size), length_of("sliding", "every", every)
+        return Sliding(*found, length_of("sliding", "offset", offset, least="any"))
+    if size is not None:
+        raise InvalidWindow.both("sliding", size, rows)
+    count = count_of("sliding", "rows", rows)
+    if is_number(every) and isinstance(every, int | np.integer):
+        _no_offset("sliding", offset)
+        return Rows(count, count_of("sliding", "every", every))
+    return LastRows(count, length_of("sliding", "every", every), length_of("sliding", "offset", offset, least="any"))
+
+
+def _no_offset(window: str, offset: Any) -> None:
+    if isinstance(offset, bool) or offset != 0:
+        raise InvalidWindow.no_offset(window, offset)
+
+
+def cumulative(size: Any, *, every: Any, offset: Any = 0) -> Window:
+    """Windows that grow by `every` and start anew every `size`.
+
+    >>> import sash
+    >>> print(sash.cumulative("1 day", every="1 hour"))
+    cumulative 1d every 1h
+    """
+    found = length_of("cumulative", "size", size), length_of("cumulative", "every", every)
+    lengths = [each.microseconds if isinstance(each, Duration) else each for each in found]
+    if isinstance(found[0], Duration) is isinstance(found[1], Duration) and not _divides(*lengths):
+        raise InvalidWindow.not_whole(size, every)
+    return Cumulative(*found, length_of("cumulative", "offset", offset, least="any"))
+
+
+def _divides(size: Any, every: Any) -> bool:
+    """Whether windows can grow to a size by such steps: at least one, and no rest."""
+    whole, rest = whole_parts(size, every)
+    return whole > 0 and rest == 0
+
+
+def session(*, gap: Any) -> Window:
+    """Rows that follow each other within a gap.
+
+    >>> import sash
+    >>> print(sash.session(gap="30 seconds"))
+    session gap 30s
+    """
+    return Session(length_of("session", "gap", gap))
+
+
+def punctuated(column: str) -> Window:
+    """Windows that a true value in a boolean column opens.
+
+    >>> import sash
+    >>> print(sash.punctuated("is_start"))
+    punctuated by is_start
+    """
+    if not isinstance(column, str) or not column:
+        raise InvalidWindow.column("punctuated", column)
+    return Punctuated(column)
+
+
+def landmark(*, start: Any, end: Any) -> Window:
+    """One window between two positions.
+
+    >>> import sash
+    >>> print(sash.landmark(start=0, end=100))
+    landmark 0 to 100
+    """
+    for what, value in (("start", start), ("end", end)):
+        if value is None:
+            raise InvalidWindow.missing("landmark", what)
+    return Landmark(start, end)

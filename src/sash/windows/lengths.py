@@ -1,0 +1,78 @@
+"""Lengths as users give them: durations, numbers, counts of rows."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sash.errors import InvalidWindow
+from sash.windows.duration import Duration, duration
+from sash.windows.measure import Measure, MeasureKind
+
+__all__ = ["LONGEST", "Length", "count_of", "in_positions", "is_number", "length_of", "length_on", "shortest"]
+
+Length: TypeAlias = int | float | Duration
+
+# Sums of a position and a length must not wrap: positions stay within 2⁶¹, and so do lengths.
+LONGEST = 2**61
+
+
+def is_number(value: Any) -> bool:
+    """Whether a length is given as a bare number; NumPy takes its durations for integers."""
+    numbers = isinstance(value, int | float | np.integer | np.floating)
+    return numbers and not isinstance(value, bool | np.timedelta64)
+
+
+def length_of(window: str, what: str, value: Any, least: str = "positive") -> Length:
+    """A length as given: a duration if it is one in any of its spellings, else a number."""
+    if not is_number(value):
+        if value is None:
+            raise InvalidWindow.missing(window, what)
+        found: Length = duration(value)
+    else:
+        found = value.item() if isinstance(value, np.generic) else value
+    number = found.microseconds if isinstance(found, Duration) else found
+    if number != number or (least == "positive" and not number > 0) or abs(number) >= LONGEST:
+        raise InvalidWindow.length(window, what, value)
+    return found
+
+
+def count_of(window: str, what: str, value: Any) -> int:
+    if not is_number(value) or not isinstance(value, int | np.integer) or not 0 < value < LONGEST:
+        raise InvalidWindow.count(window, what, value)
+    return int(value)
+
+
+def in_positions(measure: Measure, window: str, what: str, value: Length) -> Any:
+    """A length in positions of this measure."""
+    if isinstance(value, Duration):
+        if measure.kind is MeasureKind.FLOAT:
+            raise InvalidWindow.duration_on_number(window, what, value)
+        return value.microseconds
+    if measure.kind is MeasureKind.TIME:
+        if value == 0:
+            return 0
+        raise InvalidWindow.number_on_time(window, what, value)
+    if measure.kind is MeasureKind.FLOAT:
+        return float(value)
+    if value != int(value):
+        raise InvalidWindow.fraction(window, what, value)
+    return int(value)
+
+
+def length_on(measure: Measure, what: str, value: Any) -> Any:
+    """A lateness or delay in positions: a duration or a number, not negative."""
+    if not is_number(value):
+        given: Length = duration(value)
+    else:
+        given = value.item() if isinstance(value, np.generic) else value
+    number = given.microseconds if isinstance(given, Duration) else given
+    if not 0 <= number < LONGEST:
+        raise InvalidWindow.not_negative(what, value)
+    if isinstance(given, Duration) and measure.kind is MeasureKind.FLOAT and number == 0:
+        return 0.0
+    return in_positions(measure, what, "length", given)
+
+
+def shortest(*lengths: Length) -> float:
+    """Return the shortest of some lengths."""
+    return float(min(each.microseconds if isinstance(each, Duration) else each for each in lengths))

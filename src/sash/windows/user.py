@@ -1,0 +1,104 @@
+"""Windows that users write themselves: derive a class and give one or two functions."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sash.windows.window import Context, Window
+
+__all__ = ["ContextAwareWindow", "ContextFreeWindow", "OpenWindows"]
+
+
+class ContextFreeWindow(Window):
+    """A window of your own whose edges depend on nothing but positions: derive a class and give two functions.
+
+    `next_edge(position)` is the first start or end of a window after a position, `ended(after, until)` are all windows
+    (start, end) with after < end ≤ until. Positions are whole microseconds for times, else the numbers of `on`. Python
+    is called once per slice, not once per row. `reach` says how long a window can be: what is older is not kept.
+
+    >>> import sash
+    >>> class Squares(sash.ContextFreeWindow):
+    ...     def next_edge(self, position):
+    ...         return next(k * k for k in range(10 ** 6) if k * k > position)
+    ...     def ended(self, after, until):
+    ...         return [((k - 1) ** 2, k * k) for k in range(1, 100) if after < k * k <= until]
+    >>> squares = sash.query("squares", Squares(), rows=sash.count())
+    >>> sash.aggregate({"n": [1, 2, 3, 4, 9]}, [squares], on="n").select(["window_start", "rows"]).to_pylist()
+    [{'window_start': 1, 'rows': 3}, {'window_start': 4, 'rows': 1}, {'window_start': 9, 'rows': 1}]
+    """
+
+    context: ClassVar[Context] = Context.FREE
+    reach: Any = None  # how far before its end a window may start; None: no limit, so every slice is kept
+
+    @abstractmethod
+    def next_edge(self, position: Any) -> Any:
+        """The first edge after a position."""
+
+    @abstractmethod
+    def ended(self, after: Any, until: Any) -> list[tuple[Any, Any]]:
+        """The windows whose end is after `after`, and not after `until`."""
+
+    def __str__(self) -> str:
+        return _described(self)
+
+
+@dataclass
+class OpenWindows:
+    """What a context-aware window of one key knows: its windows, and whatever else it wants to remember."""
+
+    windows: list[tuple[Any, Any]]
+    memory: dict[str, Any]
+
+    def add(self, start: Any, end: Any) -> None:
+        """From now on there is a window [start, end)."""
+        self.windows.append((start, end))
+
+    def remove(self, start: Any, end: Any) -> None:
+        """There is no such window after all."""
+        self.windows.remove((start, end))
+
+
+class ContextAwareWindow(Window):
+    """A window of your own whose edges depend on rows: derive a class and give one function.
+
+    `notify(context, positions, columns)` is told of the rows of one key, in order, once each, as soon as no earlier
+    row can come; it adds windows to the context and removes them again, as long as they have not been sent. A window
+    is sent when the watermark has passed its end. `reads` names the columns that it wants to see.
+
+    >>> import sash
+    >>> class Rises(sash.ContextAwareWindow):                # from the first row above 10 to the first that is not
+    ...     reads = ("x",)
+    ...     def notify(self, context, positions, columns):
+    ...         for position, x in zip(positions, columns["x"]):
+    ...             start = context.memory.get("since")
+    ...             if x > 10 and start is None:
+    ...                 context.memory["since"] = position
+    ...             elif x <= 10 and start is not None:
+    ...                 context.add(start, position)
+    ...                 context.memory["since"] = None
+    >>> rises = sash.query("rises", Rises(), peak=sash.max("x"))
+    >>> rows = {"t": [1, 2, 3, 4, 5], "x": [5, 11, 12, 7, 30]}
+    >>> sash.aggregate(rows, [rises], on="t").select(["window_start", "window_end", "peak"]).to_pylist()
+    [{'window_start': 2, 'window_end': 4, 'peak': 12}]
+    """
+
+    context: ClassVar[Context] = Context.FORWARD_AWARE
+    reads: tuple[str, ...] = ()
+    reach: Any = None  # how far before its last row a new window may start; None: no limit, so every row is kept
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
+        return tuple(self.reads)
+
+    @abstractmethod
+    def notify(self, context: OpenWindows, positions: Any, columns: dict[str, Any]) -> None:
+        """Add and remove windows as these rows tell."""
+
+    def __str__(self) -> str:
+        return _described(self)
+
+
+def _described(window: Window) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(window).items()))
+    return f"{type(window).__name__}({given})"
