@@ -22,6 +22,7 @@ from sash.engine.saving import windows_only
 from sash.engine.state import State
 from sash.engine.stream import Stream
 from sash.engine.tables import read_rows
+from sash.engine.watermark import Watermarks
 from sash.errors import InvalidAggregate, InvalidState, InvalidWindow
 from sash.plan.plan import Options, Plan
 from sash.plan.query import Query
@@ -198,17 +199,13 @@ class _Windows(Live):
         self.late = NONE_REJECTED
 
     def push(self, step: Step) -> pa.Table:
-        plan, state, rows = self.plan, self.state, step.rows
+        plan, rows = self.plan, step.rows
         if step.newest is not None:
             self.newest = max(self.newest, step.newest)
-        state.newest = max(state.newest, self.newest)  # what is told at the end is told for all keys up to there
-        mark: Any = None
-        if step.is_end:
-            mark = np.inf
-        elif self.newest > plan.measure.lowest:
-            mark = self.newest - (plan.delay or 0)
         try:
-            results = self.stream.push(rows if rows.num_rows else {}, watermark=mark)
+            results = self.stream.advance(
+                rows if rows.num_rows else {}, np.inf if step.is_end else None, newest=self.newest
+            )
         except (InvalidAggregate, InvalidWindow):
             for given in (rows, self._waiting()):
                 with_failing_rows(self._alone, given, plan.options.by, plan.options.on)
@@ -377,16 +374,14 @@ class _Frames(Live):
         rows = _cast(step.rows, self._work.schema)
         if step.newest is not None:
             self.newest = max(self.newest, step.newest)
-        positions = positions_in(rows, plan.on, plan.measure)
-        on_time = (positions >= self._watermark) & (positions > plan.measure.lowest)
-        self.late = _gone(rows.filter(pa.array(~on_time)), plan.on, plan.measure)
+        watermarks = Watermarks(plan.measure, delay=self._work.delay)
+        positions, valid = plan.measure.positions(rows.column(plan.on), plan.on)
+        judged = watermarks.judge(self._watermark, positions, valid)
+        self.late = _gone(rows.take(pa.array(judged.rejected)), plan.on, plan.measure)
         self.late_rows += len(self.late) + step.far
-        waiting = pa.concat_tables([self._waiting, rows.filter(pa.array(on_time))])
-        mark = self._watermark
-        if step.is_end:
-            mark = plan.measure.highest
-        elif self.newest > plan.measure.lowest:
-            mark = max(mark, self.newest - self._work.delay)
+        accepted = rows if judged.accepted is None else rows.take(pa.array(judged.accepted))
+        waiting = pa.concat_tables([self._waiting, accepted])
+        mark = watermarks.after(self._watermark, self.newest, plan.measure.highest if step.is_end else None)
         is_ready = positions_in(waiting, plan.on, plan.measure) < mark
         ready = waiting.filter(pa.array(is_ready))
         table = pa.concat_tables([self._before, ready])

@@ -77,7 +77,7 @@ class WindowTask(Task):
         yield stream.push(table)
         positions = positions_in(table, plan.options.on, plan.measure)
         positions = positions[positions > plan.measure.lowest]
-        longest = max(getattr(each.window, "size", 0) for each in plan.queries)
+        longest = max(each.kind.lookback or 0 for each in plan.queries)
         low = positions.min().item() if len(positions) else 0
         high = positions.max().item() + longest if len(positions) else 0
         steps = min(_MOST_STEPS, int(table.num_rows * windows_per_row(plan) / _MOST_RESULTS) + 1)
