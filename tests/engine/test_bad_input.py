@@ -200,9 +200,9 @@ WINDOWS = [
 def by_hand(window: Any, position: int) -> int:
     """How many windows hold a row that is alone."""
     size, every = getattr(window, "size", 1), getattr(window, "every", 1)
-    if window.kind == "session":
+    if hasattr(window, "gap"):
         return 1
-    if window.kind == "cumulative":
+    if str(window).startswith("cumulative"):
         return (size - position % size - 1) // every + 1
     return sum(1 for start in range(position - size + 1, position + 1) if start % every == 0)
 

@@ -51,7 +51,7 @@ def test_a_head_that_is_no_position_is_refused(name: str, number: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 2**63, 1.0, None, True], ids=repr)
-@pytest.mark.parametrize("name", ["late", "rows", "swept"])
+@pytest.mark.parametrize("name", ["rejected", "rows", "swept"])
 def test_a_head_that_is_no_count_is_refused(name: str, number: Any) -> None:
     with pytest.raises(InvalidState, match=f"its {name} are no count"):
         sash.Stream.restore(changed(lambda state: state.update({name: number})), QUERIES)
@@ -128,8 +128,8 @@ def test_rows_and_windows_of_keys_that_there_are_not_are_refused() -> None:
         sash.Stream.restore(changed(stray), QUERIES)
 
     def claim(state: dict[str, Any]) -> None:
-        slots, *rest = state["sent"]["ten"]
-        state["sent"]["ten"] = (slots + 5, *rest)
+        slots, *rest = state["emitted"]["ten"]
+        state["emitted"]["ten"] = (slots + 5, *rest)
 
     with pytest.raises(InvalidState, match="a window was sent of a key that it does not know"):
         sash.Stream.restore(changed(claim), QUERIES)
