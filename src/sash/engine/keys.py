@@ -1,10 +1,10 @@
-"""The key table: each distinct key of the `by` columns has a slot, where its state is.
+"""The key table: a slot for each distinct key of the `by` columns.
 
-Idea      Arrow finds the distinct values of a column; only those are looked up, in a dict. What
-          is looked up is plain: the integer behind a number or time, or a str, bytes or Decimal.
+Idea      Arrow finds the distinct values of a column; a dict holds the slot of each. Its keys are
+          the encoded values of `key_column`, in tuples if there are several columns.
 Keeps     K1  a slot below capacity is free or has one key, and no key has two slots
-          K2  a new key takes the lowest free slot, so slots are a function of what save() keeps
-          K3  null is a key, all NaNs are one, and -0.0 is 0.0
+          K2  a new key gets the lowest free slot, so slots are a function of the saved state
+          K3  null is a key, all NaNs are one key, and -0.0 is 0.0
 """
 
 import heapq
@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
+from sash.engine.key_column import KeyColumn
 from sash.errors import InvalidInput, InvalidState
 from sash.slicing.slices import checked
 
@@ -24,22 +25,14 @@ __all__ = ["Keys"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-_FEW = 32  # rows that are looked up one by one: below, Arrow's fixed cost per column is more than theirs
-_SPREAD = 8  # integers per key for which looking up by value is worth its room
+_FEW = 32  # up to so many rows, one lookup per row is cheaper than Arrow's fixed cost per column
+_SPREAD = 8  # integers per key up to which a table indexed by value is worth its memory
 _NO_SLOTS: Array = np.zeros(0, np.int64)
 _NO_SLOTS.flags.writeable = False
 
 
-def _still(table: Array, gone: Array, capacity: int) -> Array:
-    """The slots in a table, without those that are gone."""
-    alive = np.ones(capacity, np.bool_)
-    alive[gone] = False
-    known = table[table >= 0]
-    return np.where(alive[known], known, -1)
-
-
 class Keys:
-    """The slots of the keys seen so far.
+    """A slot for each key seen so far.
 
     >>> keys = Keys([pa.string()], ["plug"])
     >>> keys.slots([pa.array(["a", "b", "a", None])], 4)
@@ -53,23 +46,23 @@ class Keys:
 
     def __init__(self, types: Sequence[Any], names: Sequence[str] | None = None) -> None:
         names = [f"by[{k}]" for k in range(len(types))] if names is None else names
-        self._columns = [_Column(kind, name) for kind, name in zip(types, names, strict=True)]
+        self._columns = [KeyColumn(kind, name) for kind, name in zip(types, names, strict=True)]
         self._table: dict[Any, int] = {}
         self._free: list[int] = []  # a heap
-        self._near: tuple[int, Array] | None = None  # of whole numbers close together: the first, and a slot for each
-        self.capacity = 0  # slots ever in use: the largest, and one
-        self.new = _NO_SLOTS  # that the last call of `slots` gave to keys it had not seen
+        self._by_value: tuple[int, Array] | None = None  # of dense integers: the smallest, and the slot of each or -1
+        self.capacity = 0  # the largest slot ever in use, plus one
+        self.new = _NO_SLOTS  # slots that the last call of `slots` gave to new keys
 
     def __len__(self) -> int:
         return len(self._table)
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """Of the key columns that come back."""
+        """The Arrow types of `columns`."""
         return tuple(column.kind for column in self._columns)
 
     def slots(self, columns: Sequence[Any], n_rows: int) -> Array:
-        """The slot of each row's key; columns are Arrow arrays, or lists of Python values."""
+        """Return the slot of each row's key; columns are Arrow arrays, or lists of Python values."""
         self.new = _NO_SLOTS
         if n_rows <= _FEW:
             few = self._slots_of_few(columns, n_rows)
@@ -77,9 +70,9 @@ class Keys:
                 return few
         if not self._columns:
             return self._slots_of([()])[np.zeros(n_rows, np.int64)]
-        near = self._slots_of_near(columns, n_rows)
-        if near is not None:
-            return near
+        dense = self._slots_of_dense(columns, n_rows)
+        if dense is not None:
+            return dense
         codes, parts = self._encoded(columns)
         return self._slots_of(parts[0] if len(parts) == 1 else list(zip(*parts, strict=True)))[codes]
 
@@ -89,12 +82,15 @@ class Keys:
         return np.array(self._free, np.int64)
 
     def free(self, slots: Array) -> None:
-        """Forget the keys in these slots: their state is gone, and others may have the slots."""
+        """Forget the keys in these slots, so that new keys can get the slots."""
         if not len(slots):
             return
         deque(map(self._table.pop, self._keys_in(slots)), maxlen=0)
-        if self._near is not None:
-            self._near[1][self._near[1] >= 0] = _still(self._near[1], slots, self.capacity)
+        if self._by_value is not None:
+            table = self._by_value[1]
+            is_freed = np.zeros(self.capacity, np.bool_)
+            is_freed[slots] = True
+            table[(table >= 0) & is_freed[table]] = -1
         for column in self._columns:
             column.clear(slots)
         if len(slots) > len(self._free) // 8:
@@ -105,17 +101,17 @@ class Keys:
                 heapq.heappush(self._free, slot)
 
     def columns(self, slots: Array) -> list[Any]:
-        """The keys in these slots, as a column for each of `by`."""
+        """Return the keys in these slots, one column for each of `by`."""
         return [column.take(slots, self.capacity) for column in self._columns]
 
     def frozen(self) -> tuple[Any, ...]:
-        """All of it as plain values; equal tables freeze to equal values."""
+        """Return the table as plain values; equal tables give equal values."""
         values = pa.table(self.columns(np.arange(self.capacity)), names=[column.name for column in self._columns])
         return self.capacity, np.array(sorted(self._free), np.int64), table_bytes(values)
 
     @classmethod
     def thawed(cls, frozen: tuple[Any, ...]) -> "Keys":
-        """The table that was frozen, with the same slots, and the same slots free.
+        """Return the table that was frozen, with the same slots, and the same slots free.
 
         >>> keys = Keys([pa.int64()])
         >>> before = keys.slots([[7, 9]], 2)
@@ -156,7 +152,7 @@ class Keys:
         return keys
 
     def _slots_of_few(self, columns: Sequence[Any], n_rows: int) -> Array | None:
-        """Looked up one by one; None if their types need Arrow's reading."""
+        """Return the slots by one lookup per row; None if Arrow has to read the values."""
         parts: list[list[Any]] = []
         for column, given in zip(self._columns, columns, strict=True):
             values = column.few(given)
@@ -174,29 +170,26 @@ class Keys:
             found = list(map(table.get, keys))
         return np.array(found, np.int64)
 
-    def _slots_of_near(self, columns: Sequence[Any], n_rows: int) -> Array | None:
-        """Looked up by value where keys are whole numbers that lie close together; None if they do not."""
-        column, given = self._columns[0], columns[0]
-        if len(columns) > 1 or type(given) is list or given.type != column.plain or given.null_count:
+    def _slots_of_dense(self, columns: Sequence[Any], n_rows: int) -> Array | None:
+        """Return the slots from a table indexed by value; None if keys are not integers that lie close together."""
+        values = self._columns[0].integers(columns[0]) if len(columns) == 1 else None
+        if values is None:
             return None
-        if not pa.types.is_integer(column.plain) or column.plain == pa.uint64():
-            return None
-        values = _flat(given).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
         low, high = int(values.min()), int(values.max())
         if high - low > _SPREAD * n_rows:
             return None
-        if self._near is None or low < self._near[0] or high >= self._near[0] + len(self._near[1]):
+        if self._by_value is None or low < self._by_value[0] or high >= self._by_value[0] + len(self._by_value[1]):
             first, last = low, high + 1
-            if self._near is not None:
-                first, last = min(first, self._near[0]), max(last, self._near[0] + len(self._near[1]))
+            if self._by_value is not None:
+                first, last = min(first, self._by_value[0]), max(last, self._by_value[0] + len(self._by_value[1]))
             if last - first > _SPREAD * (n_rows + len(self._table)):
                 return None
             table = np.full(last - first, -1, np.int64)
-            if self._near is not None:
-                begin = self._near[0] - first
-                table[begin : begin + len(self._near[1])] = self._near[1]
-            self._near = first, table
-        first, table = self._near
+            if self._by_value is not None:
+                begin = self._by_value[0] - first
+                table[begin : begin + len(self._by_value[1])] = self._by_value[1]
+            self._by_value = first, table
+        first, table = self._by_value
         slots = table[values - first]
         if (slots < 0).any():
             fresh = list(dict.fromkeys(values[slots < 0].tolist()))
@@ -205,12 +198,12 @@ class Keys:
         return np.asarray(slots)
 
     def _encoded(self, columns: Sequence[Any]) -> tuple[Array, list[list[Any]]]:
-        """The code of each row's key, and for each column the values of the distinct keys."""
+        """Return the code of each row's key, and for each column the values of the distinct keys."""
         encoded = [column.encoded(given) for column, given in zip(self._columns, columns, strict=True)]
         codes, values = encoded[0]
         if len(encoded) == 1:
             return codes, [values]
-        places = [np.arange(len(values))]  # of each distinct key so far, in the values of its columns
+        places = [np.arange(len(values))]  # for each column, the place of each distinct key's value
         for other, distinct in encoded[1:]:
             # Both factors are at most the number of rows, so their product fits 64 bits.
             joint = pa.array(codes.astype(np.int64) * len(distinct) + other).dictionary_encode()
@@ -223,7 +216,7 @@ class Keys:
         ]
 
     def _slots_of(self, keys: list[Any]) -> Array:
-        """The slots of distinct keys, where new ones get one."""
+        """Return the slots of distinct keys; new keys get one."""
         slots = np.fromiter(map(self._table.get, keys, repeat(-1)), np.int64, len(keys))
         missing = np.flatnonzero(slots < 0)
         if not len(missing):
@@ -240,7 +233,7 @@ class Keys:
         return slots
 
     def _lowest(self, count: int) -> Array:
-        """The lowest slots that are free, in order (K2)."""
+        """Take the lowest slots that are free, in order (K2)."""
         reused = min(count, len(self._free))
         if reused > 8:
             self._free.sort()  # sorted, it is still a heap
@@ -256,247 +249,3 @@ class Keys:
         if len(parts) == 1:
             return parts[0]
         return list(zip(*parts, strict=True)) if parts else [()] * len(slots)
-
-
-# --- one key column ------------------------------------------------------------------------------
-
-_FLOAT = frozenset((float,))
-_FAMILIES = (
-    pa.types.is_boolean,
-    pa.types.is_decimal,
-    lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind),
-    lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind),
-    lambda kind: (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    ),
-    pa.types.is_date,
-    pa.types.is_timestamp,
-    pa.types.is_time,
-    pa.types.is_duration,
-    pa.types.is_null,
-)
-_BOOLEANS, _NUMBERS, _STRINGS, _BYTES = 0, 2, 3, 4
-_TIMES = {5, 6, 7, 8}
-_FIXED = {_BOOLEANS, _NUMBERS, *_TIMES}
-
-
-def _family(kind: Any) -> int | None:
-    """Types of one family are cast into each other where no value is lost; None: no key at all."""
-    return next((k for k, belongs in enumerate(_FAMILIES) if belongs(kind)), None)
-
-
-def _flat(given: Any) -> Any:
-    if not isinstance(given, pa.ChunkedArray):
-        return given
-    if given.num_chunks == 1:
-        return given.chunk(0)
-    return given.unify_dictionaries().combine_chunks()
-
-
-class _Column:
-    """The values of one key column, by slot.
-
-    Fixed-width values are in an array of the integers behind them, with a mask; others are objects.
-    """
-
-    def __init__(self, kind: Any, name: str) -> None:
-        self.name = name
-        self._become(kind)
-
-    def _become(self, kind: Any) -> None:
-        encoded = pa.types.is_dictionary(kind)
-        plain = kind.value_type if encoded else kind
-        family = _family(plain)
-        if family is None:
-            raise InvalidInput.key_type(self.name, kind)
-        if pa.types.is_string_view(plain) or pa.types.is_binary_view(plain):
-            # Arrow has no kernels for views yet; columns that come back are cast to them.
-            plain = pa.large_string() if pa.types.is_string_view(plain) else pa.large_binary()
-        # A dictionary of one push need not have room for the keys of the next.
-        self.kind = pa.dictionary(pa.int32(), plain) if encoded else kind
-        self.plain = plain
-        self.family = family
-        self.dtype: np.dtype[Any] | None = None
-        if family in _FIXED:
-            is_plain = family == _BOOLEANS or pa.types.is_integer(plain)
-            self.dtype = np.dtype(plain.to_pandas_dtype() if is_plain else f"i{plain.bit_width // 8}")
-        self.is_float = pa.types.is_floating(plain)
-        self.is_time = family in _TIMES
-        self.storage = None if self.dtype is None else pa.from_numpy_dtype(self.dtype)
-        direct: type = type(None)
-        if family == _STRINGS:
-            direct = str
-        elif family == _BYTES and not pa.types.is_fixed_size_binary(plain):
-            direct = bytes
-        elif family == _BOOLEANS or pa.types.is_integer(plain):
-            direct = bool if family == _BOOLEANS else int
-        # Values of these types are keys as they stand; of others, equal ones could differ or unlike ones be equal.
-        self.direct = frozenset((direct, type(None)))
-        self.values: Array = np.zeros(0, object if self.dtype is None else self.dtype)
-        self.valid: Array = np.zeros(0, np.bool_)
-
-    def few(self, given: Any) -> list[Any] | None:
-        """What is looked up for a short column, if that is plain to see."""
-        if type(given) is not list:
-            if given.type != self.plain:
-                return None
-            if self.is_time:
-                looked_up: list[Any] = _flat(given).view(self.storage).to_pylist()
-                return looked_up
-            given = given.to_pylist()
-        if self.direct.issuperset(map(type, given)):
-            return given  # type: ignore[no-any-return]
-        if self.is_float and _FLOAT.issuperset(map(type, given)):
-            bits: list[Any] = _float_bits(np.array(given, self.plain.to_pandas_dtype())).tolist()
-            return bits
-        return None
-
-    def admits(self, values: list[Any]) -> bool:
-        """Whether new values given by Python fit the type."""
-        present = [value for value in values if value is not None]
-        if self.dtype is not None and self.dtype.kind in "iu":
-            bounds = np.iinfo(self.dtype)
-            return all(bounds.min <= value <= bounds.max for value in present)
-        if self.family == _STRINGS:
-            return all(value.isascii() or _is_encodable(value) for value in present)
-        return True
-
-    def encoded(self, given: Any) -> tuple[Array, list[Any]]:
-        """The code of each row's value, and the distinct values, in the order in which they first occur."""
-        array = self._read(given) if isinstance(given, list) else _flat(given)
-        if not pa.types.is_dictionary(array.type):
-            return self._encoded(array)
-        used = array.indices.dictionary_encode(null_encoding="encode")
-        # A dictionary may hold a value twice, or none at all.
-        codes, distinct = self._encoded(self._cast(array.dictionary).take(used.dictionary))
-        return codes[used.indices.to_numpy()], distinct
-
-    def _read(self, values: list[Any]) -> Any:
-        # Told the type, Arrow cuts floats off to integers, and times to their unit; a cast does not.
-        by_cast = self.is_time or any(isinstance(value, float | np.floating) for value in values)
-        try:
-            return pa.array(values, None if by_cast or pa.types.is_null(self.plain) else self.plain)
-        except (pa.ArrowException, OverflowError, UnicodeError) as error:
-            raise InvalidInput.key_changed(self.name, str(error).rstrip("."), self.plain) from error
-
-    def _encoded(self, array: Any) -> tuple[Array, list[Any]]:
-        array = self._cast(array)
-        if pa.types.is_floating(array.type):
-            array = _bits(array)
-        elif pa.types.is_decimal(array.type) and array.type.bit_width < 128:
-            array = array.cast(pa.decimal128(array.type.precision, array.type.scale))
-        coded = array.dictionary_encode(null_encoding="encode")
-        distinct = coded.dictionary
-        if self.dtype is None:
-            return coded.indices.to_numpy(), distinct.to_pylist()
-        if distinct.type.bit_width != 1:
-            distinct = distinct.view(self.storage)
-        if not distinct.null_count:
-            return coded.indices.to_numpy(), distinct.to_numpy(zero_copy_only=False).tolist()
-        values = (
-            distinct.fill_null(False if distinct.type.bit_width == 1 else 0).to_numpy(zero_copy_only=False).tolist()
-        )
-        values[int(np.flatnonzero(distinct.is_null().to_numpy(zero_copy_only=False))[0])] = None
-        return coded.indices.to_numpy(), values
-
-    def _cast(self, array: Any) -> Any:
-        if array.type == self.plain:
-            return array
-        if pa.types.is_null(self.plain):  # until now all keys were null
-            room = len(self.values)
-            self._become(array.type)
-            self.reserve(room)
-            return self._cast(array)
-        if not pa.types.is_null(array.type) and _family(array.type) != self.family:
-            raise InvalidInput.key_changed(self.name, array.type, self.plain)
-        try:
-            return array.cast(self.plain)
-        except pa.ArrowException as error:
-            raise InvalidInput.key_changed(self.name, f"{array.type} ({error})", self.plain) from error
-
-    def reserve(self, capacity: int) -> None:
-        """Room for slots below `capacity`."""
-        if capacity <= len(self.values):
-            return
-        more = max(capacity, 2 * len(self.values), 64) - len(self.values)
-        blank = np.full(more, None, object) if self.dtype is None else np.zeros(more, self.dtype)
-        self.values = np.concatenate([self.values, blank])
-        self.valid = np.concatenate([self.valid, np.zeros(more, np.bool_)])
-
-    def store(self, slots: Array, keys: list[Any]) -> None:
-        """Put values into slots."""
-        self.valid[slots] = True
-        if None in keys:
-            missing = [k for k, key in enumerate(keys) if key is None]
-            self.valid[slots[missing]] = False
-            keys = keys if self.dtype is None else [0 if key is None else key for key in keys]
-        if self.dtype is None:
-            objects = np.empty(len(keys), object)
-            objects[:] = keys
-            self.values[slots] = objects
-        else:
-            self.values[slots] = np.array(keys, self.dtype)
-
-    def clear(self, slots: Array) -> None:
-        """Hold nothing in these slots."""
-        self.values[slots] = None if self.dtype is None else 0
-        self.valid[slots] = False
-
-    def keys(self, slots: Array) -> list[Any]:
-        """What is looked up for these slots."""
-        keys: list[Any] = self.values[slots].tolist()
-        if self.dtype is not None:
-            for k in np.flatnonzero(~self.valid[slots]).tolist():
-                keys[k] = None
-        return keys
-
-    def take(self, slots: Array, capacity: int) -> Any:
-        """The values in these slots as an Arrow column."""
-        if pa.types.is_dictionary(self.kind):
-            used = np.zeros(capacity, np.bool_)
-            used[slots] = True
-            used &= self.valid[:capacity]  # null is no value of a dictionary
-            place = np.cumsum(used, dtype=np.int32) - 1
-            codes = pa.array(place[slots].astype(np.int32), mask=~self.valid[slots])
-            return pa.DictionaryArray.from_arrays(codes, self._plain(np.flatnonzero(used)))
-        if self.dtype is None and len(slots) > capacity:
-            column = self._plain(np.arange(capacity)).take(pa.array(slots))
-        else:
-            column = self._plain(slots)
-        return column if self.kind == self.plain else column.cast(self.kind)
-
-    def _plain(self, slots: Array) -> Any:
-        if pa.types.is_null(self.plain):
-            return pa.nulls(len(slots))
-        values = self.values[slots]
-        if self.dtype is None:
-            return pa.array(values, self.plain)
-        valid = self.valid[slots]
-        if self.dtype.kind == "b":
-            return pa.array(values, mask=~valid)
-        bitmap = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
-        return pa.Array.from_buffers(self.plain, len(values), [bitmap, pa.py_buffer(values)])
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _bits(array: Any) -> Any:
-    """Floats as the integers that stand for them, equal where the keys are (K3)."""
-    missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    data = (array if missing is None else array.fill_null(0)).to_numpy()
-    return pa.array(_float_bits(data), mask=missing)
-
-
-def _float_bits(data: Array) -> Array:
-    data = data + data.dtype.type(0)  # -0.0 becomes 0.0
-    data[np.isnan(data)] = np.nan
-    return data.view(f"i{data.dtype.itemsize}")
