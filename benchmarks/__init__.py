@@ -1,1 +1,1 @@
-"""How fast, how steady, how large: the papers' experiments and the peers, as records of a report."""
+"""Benchmarks of sash: speed, latency and memory beside other libraries, other techniques and native Spark."""

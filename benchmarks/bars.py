@@ -31,6 +31,13 @@ Measured = tuple[Record, Record | None, float]  # a record, the peer that it is 
 FIELDS = {each.name for each in fields(Record)}
 
 
+class Unknown:
+    """The value of a parameter that no record gives."""
+
+    def __format__(self, spec: str) -> str:
+        return "–"
+
+
 def by_value(record: Record) -> float | None:
     """Return the measured value."""
     return record.value
@@ -91,7 +98,7 @@ class Target:
         of = resolved(records, self.of)
         found = list(self._measured(records, of))
         measured = self.reduce([value for _, _, value in found]) if found else None
-        shown = {name: f"{value:,}" if isinstance(value, int) else value or "–" for name, value in (of | shape).items()}
+        shown = {name: Unknown() if value == () else value for name, value in (of | shape).items()}
         remarks = [", ".join(self._values(found)), self.remark(report) if self.remark else ""]
         note = "; ".join(each for each in remarks if each)
         return Bar(self.name.format(**shown), self.required, measured, self.unit, self.at_most, note)
@@ -297,12 +304,12 @@ SPARK_STREAMS = (
         along="slides",
         reduce=spread,
     ),
-    _faster("keys", "{keys} keys, size/slide {slides}", 1.0, each="slides", keys=min),
-    _faster("keys", "{keys} keys, size/slide {slides}", 1.0, each="slides", keys=max),
+    _faster("keys", "{keys:,} keys, size/slide {slides}", 1.0, each="slides", keys=min),
+    _faster("keys", "{keys:,} keys, size/slide {slides}", 1.0, each="slides", keys=max),
     _faster("sessions", "sessions", 1.0),
     _most(
         "growth",
-        "{keys} keys, micro-batch of {batch_rows} rows: of 0.3 ms per key",
+        "{keys:,} keys, micro-batch of {batch_rows:,} rows: of 0.3 ms per key",
         0.1,
         _of(SASH, metric=BATCH, batch_rows=min),
         each="keys",

@@ -15,13 +15,13 @@ from sash.cli.table import Table
 
 __all__ = ["Bar", "Machine", "Record", "Report", "Value", "parameters"]
 
-FORMAT = 1  # of the JSON; a reader refuses any other
+FORMAT = 1  # of the JSON; other formats are refused
 Value = int | float | str
 Parameters = tuple[tuple[str, Value], ...]
 
 
 def parameters(**named: Value) -> Parameters:
-    """What a measurement was made with, in a form that is frozen and compares.
+    """Return the parameters of a measurement as a sorted tuple.
 
     >>> parameters(window=16, slide=1)
     (('slide', 1), ('window', 16))
@@ -31,7 +31,7 @@ def parameters(**named: Value) -> Parameters:
 
 @dataclass(frozen=True)
 class Record:
-    """One measured value; None if it was not measured, and then the note says why."""
+    """One measured value; None if it was not measured, with the reason in the note."""
 
     experiment: str
     subject: str  # an algorithm, a peer, the copy
@@ -40,18 +40,18 @@ class Record:
     unit: str
     aggregate: str = ""
     parameters: Parameters = ()
-    ratio: float | None = None  # how fast, where the yardstick of the suite is 1: a copy of the same bytes, or a peer
+    ratio: float | None = None  # speed, where the yardstick of the suite is 1: a copy of the same bytes, or a peer
     note: str = ""
-    mark: str = ""  # before the value: > if it was stopped there, ≈ if it is scaled up from fewer rows
+    mark: str = ""  # before the value: > if the run was stopped at this value, ≈ if it is scaled up from fewer rows
 
     def get(self, name: str) -> Value | None:
-        """The parameter of that name, if there is one."""
+        """Return the parameter of that name, or None."""
         return dict(self.parameters).get(name)
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A promise and what was measured: at least, or at most, what is required."""
+    """A target and the measured value, which must be at least or at most the required one."""
 
     name: str
     required: float
@@ -62,7 +62,7 @@ class Bar:
 
     @property
     def verdict(self) -> str:
-        """pass, miss, or not measured."""
+        """Return pass, miss, or not measured."""
         if self.measured is None:
             return "not measured"
         kept = self.measured <= self.required if self.at_most else self.measured >= self.required
@@ -70,18 +70,18 @@ class Bar:
 
     @property
     def asked(self) -> str:
-        """What is required, with its sign and unit."""
+        """Return the required value with its sign and unit."""
         return f"{'≤' if self.at_most else '≥'} {_number(self.required)} {self.unit}".strip()
 
     @property
     def found(self) -> str:
-        """What was measured, with its unit."""
+        """Return the measured value with its unit."""
         return "–" if self.measured is None else f"{_number(self.measured)} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where it was measured, as far as it bears on the numbers; nothing that names the machine."""
+    """The hardware and software of a run, without the name of the machine."""
 
     cpu: str
     cores: int
@@ -92,7 +92,7 @@ class Machine:
 
     @classmethod
     def here(cls, packages: Iterable[str] = ("numba", "numpy")) -> "Machine":
-        """The machine that this runs on; packages that are not installed are left out."""
+        """Describe this machine; leave out packages that are not installed."""
         return cls(
             cpu=_cpu(),
             cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
@@ -109,7 +109,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that one run measured."""
+    """The results of one run."""
 
     name: str
     machine: Machine
@@ -118,7 +118,7 @@ class Report:
     notes: tuple[str, ...] = field(default=())
 
     def select(self, experiment: str, **wanted: Any) -> list[Record]:
-        """The records of an experiment whose fields or parameters are as wanted."""
+        """Return the records of an experiment that have the wanted fields and parameters."""
         return [
             record
             for record in self.records
@@ -129,7 +129,7 @@ class Report:
     # --- as JSON ---------------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """As text that `from_json` reads back to an equal report."""
+        """Return JSON that `from_json` reads back as an equal report."""
         content = {"format": FORMAT, **asdict(self)}
         content["machine"]["versions"] = dict(self.machine.versions)
         for record in content["records"]:
@@ -142,7 +142,7 @@ class Report:
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
-        """The report that `to_json` wrote."""
+        """Read what `to_json` wrote."""
         try:
             content = json.loads(text)
             if content["format"] != FORMAT:
@@ -156,7 +156,7 @@ class Report:
             bars = tuple(Bar(**{key: each[key] for key in each if key != "verdict"}) for each in content["bars"])
             numbers = [*((each.value, each.ratio) for each in records), *((bar.required, bar.measured) for bar in bars)]
             if not all(each is None or isinstance(each, int | float) for pair in numbers for each in pair):
-                raise TypeError("What was measured must be a number.")
+                raise TypeError("A measured value must be a number.")
             return cls(content["name"], Machine(**machine), records, bars, tuple(content["notes"]))
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(f"This is not a report of a benchmark: {text[:40]!r}. Run the benchmark again.") from error
@@ -164,7 +164,7 @@ class Report:
     # --- as tables -------------------------------------------------------------------------------
 
     def tables(self) -> Iterator[Table]:
-        """A table per experiment, aggregate and unit, then the bars."""
+        """Return a table per experiment, aggregate and unit, then the bars."""
         groups: dict[tuple[str, str, str], list[Record]] = {}
         for record in self.records:
             groups.setdefault((record.experiment, record.aggregate, record.unit), []).append(record)
@@ -175,18 +175,18 @@ class Report:
             yield self.bar_table()
 
     def bar_table(self) -> Table:
-        """What was promised and what was measured."""
+        """Return the bars as a table."""
         rows = tuple((bar.name, bar.asked, bar.found, bar.verdict, bar.note) for bar in self.bars)
         return Table("bars", ("bar", "required", "measured", "verdict", "note"), rows)
 
     def text(self) -> str:
-        """All of it in plain characters."""
+        """Return everything as plain text."""
         parts = [f"{self.name}\n{self.machine}", *(f"note: {note}" for note in self.notes)]
         return "\n\n".join([*parts, *(table.text() for table in self.tables())]) + "\n"
 
 
 def _crossed(title: str, unit: str, records: list[Record]) -> Iterator[Table]:
-    """Subjects down; across, the metrics, or the parameter with more values than there are metrics."""
+    """Write subjects as rows; as columns the metrics, or the parameter that has more values than there are metrics."""
     names = sorted({name for record in records for name, _ in record.parameters})
     values = {name: _distinct(record.get(name) for record in records) for name in names}
     metrics = _distinct(record.metric for record in records)
@@ -200,7 +200,7 @@ def _crossed(title: str, unit: str, records: list[Record]) -> Iterator[Table]:
 
 
 def _table(title: str, records: list[Record], names: list[str], head: Callable[[Record], Any], across: str) -> Table:
-    """Parameters that vary stand beside the subject, those that do not in the title."""
+    """Show parameters that vary beside the subject, and the others in the title."""
     heads = _distinct(map(head, records))
     beside, fixed = [], []
     for name in names:
@@ -209,7 +209,7 @@ def _table(title: str, records: list[Record], names: list[str], head: Callable[[
             continue
         if len({value for _, value in pairs}) == 1:
             fixed.append(f"{name} {_number(records[0].get(name))}")
-        elif len(pairs) > len(heads):  # else the heading tells it already
+        elif len(pairs) > len(heads):  # else the heading shows it already
             beside.append(name)
     cells: dict[tuple[str, ...], dict[Any, str]] = {}
     for record in records:

@@ -16,13 +16,13 @@ __all__ = ["CAUTIONS", "Experiment", "Suite", "Task", "by_name"]
 
 BUSY = "The machine was busy when the run began"
 SMALL = "A quick run shows that everything works; its sizes are too small to judge speed by."
-CAUTIONS = (BUSY, SMALL)  # how notes begin that speak against the numbers of their own run
+CAUTIONS = (BUSY, SMALL)  # beginnings of notes that question the results of their own run
 S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work that gives records; the label is for the progress bar."""
+    """A piece of work that returns records; the progress bar shows its label."""
 
     label: str
     measure: Callable[[], Iterable[Record]]
@@ -38,7 +38,7 @@ class Experiment(Generic[S]):
 
 
 def by_name(*experiments: Experiment[S]) -> Mapping[str, Experiment[S]]:
-    """Experiments in the order in which they run."""
+    """Return experiments by name, in the order in which they run."""
     return {each.name: each for each in experiments}
 
 
@@ -48,7 +48,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True)
 class Suite(Generic[S]):
-    """What can be run, how much of it, what it is held to, and how it is drawn."""
+    """Experiments with their sizes, targets and plots."""
 
     name: str
     purpose: str  # one sentence, for the command line
@@ -59,10 +59,10 @@ class Suite(Generic[S]):
     plots: tuple[Plot, ...]
     notes: Callable[[set[str]], Iterable[str]]
     packages: tuple[str, ...]
-    finish: Callable[[], None] = _nothing  # puts away what tasks share, however the run ended
+    finish: Callable[[], None] = _nothing  # runs after the last task, also after an error
 
     def title(self, settings: S) -> str:
-        """What a report of such a run is called."""
+        """Return the name of the report of such a run."""
         return f"{self.name} ({settings.name})"
 
     def figures(self, report: Report) -> Iterator[tuple[str, Any]]:
@@ -70,7 +70,7 @@ class Suite(Generic[S]):
         return figures_of(self.plots, report)
 
     def plan(self, only: Iterable[str] = (), settings: S | None = None) -> list[tuple[str, Task]]:
-        """The tasks of a run, each with the name of its experiment."""
+        """Return the tasks of a run, each with the name of its experiment."""
         names, chosen = list(only) or list(self.experiments), settings or self.full
         for name in names:
             if name not in self.experiments:
@@ -83,7 +83,7 @@ class Suite(Generic[S]):
         settings: S | None = None,
         begin: Callable[[str, str], None] | None = None,
     ) -> Report:
-        """Do the tasks one after the other; `begin` is told of each, and time that is used up ends the run."""
+        """Run the tasks one after the other until the time is used up; call `begin` before each of them."""
         chosen = settings or self.full
         records: list[Record] = []
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before this run adds its own

@@ -1,4 +1,4 @@
-"""Clocks: the best of several runs, contests in turns, the copy as yardstick, cycles inside kernels."""
+"""Timing: the best of several runs, a copy of the same bytes as the yardstick, and cycle counts inside kernels."""
 
 import functools
 import platform
@@ -14,12 +14,12 @@ from numba.core.extending import intrinsic
 
 from sash.algebra.compiler import JIT_DISABLED
 
-__all__ = ["Timing", "best_of", "contest", "copy_seconds", "counts_cycles", "cycles_per_second", "now_in_cycles"]
+__all__ = ["Timing", "best_of", "best_of_each", "copy_seconds", "counts_cycles", "cycles_per_second", "now_in_cycles"]
 
 
 @dataclass(frozen=True)
 class Timing:
-    """The shortest of some runs, and the processor time of that run by all threads."""
+    """The shortest of several runs, with the processor time that all threads used in it."""
 
     seconds: float
     cpu_seconds: float
@@ -27,19 +27,19 @@ class Timing:
 
     @property
     def cores_busy(self) -> float:
-        """How many cores it kept busy."""
+        """Return how many cores were busy."""
         return self.cpu_seconds / self.seconds if self.seconds else 0.0
 
 
 def best_of(function: Callable[[], Any], runs: int = 3, budget: float = 1.0) -> Timing:
-    """The shortest of up to `runs` runs; no further run once `budget` seconds are spent."""
-    return contest({"": function}, runs, budget)[""]
+    """Return the shortest of up to `runs` runs; start no further run after `budget` seconds."""
+    return best_of_each({"": function}, runs, budget)[""]
 
 
-def contest(functions: Mapping[str, Callable[[], Any]], rounds: int = 3, budget: float = 3.0) -> dict[str, Timing]:
-    """The best of each, run in turns: what disturbs the machine for a while disturbs all alike.
+def best_of_each(functions: Mapping[str, Callable[[], Any]], rounds: int = 3, budget: float = 3.0) -> dict[str, Timing]:
+    """Return the best run of each function, run in turns, so that a busy machine slows all of them alike.
 
-    A function that has used up its `budget` seconds sits out the later rounds.
+    A function that has used `budget` seconds is left out of later rounds.
     """
     best: dict[str, Timing] = {}
     spent = dict.fromkeys(functions, 0.0)
@@ -59,19 +59,19 @@ def contest(functions: Mapping[str, Callable[[], Any]], rounds: int = 3, budget:
 
 
 def copying(size: int) -> Callable[[], None]:
-    """A function that copies so many bytes, between arrays that are in memory already."""
+    """Return a function that copies `size` bytes between arrays that are in memory already."""
     source, target = np.ones(size, np.uint8), np.ones(size, np.uint8)
     return functools.partial(np.copyto, target, source)
 
 
 def copy_seconds(size: int, runs: int = 5) -> float:
-    """What `np.copyto` takes for so many bytes: the yardstick."""
+    """Return the seconds that `np.copyto` takes for `size` bytes."""
     return best_of(copying(size), runs).seconds
 
 
 # --- cycles, readable from inside a kernel ---------------------------------------------------------
 
-# On ARM the cycle counter is closed to user programs, and the steady counter of the architecture is open.
+# On ARM, user programs cannot read the cycle counter, but they can read the steady counter.
 _COUNTERS = {
     "x86_64": "llvm.readcyclecounter",
     "AMD64": "llvm.readcyclecounter",
@@ -82,15 +82,14 @@ _COUNTER = _COUNTERS.get(platform.machine())
 
 
 def counts_cycles() -> bool:
-    """Whether compiled code can read a counter on this machine."""
+    """Return whether compiled code can read a cycle counter on this machine."""
     return _COUNTER is not None and not JIT_DISABLED
 
 
 def _now_in_cycles(_typing_context: Any) -> Any:
-    """The processor's counter; only compiled code can call it.
+    """Read the cycle counter; only compiled code can call this.
 
-    Processors run instructions ahead of each other; a fence before and after the reading keeps
-    work on its own side of the stamp.
+    Processors reorder instructions; a fence before and after the read keeps work on its side of it.
     """
 
     def read(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
@@ -116,7 +115,7 @@ def _fence(builder: Any) -> None:
 
 @functools.cache
 def cycles_per_second() -> float:
-    """How fast the counter counts, measured against the clock."""
+    """Measure the rate of the counter against the clock."""
     import numba
 
     read = numba.njit(lambda: now_in_cycles())

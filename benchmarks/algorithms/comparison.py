@@ -1,4 +1,4 @@
-"""Against others: the peers that roll, one thread against two, and a fresh process."""
+"""Compare sash with other libraries, one thread with two, and measure the start of a new process."""
 
 import os
 import statistics
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 import sash
-from benchmarks.algorithms.subject import sliding
+from benchmarks.algorithms.timed_calls import sliding
 from benchmarks.algorithms.workloads import AGGREGATES, noise
 from benchmarks.baselines.peers import installed, missing
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
 from benchmarks.suite import Task
-from benchmarks.timer import contest, copying
+from benchmarks.timer import best_of_each, copying
 from sash.swag import ALGORITHMS
 
 __all__ = ["parallel_tasks", "peer_tasks", "warm_start_tasks"]
@@ -34,7 +34,7 @@ TEMPLATES: dict[str, Callable[[], Any]] = {
 
 
 def peer_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """The same windows by every library that is installed."""
+    """Roll the same windows with every library that is installed."""
     for name in TEMPLATES:
         windows = (settings.median_window,) if name == "median" else settings.peer_windows
         rows = settings.median_rows if name == "median" else settings.peer_rows
@@ -46,14 +46,14 @@ def _peers(settings: AlgorithmSettings, name: str, rows: int, window: int) -> It
     column = noise(rows)
     values: Any = (column, np.arange(rows)) if name == "argmax" else column
     template = TEMPLATES[name]()
-    sash.swag.slide(values, window, template)  # compile, then compete
+    sash.swag.slide(values, window, template)  # compiles, so that compilation is not timed
     calls: dict[str, Callable[[], Any]] = {"copy": copying(column.nbytes)}
     calls["sash"] = lambda: sash.swag.slide(values, window, template)
     for peer in installed():
         if name in peer.rolls:
-            peer.rolling(name, column[: 2 * window], window)()  # some compile too
+            peer.rolling(name, column[: 2 * window], window)()  # some libraries compile, too
             calls[peer.name] = peer.rolling(name, column, window)
-    times = contest(calls, 5, settings.peer_seconds)
+    times = best_of_each(calls, 5, settings.peer_seconds)
     shape = parameters(window=window, rows=rows)
     for subject, timing in times.items():
         rate, ratio = rows / timing.seconds / 1e6, times["copy"].seconds / timing.seconds
@@ -67,7 +67,7 @@ def _peers(settings: AlgorithmSettings, name: str, rows: int, window: int) -> It
 
 
 def parallel_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """PBA moves the backward sweep of SBA to a second thread; with a heavy combine that should show."""
+    """Compare SBA with PBA, which does the backward sweep on a second thread, with an expensive combine."""
     yield Task("sba and pba, moment_sketch", partial(_parallel, settings))
 
 
@@ -79,21 +79,21 @@ def _parallel(settings: AlgorithmSettings) -> Iterator[Record]:
     for name in ("sba", "pba"):
         sliding(ALGORITHMS[name], workload, column[:64], 16)()
         calls[name] = sliding(ALGORITHMS[name], workload, column, window)
-    for subject, timing in contest(calls, 3, 4 * settings.peer_seconds).items():
+    for subject, timing in best_of_each(calls, 3, 4 * settings.peer_seconds).items():
         shape = parameters(window=window, rows=rows)
         rate = rows / timing.seconds / 1e6
         yield Record("parallel", subject, "rows", rate, "million rows/s", workload.name, shape)
         yield Record("parallel", subject, "cores busy", timing.cores_busy, "cores", workload.name, shape)
 
 
-# --- a fresh process ---------------------------------------------------------------------------------
+# --- a new process -----------------------------------------------------------------------------------
 
 SCRIPT = "import numpy, sash; sash.swag.slide(numpy.arange(1000.0), 10, sash.max())"
 
 
 def warm_start_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """From nothing to the first answer, with an aggregate that was compiled before."""
-    yield Task("a fresh process", partial(_warm_start, settings))
+    """Time a new process up to its first answer, with an aggregate that was compiled before."""
+    yield Task("a new process", partial(_warm_start, settings))
 
 
 def _warm_start(settings: AlgorithmSettings) -> Iterator[Record]:
@@ -102,5 +102,5 @@ def _warm_start(settings: AlgorithmSettings) -> Iterator[Record]:
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", SCRIPT], check=True, env=os.environ)  # noqa: S603  # our own line
         taken.append(time.perf_counter() - start)
-    note = f"median of {settings.warm_starts}; the run before them: {taken[0]:.2f} s"
+    note = f"median of {settings.warm_starts}; the first run: {taken[0]:.2f} s"
     yield Record("warm_start", "sash", "first answer", statistics.median(taken[1:]), "s", "max", (), None, note)

@@ -1,4 +1,4 @@
-"""The papers' experiments on algorithms that slide, one list: what can be run, in which order."""
+"""The suite algorithms: its experiments in the order in which they run."""
 
 from collections.abc import Iterator
 
@@ -11,15 +11,17 @@ from benchmarks.timer import counts_cycles
 
 __all__ = ["EXPERIMENTS", "SUITE", "plan", "run"]
 
-# Those that bars are about come first, for a run ends when its time is used up.
+# Experiments with targets come first, because a run ends when its time is used up.
 EXPERIMENTS = by_name(
-    Experiment("peers", "How fast is sash beside other libraries?", comparison.peer_tasks),
+    Experiment("peers", "How fast is sash compared with other libraries?", comparison.peer_tasks),
     Experiment("parallel", "What does a second thread bring?", comparison.parallel_tasks),
-    Experiment("warm_start", "How soon does a fresh process answer?", comparison.warm_start_tasks),
+    Experiment("warm_start", "How soon does a new process answer?", comparison.warm_start_tasks),
     Experiment("ranges", "How fast are many ranges at once?", ranges.range_tasks),
     Experiment("latency", "How long does a single answer take, at worst?", latency.latency_tasks),
     Experiment("memory", "How much memory does a window take?", memory.memory_tasks),
-    Experiment("break_even", "From which window on does an algorithm pay?", throughput.break_even_tasks),
+    Experiment(
+        "break_even", "From which window on is an algorithm faster than recalculation?", throughput.break_even_tasks
+    ),
     Experiment("throughput", "How many rows per second, by window?", throughput.throughput_tasks),
     Experiment("slides", "How many rows per second, by slide?", throughput.slide_tasks),
 )
@@ -27,11 +29,11 @@ EXPERIMENTS = by_name(
 
 def _notes(names: set[str]) -> Iterator[str]:
     yield "Ratios in brackets: 1 is np.copyto of the same bytes in the same run."
-    yield "Algorithms run on one thread, `sash` and `auto` on all."
+    yield "Algorithms run on one thread, `sash` and `auto` on all threads."
     if "peers" in names and missing():
         yield f"Peers not installed: {', '.join(missing())}."
     if "latency" in names and not counts_cycles():
-        yield "No latency: compiled code cannot read a cycle counter here."
+        yield "No latency: compiled code cannot read a cycle counter on this machine."
 
 
 SUITE = Suite(

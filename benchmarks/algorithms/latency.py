@@ -1,8 +1,8 @@
-"""How long each answer takes: stamps around evict, insert and query, inside the kernel.
+"""The time of each answer: cycle counts around evict, insert and query, inside the kernel.
 
-An interrupt of the machine falls on any answer, a slow step of an algorithm always on the same ones.
-So the same rows are run several times: the *steady* maximum is the slowest answer when each is taken
-at its best, and beside it stand the plain maximum and the 99.99 % quantile of one run.
+Interrupts of the machine hit any answer; slow steps of an algorithm always hit the same answers. So the same rows run
+several times. The *steady* maximum is the slowest answer after the best run of each answer was taken. The maximum and
+the 99.99 % quantile are of one run.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.algorithms.subject import bound, to_inputs
 from benchmarks.algorithms.throughput import columns_of
+from benchmarks.algorithms.timed_calls import bound, to_inputs
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
@@ -51,7 +51,7 @@ def _empty(aggregate: Monoid, cycles: Any) -> None:
 
 
 def latency_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """Every algorithm that moves row by row, and the clock alone."""
+    """Measure every algorithm that works row by row, and the clock alone."""
     if not counts_cycles():
         return
     yield Task("the clock alone", partial(_clock, settings))
@@ -66,7 +66,7 @@ def _clock(settings: AlgorithmSettings) -> Iterator[Record]:
     for cycles in runs:
         _empty(bound(algorithm, suited(algorithm)), cycles)
     step = np.diff(np.unique(runs[-1])).min(initial=1) / cycles_per_second() * 1e9
-    note = f"what two stamps cost by themselves; the counter moves in steps of {step:.1f} ns"
+    note = f"the time of two readings of the counter, which moves in steps of {step:.1f} ns"
     yield from _distribution("clock alone", "", settings.latency_windows[0], runs, note)
 
 
@@ -82,7 +82,7 @@ def _latency(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Reco
                 "latency", algorithm.name, "median", None, "ns", workload.name, parameters(window=window), None, note
             )
             continue
-        filling = 2 * window  # by then every page has been touched
+        filling = 2 * window  # touches every page
         rows = settings.latency_rows + filling
         inputs = to_inputs(monoid, columns_of(workload, rows))
         runs = np.ones((settings.latency_runs, rows), np.int64)

@@ -1,4 +1,4 @@
-"""How much memory a window takes: the bytes of an algorithm's state, and what its facts say."""
+"""The memory of a window: the bytes of an algorithm's state, and what its facts say."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.algorithms.subject import bound
+from benchmarks.algorithms.timed_calls import bound
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
@@ -18,7 +18,7 @@ __all__ = ["memory_tasks"]
 
 
 def memory_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """Every algorithm of the catalog."""
+    """Measure every algorithm of the catalog."""
     for algorithm in ALGORITHMS.values():
         yield Task(algorithm.name, partial(_memory, settings, algorithm))
 

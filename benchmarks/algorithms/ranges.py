@@ -1,10 +1,10 @@
-"""Many ranges at once: at every row, the answers for the newest 1, 2, … n rows, by one pass."""
+"""Many ranges in one pass: at every row, the answers for the newest 1, 2, … n rows."""
 
 from collections.abc import Iterator
 from functools import partial
 
-from benchmarks.algorithms.subject import bytes_of, sliding_all
 from benchmarks.algorithms.throughput import columns_of
+from benchmarks.algorithms.timed_calls import bytes_of, sliding_all
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
@@ -17,7 +17,7 @@ __all__ = ["range_tasks"]
 
 
 def range_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """Every algorithm that answers many ranges."""
+    """Measure every algorithm that answers many ranges."""
     for algorithm in ALGORITHMS.values():
         if algorithm.facts.ranges and algorithm.is_compiled and settings.takes(algorithm):
             yield Task(algorithm.name, partial(_all_ranges, settings, algorithm))

@@ -1,44 +1,44 @@
-"""Rows per second: by window, by slide, and from which window on an algorithm beats recalculation."""
+"""Rows per second by window and by slide, and the window from which an algorithm is faster than recalculation."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any
 
 import sash
-from benchmarks.algorithms.subject import bytes_of, head_of, sliding, warmed
+from benchmarks.algorithms.timed_calls import bytes_of, head_of, sliding, warmed
 from benchmarks.algorithms.workloads import AGGREGATES, Workload, suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
 from benchmarks.suite import Task
-from benchmarks.timer import best_of, contest, copy_seconds
+from benchmarks.timer import best_of, best_of_each, copy_seconds
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
 
 __all__ = ["break_even_tasks", "slide_tasks", "throughput_tasks"]
 
 METRIC, UNIT = "rows", "million rows/s"
-LEAST = 256  # rows that even the slowest gets
+LEAST = 256  # rows for the slowest algorithm
 
 
 @lru_cache(maxsize=2)
 def columns_of(workload: Workload, rows: int) -> Any:
-    """The columns of a workload; made once for the algorithms that follow each other."""
+    """Return the columns of a workload; algorithms that follow each other share them."""
     return workload.columns(rows)
 
 
 def combines_per_row(algorithm: Algorithm, window: int) -> float:
-    """On average, by the facts."""
+    """Return the average number of combines per row, from the facts."""
     facts = algorithm.facts
     return max(1.0, sum(cost.average.at(window) for cost in (facts.insert, facts.evict, facts.query)))
 
 
 def throughput_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """Every algorithm with every aggregate that it admits, and what `auto` makes of it."""
+    """Measure every algorithm with every aggregate that it admits, and the choice of `auto`."""
     for name in settings.aggregates or AGGREGATES:
         workload = AGGREGATES[name]
         yield Task(f"auto {name}", partial(_auto_by_window, settings, workload))
         for algorithm in ALGORITHMS.values():
-            # The other algorithms would slide a median too, as sorted Python objects: another contest.
+            # The other algorithms slide a median as sorted Python objects, which does not compare.
             if workload.admitted_by(algorithm) and (name != "median" or suited(algorithm) is workload):
                 yield Task(f"{algorithm.name} {name}", partial(_by_window, settings, workload, algorithm))
 
@@ -62,7 +62,7 @@ def _copy_rate(columns: Any, rows: int) -> float:
 
 
 def _auto_by_window(settings: AlgorithmSettings, workload: Workload) -> Iterator[Record]:
-    """By the public door with all its checks, on as many threads as it sees fit; beside it the copy."""
+    """Measure `sash.swag.slide` with all its checks and threads, and a copy."""
     rows = settings.heavy_rows if workload.heavy else settings.rows
     columns = columns_of(workload, rows)
     template = workload.aggregate()
@@ -74,14 +74,16 @@ def _auto_by_window(settings: AlgorithmSettings, workload: Workload) -> Iterator
             return lambda: sash.swag.slide(some, size, template)
 
         seconds = best_of(warmed(make, columns), 3, settings.point_seconds).seconds
-        yield _measured(workload, "auto", window, rows / seconds, copied, f"{rows} rows, all cores, public door")
+        yield _measured(
+            workload, "auto", window, rows / seconds, copied, f"{rows} rows, all cores, through sash.swag.slide"
+        )
 
 
 def _by_window(settings: AlgorithmSettings, workload: Workload, algorithm: Algorithm) -> Iterator[Record]:
-    """One thread, one row at a time inside the kernel.
+    """Measure one thread, one row at a time inside the kernel.
 
-    What one window takes, and the facts, tell what the next one will take: a slow algorithm gets
-    fewer rows, and windows that it cannot slide four times over within the budget are left out.
+    The time of one window and the facts give an estimate for the next window. A slow algorithm gets fewer rows.
+    Windows are left out if four times their rows do not fit into the time of a point.
     """
     full = settings.heavy_rows if workload.heavy else settings.rows
     columns = columns_of(workload, full)
@@ -118,7 +120,7 @@ def _sliding(algorithm: Algorithm, workload: Workload, window: int, columns: Any
 
 
 def slide_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """An answer at every k-th row: rows are folded into fragments first, then fragments slide."""
+    """Measure an answer at every k-th row: rows are folded into fragments, and fragments slide."""
     for algorithm in ALGORITHMS.values():
         if settings.takes(algorithm) and algorithm.is_compiled:
             yield Task(f"{algorithm.name} {suited(algorithm).name}", partial(_by_slide, settings, algorithm))
@@ -139,7 +141,15 @@ def _by_slide(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Rec
         shape = parameters(slide=every, window=window, rows=rows)
         rate = rows / seconds
         yield Record(
-            "slides", algorithm.name, METRIC, rate / 1e6, UNIT, workload.name, shape, rate / copied, "public door"
+            "slides",
+            algorithm.name,
+            METRIC,
+            rate / 1e6,
+            UNIT,
+            workload.name,
+            shape,
+            rate / copied,
+            "through sash.swag.slide",
         )
 
 
@@ -147,7 +157,7 @@ def _by_slide(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Rec
 
 
 def break_even_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """From which window on each algorithm is faster than folding the window anew."""
+    """Find the window from which each algorithm is faster than recalculation."""
     for algorithm in ALGORITHMS.values():
         workload = suited(algorithm)
         if algorithm.name != "recalculate" and algorithm.is_compiled and workload.name != "median":
@@ -162,7 +172,7 @@ def _break_even(settings: AlgorithmSettings, algorithm: Algorithm, workload: Wor
             each.name: warmed(partial(_sliding, each, workload, window), columns)
             for each in (ALGORITHMS["recalculate"], algorithm)
         }
-        times = contest(both, 3, settings.point_seconds / 4)
+        times = best_of_each(both, 3, settings.point_seconds / 4)
         if times[algorithm.name].seconds >= times["recalculate"].seconds:
             break
         since = window

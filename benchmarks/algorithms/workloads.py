@@ -1,4 +1,4 @@
-"""Signals to measure on: seeded, so that two runs see the same values."""
+"""Aggregates and their input; the input is seeded, so that two runs read the same values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SEED = 20210814
 
 
 def noise(rows: int, seed: int = SEED) -> np.ndarray[Any, Any]:
-    """Normal noise around 100: positive, without order.
+    """Return normally distributed values around 100.
 
     >>> noise(3).round(1).tolist() == noise(3).round(1).tolist()
     True
@@ -26,7 +26,7 @@ def noise(rows: int, seed: int = SEED) -> np.ndarray[Any, Any]:
 
 @dataclass(frozen=True)
 class Workload:
-    """An aggregate to slide, and the columns that it takes."""
+    """An aggregate and the columns that it takes."""
 
     name: str
     aggregate: Callable[[], Template]
@@ -34,7 +34,7 @@ class Workload:
     heavy: bool = False  # partials of hundreds of bytes: fewer rows, smaller windows
 
     def admitted_by(self, algorithm: Algorithm) -> bool:
-        """Whether the algorithm can slide it."""
+        """Return whether the algorithm can slide it."""
         template = self.aggregate()
         return algorithm.admits(template.invertible, template.selective, template.name in ("median", "quantile"))
 
@@ -59,7 +59,7 @@ AGGREGATES: Mapping[str, Workload] = {
 
 
 def suited(algorithm: Algorithm) -> Workload:
-    """The plainest aggregate that the algorithm can slide: max, or sum, or the median.
+    """Return the first of max, sum and median that the algorithm can slide.
 
     >>> suited(sash.swag.ALGORITHMS["subtract_on_evict"]).name
     'sum'

@@ -1,1 +1,1 @@
-"""The ways to aggregate windows that general stream slicing is compared with, each answering the same queries."""
+"""What sash is compared with: other techniques to aggregate windows, and other libraries."""

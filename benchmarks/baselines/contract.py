@@ -1,4 +1,4 @@
-"""What a technique provides, and the one list of them that the benchmark and the tests read.
+"""The contract of a technique, and the list of techniques that benchmarks and tests read.
 
 A technique is a module with `FACTS` and an `Operator`. All operators are used alike:
 
@@ -24,24 +24,24 @@ __all__ = ["TECHNIQUES", "Facts", "Kind", "Operator", "Results", "Technique", "W
 
 @dataclass(frozen=True)
 class Technique:
-    """A line of the list: a name, what it can do, and how it is started."""
+    """An entry of the list: a name, the facts, and how to start it."""
 
     name: str
     facts: Facts
     make: Callable[[Monoid, Layout], Operator] = field(repr=False)
 
     def answers(self, window: Window) -> bool:
-        """Whether it can answer windows of this kind."""
+        """Return whether it can answer windows of this kind."""
         facts = self.facts
         can = {Kind.COUNT: facts.counts, Kind.SESSION: facts.sessions, Kind.PUNCTUATED: facts.punctuated}
         return can.get(window.kind, True)
 
     def admits(self, aggregate: Monoid) -> bool:
-        """Whether it can answer this aggregate though rows are late."""
+        """Return whether it can answer this aggregate if rows are late."""
         return self.facts.ordered or aggregate.commutative
 
     def start(self, aggregate: Monoid, windows: tuple[Window, ...]) -> Operator:
-        """The technique at work on a stream that has not begun."""
+        """Start the technique on a new stream."""
         for window in windows:
             if not self.answers(window):
                 instead = [each.name for each in TECHNIQUES.values() if each.answers(window)]

@@ -1,7 +1,7 @@
-"""What all techniques do alike: take rows, find the windows that are due, fold them, drop what is over.
+"""The common part of all techniques: add rows, find the windows that are due, fold them, drop old rows.
 
-A push runs kernels only. They cannot allocate, so one that runs out of room says how far it got, is given
-more room, and goes on from there.
+A push runs only kernels, which cannot allocate. A kernel that runs out of room returns how far it got; the caller
+adds room and calls it again.
 """
 
 import sys
@@ -22,7 +22,7 @@ __all__ = ["Facts", "Operator", "Results", "announce", "place_of", "shift_down",
 
 @dataclass(frozen=True)
 class Facts:
-    """What a technique can do; the tests hold it to account."""
+    """What a technique can do; the tests check it."""
 
     title: str
     memory: str  # by Table 1 of the paper
@@ -36,7 +36,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Results:
-    """The windows that a push has ended: which definition, [start, end), and a column per output."""
+    """The windows that a push ended: the definition, [start, end), and a column per output."""
 
     windows: np.ndarray[Any, Any]
     starts: np.ndarray[Any, Any]
@@ -49,7 +49,7 @@ class Results:
 
 
 class Operator(ABC):
-    """A technique at work on one stream."""
+    """A technique that runs on one stream."""
 
     def __init__(self, aggregate: Monoid, layout: Layout) -> None:
         self.aggregate = aggregate
@@ -59,10 +59,10 @@ class Operator(ABC):
         self.due = tuple(np.zeros(64, np.int64) for _ in range(6))
 
     def push(self, positions: Any, values: Any, watermark: int, marks: Any = None) -> Results:
-        """Take rows, then send the windows that end in (previous watermark, watermark].
+        """Add rows, then return the windows that end in (previous watermark, watermark].
 
         `values` is a column, or a tuple of columns. `marks` says which rows are punctuations.
-        Rows before the previous watermark are ignored. A smaller watermark is no news.
+        Rows before the previous watermark are ignored. A smaller watermark has no effect.
         """
         given = _writable(positions, np.int64)
         inputs = self._inputs(values, len(given))
@@ -112,11 +112,11 @@ class Operator(ABC):
 
     @abstractmethod
     def size_bytes(self) -> int:
-        """What is held, by the formula of the technique: rows, partials and metadata in use."""
+        """Return the bytes in use by the formula of the technique: rows, partials and metadata."""
 
     @abstractmethod
     def _take(self, positions: Any, inputs: Fields, marks: Any, begin: int) -> int:
-        """Take rows from `begin` on while there is room; how many are done."""
+        """Add rows from `begin` on while there is room; return how many were added."""
 
     @abstractmethod
     def _grow(self) -> None:
@@ -124,7 +124,7 @@ class Operator(ABC):
 
     @abstractmethod
     def _find_due(self) -> bool:
-        """List the windows that the watermark ends; False if the list is full, to be called again."""
+        """List the windows that the watermark ends; return False if the list is full and this must be called again."""
 
     @abstractmethod
     def _fold(self, count: int, results: Fields, presences: Fields) -> None:
@@ -146,7 +146,7 @@ def _object_bytes(value: Any) -> int:
 
 
 def widened(column: Any, slots: int) -> Any:
-    """The same column with room for more."""
+    """Return the column with more room."""
     if isinstance(column, list):
         return column + [None] * (slots - len(column))
     wider = np.zeros((slots, *column.shape[1:]), column.dtype)

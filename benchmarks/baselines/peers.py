@@ -1,4 +1,4 @@
-"""Other libraries that roll, as far as they are installed: the same windows, the same answers."""
+"""Other libraries with rolling aggregates: the same windows and the same answers, if they are installed."""
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
@@ -14,14 +14,14 @@ Run = Callable[[Any, int], Any]
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: how it takes a column, and how it rolls each aggregate that it knows."""
+    """A library: how it reads a column, and how it computes each aggregate that it has."""
 
     name: str
     take: Callable[[np.ndarray[Any, Any]], Any]
     rolls: Mapping[str, Run]
 
     def rolling(self, aggregate: str, column: np.ndarray[Any, Any], window: int) -> Callable[[], Any]:
-        """A call that rolls a column, taken beforehand."""
+        """Return a call that computes rolling answers of a column that the library has read already."""
         taken, run = self.take(column), self.rolls[aggregate]
         return lambda: run(taken, window)
 
@@ -58,7 +58,7 @@ def _bottleneck(column: Any, name: str, window: int) -> Any:
 
     options = {"ddof": 1} if name == "std" else {}
     rolled = getattr(bottleneck, f"move_{name}")(column, window=window, min_count=1, **options)
-    # It counts back from the newest row; as a position it is what the others would give.
+    # It counts back from the newest row; the others give a position.
     return np.arange(len(column)) - rolled if name == "argmax" else rolled
 
 
@@ -102,7 +102,7 @@ PEERS: Mapping[str, Peer] = {
 
 
 def installed() -> Iterator[Peer]:
-    """The peers that can be imported here."""
+    """Return the peers that can be imported."""
     for name, peer in PEERS.items():
         try:
             importlib.import_module(name)
@@ -112,5 +112,5 @@ def installed() -> Iterator[Peer]:
 
 
 def missing() -> list[str]:
-    """The peers that cannot."""
+    """Return the names of the peers that cannot be imported."""
     return sorted(set(PEERS) - {peer.name for peer in installed()})

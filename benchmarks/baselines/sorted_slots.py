@@ -1,7 +1,7 @@
-"""Which windows are due, read off slots in the order of their positions.
+"""Find the windows that are due from slots in the order of their positions.
 
-A slot is a row, or a slice that no window edge divides: what counts is the position of its first row and of its
-last one. So one search serves techniques on rows and techniques on slices.
+A slot is a row, or a slice that no window edge divides. Only the positions of its first and its last row matter, so
+the same search works for techniques on rows and techniques on slices.
 """
 
 from typing import Any

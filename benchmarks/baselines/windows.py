@@ -1,4 +1,4 @@
-"""The windows that every technique answers, as whole numbers, and the arithmetic of their edges."""
+"""The windows of all techniques, in whole numbers, and the arithmetic of their edges."""
 
 from dataclasses import dataclass
 from enum import Enum

@@ -1,1 +1,1 @@
-"""One page of all that was measured: what papers found beside what was found here, other libraries, Spark, promises."""
+"""One page of all results: findings of the papers, other libraries, native Spark, and the targets of sash."""

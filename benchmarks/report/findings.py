@@ -1,4 +1,4 @@
-"""What a paper found, and whether the records of a run show the same: agrees, differs, or not measured."""
+"""Findings of papers, and whether the records of a run agree, differ, or were not measured."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Check = Callable[[Report], Iterable[Bar]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """A verdict, and the numbers that it rests on."""
+    """A verdict and the numbers behind it."""
 
     verdict: str
     bars: tuple[Bar, ...] = ()
@@ -23,18 +23,18 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of a paper, the experiment of ours that measures it, and what the records must show to agree."""
+    """A claim of a paper, the experiment that measures it, and the check of its records."""
 
     where: str  # figure, table or section of the paper
     short: str
     claim: str
-    experiment: str = ""  # bench and experiment, as "algorithms throughput"; none if there is no such experiment
+    experiment: str = ""  # suite and experiment, as in "algorithms throughput"; empty if there is none
     check: Check | None = None
     note: str = ""
 
-    def judged(self, runs: Runs) -> Outcome:
-        """It differs if any bar is missed, and agrees only if every one was measured."""
-        run = runs.having(*self.experiment.split()) if self.experiment else None
+    def judge(self, runs: Runs) -> Outcome:
+        """Return the verdict: it differs if a bar is missed, and agrees only if every bar was measured."""
+        run = runs.with_experiment(*self.experiment.split()) if self.experiment else None
         if run is None or self.check is None:
             return Outcome(NOT_MEASURED)
         bars = tuple(self.check(run.report))
@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Paper:
-    """Who found what, and what its algorithms are called here."""
+    """A paper, its findings, and the names of its algorithms here."""
 
     key: str
     title: str
@@ -58,18 +58,18 @@ class Paper:
 
     @property
     def cited(self) -> str:
-        """Author and year."""
+        """Return author and year."""
         return f"{self.authors.partition(',')[0]} et al. {self.year}"
 
 
 def finding_table(papers: Iterable[Paper], runs: Runs) -> Table:
-    """All findings, a line each."""
+    """Return all findings, one per row."""
     rows = tuple(
-        (paper.cited, each.where, each.short, each.judged(runs).verdict) for paper in papers for each in paper.findings
+        (paper.cited, each.where, each.short, each.judge(runs).verdict) for paper in papers for each in paper.findings
     )
     return Table("findings", ("paper", "where", "finding", "verdict"), rows)
 
 
 def verdicts(papers: Iterable[Paper], runs: Runs) -> Iterator[str]:
-    """The verdict of every finding."""
-    return (each.judged(runs).verdict for paper in papers for each in paper.findings)
+    """Return the verdict of every finding."""
+    return (each.judge(runs).verdict for paper in papers for each in paper.findings)

@@ -1,4 +1,4 @@
-"""The figures of each run as images that a page holds in itself, and the one that the README shows."""
+"""The figures of each run as images inside a page, and the figure of the README."""
 
 import base64
 import io
@@ -20,7 +20,7 @@ _COLOURS = {NATIVE: "#d1495b", SASH: "black"}
 
 
 def pictures_of(run: Run) -> Pictures:
-    """Every figure of a run, under the experiment that it is named after."""
+    """Return the figures of a run by experiment."""
     found: dict[str, list[tuple[str, str]]] = {}
     for name, figure in run.suite.figures(run.report):
         experiment = max((each for each in run.experiments if name.startswith(each)), key=len, default=name)
@@ -33,7 +33,7 @@ def _image(figure: Any) -> str:
 
 
 def _drawn(figure: Any, kind: str) -> bytes:
-    """Text stays text, and the same numbers give the same bytes."""
+    """Return the bytes of an image; text stays text, and the same numbers give the same bytes."""
     import matplotlib as mpl
 
     target = io.BytesIO()
@@ -45,7 +45,7 @@ def _drawn(figure: Any, kind: str) -> bytes:
 
 
 def saved(figure: Any, folder: Path) -> str:
-    """Write a figure as PNG and SVG, and give the image for a page."""
+    """Write a figure as PNG and SVG, and return the image for a page."""
     for kind in ("png", "svg"):
         (folder / f"native_against_sash.{kind}").write_bytes(_drawn(figure, kind))
     return _image(figure)
@@ -55,7 +55,7 @@ def saved(figure: Any, folder: Path) -> str:
 
 
 def native_against_sash(runs: Runs) -> Any | None:
-    """Time by size over slide, of tables and of streams; None if neither was measured."""
+    """Draw time by size over slide, of tables and of streams; None if neither was measured."""
     panels = {title: own for suite, title in _SLIDES.items() if (own := _slides(runs, suite))}
     if not panels:
         return None
@@ -70,8 +70,8 @@ def native_against_sash(runs: Runs) -> Any | None:
 
 
 def _slides(runs: Runs, suite: str) -> list[Record]:
-    """Times of both on as many rows as were measured."""
-    run = runs.having(suite, "slide")
+    """Return the times of both sides on the largest number of rows."""
+    run = runs.with_experiment(suite, "slide")
     records = run.report.select("slide", metric=TIME) if run is not None else []
     most = max((int(each.get("rows") or 0) for each in records if each.value), default=0)
     return [each for each in records if each.get("rows") == most and each.subject in _COLOURS]
@@ -101,9 +101,9 @@ def _panel(axes: Any, title: str, records: list[Record]) -> None:
 
 
 def _remarks(axes: Any, records: list[Record]) -> None:
-    """Where native was not asked at all, and what a triangle is."""
+    """Say where native was not measured, and what a triangle means."""
     left = sorted(int(each.get("slides") or 0) for each in records if each.subject == NATIVE and not each.value)
     remarks = [f"native not run at {', '.join(f'{each:,}' for each in left)}"] if left else []
-    remarks += ["▲ stopped there"] if any(each.mark == ">" for each in records) else []
+    remarks += ["▲ stopped at this time"] if any(each.mark == ">" for each in records) else []
     axes.text(0.98, 0.02, "; ".join(remarks), transform=axes.transAxes, ha="right", fontsize=8, color="#666666")
     axes.margins(x=0.12, y=0.12)

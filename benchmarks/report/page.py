@@ -1,4 +1,4 @@
-"""The page itself: one HTML text that needs nothing else, with all of it escaped."""
+"""The page as one HTML text without external files; all content is escaped."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from benchmarks.report.stylesheet import STYLE
 from benchmarks.suite import CAUTIONS
 from sash.cli.table import Table
 
-__all__ = ["Content", "document"]
+__all__ = ["Content", "render"]
 
 PEERS = "peers"
 MOST_NOTES = 8  # of what was left out
@@ -24,7 +24,7 @@ VERDICTS = (AGREES, DIFFERS, NOT_MEASURED)
 
 @dataclass(frozen=True)
 class Content:
-    """What the page is made of."""
+    """The content of the page."""
 
     papers: tuple[Paper, ...]
     runs: Runs
@@ -32,8 +32,8 @@ class Content:
     headline: str | None  # image of native against sash
 
 
-def document(content: Content) -> str:
-    """The whole page."""
+def render(content: Content) -> str:
+    """Return the page."""
     sections = {
         "papers": ("The papers", _papers(content)),
         "libraries": ("Other libraries", _experiments(content, "algorithms", only={PEERS})),
@@ -69,7 +69,7 @@ def _code(text: str) -> str:
 
 
 def _counted(seen: Counter[str], *names: str) -> str:
-    """How many of each, as in "3 agree, 1 differ, 0 not measured"."""
+    """Count each, as in "3 agree, 1 differ, 0 not measured"."""
     words = {AGREES: "agree", DIFFERS: "differ"}
     return ", ".join(f'<span class="{_kind(each)}">{seen[each]} {words.get(each, each)}</span>' for each in names)
 
@@ -84,7 +84,7 @@ def _summary(content: Content) -> str:
 
 
 def _cautions(runs: Runs) -> Iterator[str]:
-    """What a run says against its own numbers."""
+    """Return the notes that question the results of their run."""
     return (f"{run.report.name}: {note}" for run in runs for note in run.report.notes if note.startswith(CAUTIONS))
 
 
@@ -99,9 +99,8 @@ def _img(name: str, image: str) -> str:
 # --- papers ------------------------------------------------------------------------------------------
 
 HOW = (
-    "What each paper found, in our words, and what the records of these runs say. A finding agrees if every number is "
-    "as asked; how much is asked is our choice, and is said with the number. A ratio over many windows is their "
-    "geometric mean."
+    "Findings of each paper, in our words, and what the records of these runs show. A finding agrees if every number "
+    "reaches its limit; we chose the limits, and they are shown. A ratio over many windows is the geometric mean."
 )
 
 
@@ -117,7 +116,7 @@ def _papers(content: Content) -> Iterator[str]:
 
 
 def _finding(finding: Finding, runs: Runs) -> str:
-    outcome = finding.judged(runs)
+    outcome = finding.judge(runs)
     parts = [
         f'<div class="verdict">{outcome.verdict}</div>',
         f"<div><b>{escape(finding.where)}.</b> {escape(finding.claim)}</div>",
@@ -130,7 +129,7 @@ def _finding(finding: Finding, runs: Runs) -> str:
 
 def _measured_by(finding: Finding, runs: Runs) -> str:
     suite, experiment = finding.experiment.split()
-    run = runs.having(suite, experiment)
+    run = runs.with_experiment(suite, experiment)
     if run is None:
         return f"Not run: {_code(command(suite, experiment))}"
     return f'Measured by <a href="#{escape(_anchor(run, runs, experiment))}">{escape(finding.experiment)}</a>'
@@ -140,7 +139,7 @@ def _measured_by(finding: Finding, runs: Runs) -> str:
 
 
 def _anchor(run: Run, runs: Runs, experiment: str) -> str:
-    """Of a suite's first run, without a number."""
+    """Return the anchor of an experiment; only the first run of a suite has no number."""
     number = runs.of(run.suite.name).index(run)
     return f"{run.suite.name}-{experiment}" + (f"-{number + 1}" if number else "")
 
@@ -148,7 +147,7 @@ def _anchor(run: Run, runs: Runs, experiment: str) -> str:
 def _experiments(
     content: Content, suite: str, only: Collection[str] | None = None, but: Collection[str] = ()
 ) -> Iterator[str]:
-    """Pictures and tables of every run of a suite, or how to get them."""
+    """Show plots and tables of every run of a suite, or the command to make them."""
 
     def is_asked(name: str) -> bool:
         return name not in but and (only is None or name in only)
@@ -156,7 +155,7 @@ def _experiments(
     for run in content.runs.of(suite):
         yield from (_experiment(content, run, name) for name in run.experiments if is_asked(name))
     known = [each for each in SUITES[suite].experiments if is_asked(each)]
-    missing = [each for each in known if content.runs.having(suite, each) is None]
+    missing = [each for each in known if content.runs.with_experiment(suite, each) is None]
     if missing:
         how = command(suite) if len(missing) == len(SUITES[suite].experiments) else command(suite, *missing)
         yield f'<p class="soft">Not run: {escape(", ".join(missing))}. Run {_code(how)}.</p>'
@@ -181,7 +180,7 @@ def _experiment(content: Content, run: Run, name: str) -> str:
 
 
 def _left_out(records: Iterable[Record]) -> Iterator[str]:
-    """What was not measured and why, as far as it is not too much."""
+    """List what was not measured and why, up to a limit."""
     left = list(dict.fromkeys(f"{each.subject}: {each.note}" for each in records if each.value is None and each.note))
     yield from left[:MOST_NOTES]
     if len(left) > MOST_NOTES:
@@ -196,7 +195,7 @@ def _scrolled(table: Table) -> str:
 
 
 BY_WHICH = (
-    "Each promise stands once, by the newest run that measured it. Quick runs count only where a suite has no full one."
+    "Each target appears once, with the newest run that measured it. Quick runs count only if a suite has no full run."
 )
 
 
@@ -218,6 +217,6 @@ def _runs(runs: Runs) -> Iterator[str]:
 
 
 def _again(run: Run) -> str:
-    """The command that measures the same."""
+    """Return the command that repeats a run."""
     partly = () if set(run.experiments) >= set(run.suite.experiments) else run.experiments
     return command(run.suite.name, *partly) + (" --quick" if run.is_quick else "")

@@ -14,7 +14,7 @@ __all__ = ["Run", "Runs", "command", "read_runs"]
 
 
 def command(suite: str, *experiments: str) -> str:
-    """What to type to measure it.
+    """Return the command that measures it.
 
     >>> command("spark_tables", "slide")
     'python -m benchmarks spark_tables --only slide'
@@ -32,18 +32,18 @@ class Run:
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """Those that have records, in the order of the report."""
+        """Return the experiments that have records, in the order of the report."""
         return tuple(dict.fromkeys(record.experiment for record in self.report.records))
 
     @property
     def is_quick(self) -> bool:
-        """Whether its sizes are too small to judge by."""
+        """Return whether its sizes are small."""
         return self.report.name == self.suite.title(self.suite.quick)
 
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a folder: full ones before quick ones, then the newest first."""
+    """All runs of a folder: full runs before quick ones, then by date, newest first."""
 
     runs: tuple[Run, ...]
 
@@ -54,15 +54,15 @@ class Runs:
         return iter(self.runs)
 
     def of(self, suite: str) -> tuple[Run, ...]:
-        """The runs of a suite."""
+        """Return the runs of a suite."""
         return tuple(run for run in self.runs if run.suite.name == suite)
 
-    def having(self, suite: str, experiment: str) -> Run | None:
-        """The first run of a suite that has records of the experiment."""
+    def with_experiment(self, suite: str, experiment: str) -> Run | None:
+        """Return the first run of a suite that has records of the experiment."""
         return next((run for run in self.of(suite) if experiment in run.experiments), None)
 
     def promises(self) -> Mapping[Path, tuple[Bar, ...]]:
-        """Every promise once, by the path of the first run that measured it; beside full runs, quick ones have none."""
+        """Return every target once, by the first run that measured it; quick runs count if there is no full run."""
         chosen: dict[tuple[str, str], tuple[Run, Bar]] = {}
         full = {run.suite.name for run in self.runs if not run.is_quick}
         for run in self.runs:
@@ -76,7 +76,7 @@ class Runs:
 
 
 def read_runs(folder: Path) -> Runs:
-    """Every report.json in the folder and below."""
+    """Read every report.json in the folder and its subfolders."""
     runs = [_read(path) for path in sorted(folder.rglob("report.json"))]
     if not runs:
         hint = " or ".join(f"`{command(each)}`" for each in SUITES)
@@ -85,7 +85,7 @@ def read_runs(folder: Path) -> Runs:
 
 
 def _rank(run: Run) -> tuple[bool, str, float]:
-    """A date has no time of day: among runs of the same day, the file tells."""
+    """Rank by kind and date; the time of the file decides for runs of the same day."""
     return not run.is_quick, run.report.machine.date, run.path.stat().st_mtime
 
 

@@ -1,4 +1,4 @@
-"""Measured values along a parameter, and what a check asks of them: who is ahead, what grows, what stays flat."""
+"""Series of measured values over a parameter, and the figures that checks compare."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,16 +10,16 @@ __all__ = [
     "Line",
     "ahead",
     "best",
-    "both",
+    "geometric_mean",
     "growth",
     "last",
     "latency",
     "line",
     "over",
     "per_place",
+    "quotient",
     "speed",
     "spread",
-    "typical",
 ]
 
 Line = Mapping[float, float]  # place → value, in the order of places
@@ -34,7 +34,7 @@ def line(
     until: float = math.inf,
     **wanted: Any,
 ) -> Line:
-    """What was measured of a subject, by the value of a parameter."""
+    """Return the values of a subject by a parameter."""
     found = {
         float(place): record.value
         for record in report.select(experiment, subject=subject, **wanted)
@@ -44,17 +44,17 @@ def line(
 
 
 def speed(report: Report, subject: str, aggregate: str, since: float = 0, until: float = math.inf) -> Line:
-    """Rows per second of an algorithm, by window."""
+    """Return rows per second of an algorithm, by window."""
     return line(report, "throughput", subject, "window", since, until, aggregate=aggregate)
 
 
 def latency(report: Report, subject: str, metric: str) -> Line:
-    """Time of an answer of an algorithm, by window."""
+    """Return the time of an answer of an algorithm, by window."""
     return line(report, "latency", subject, "window", metric=metric)
 
 
 def over(one: Line, other: Line) -> Line:
-    """How many times the other, wherever both were measured.
+    """Divide one series by another, wherever both were measured.
 
     >>> over({1: 6.0, 2: 8.0, 3: 1.0}, {1: 3.0, 2: 2.0})
     {1: 2.0, 2: 4.0}
@@ -63,13 +63,13 @@ def over(one: Line, other: Line) -> Line:
 
 
 def ahead(one: Line, others: Iterable[Line]) -> float | None:
-    """How many times the best of the others, typically; all of them must have been measured."""
+    """Return the geometric mean of one series over the best of the others, if all were measured."""
     others = list(others)
-    return typical(over(one, best(others))) if all(others) else None
+    return geometric_mean(over(one, best(others))) if all(others) else None
 
 
 def best(lines: Iterable[Line], lowest: bool = False) -> Line:
-    """At each place the highest value of all lines, or the lowest.
+    """Return the highest value of all series at each place, or the lowest.
 
     >>> best([{1: 2.0}, {1: 3.0, 2: 1.0}]), best([{1: 2.0}, {1: 3.0}], lowest=True)
     ({1: 3.0, 2: 1.0}, {1: 2.0})
@@ -80,10 +80,10 @@ def best(lines: Iterable[Line], lowest: bool = False) -> Line:
     return {place: choose(each[place] for each in lines if place in each) for place in places}
 
 
-def typical(values: Line) -> float | None:
-    """The geometric mean.
+def geometric_mean(values: Line) -> float | None:
+    """Return the geometric mean.
 
-    >>> round(typical({1: 2.0, 2: 8.0}), 9)
+    >>> round(geometric_mean({1: 2.0, 2: 8.0}), 9)
     4.0
     """
     logs = [math.log(value) for value in values.values() if value > 0]
@@ -91,7 +91,7 @@ def typical(values: Line) -> float | None:
 
 
 def growth(values: Line) -> float | None:
-    """The last value over the first.
+    """Return the last value over the first.
 
     >>> growth({1: 2.0, 5: 3.0}), growth({1: 2.0})
     (1.5, None)
@@ -101,25 +101,25 @@ def growth(values: Line) -> float | None:
 
 
 def spread(values: Line) -> float | None:
-    """The largest value over the smallest, of two or more."""
+    """Return the largest value over the smallest, of two or more."""
     found = list(values.values())
     return max(found) / min(found) if len(found) > 1 and min(found) else None
 
 
 def last(values: Line) -> float | None:
-    """The value at the last place."""
+    """Return the value at the last place."""
     return list(values.values())[-1] if values else None
 
 
 def per_place(values: Line) -> Line:
-    """Each value over its place: bytes per row, seconds per slice."""
+    """Divide each value by its place."""
     return {place: value / place for place, value in values.items() if place}
 
 
-def both(one: float | None, other: float | None) -> float | None:
-    """One over the other, where both are known.
+def quotient(one: float | None, other: float | None) -> float | None:
+    """Divide one by the other, if both are known.
 
-    >>> both(6.0, 3.0), both(None, 3.0)
+    >>> quotient(6.0, 3.0), quotient(None, 3.0)
     (2.0, None)
     """
     return one / other if one is not None and other else None

@@ -1,4 +1,4 @@
-"""How the page looks: light and dark, on a desk and on a phone."""
+"""The style sheet of the page, light and dark, for large and small screens."""
 
 __all__ = ["STYLE"]
 

@@ -1,4 +1,4 @@
-"""From runs to the page on disk."""
+"""Write the page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.report.findings import finding_table
 from benchmarks.report.images import Pictures, native_against_sash, pictures_of, saved
-from benchmarks.report.page import Content, document
+from benchmarks.report.page import Content, render
 from benchmarks.report.papers.catalog import PAPERS
 from benchmarks.report.runs import Runs
 from sash.cli.table import Table
@@ -16,26 +16,26 @@ __all__ = ["Written", "write_page"]
 
 @dataclass(frozen=True)
 class Written:
-    """What was said of the findings, and whether there were pictures to show."""
+    """The table of findings, and whether figures were drawn."""
 
     findings: Table
     is_drawn: bool
 
 
 def write_page(runs: Runs, path: Path, begin: Callable[[str], None]) -> Written:
-    """Write the page, and the picture of native against sash beside it; `begin` is told of each run that is drawn."""
+    """Write the page, and the figure of native against sash beside it; call `begin` before the figures of each run."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         pictures, headline = _drawn(runs, path.parent, begin)
         is_drawn = True
     except ImportError:
         pictures, headline, is_drawn = {}, None, False
-    path.write_text(document(Content(PAPERS, runs, pictures, headline)), encoding="utf-8")
+    path.write_text(render(Content(PAPERS, runs, pictures, headline)), encoding="utf-8")
     return Written(finding_table(PAPERS, runs), is_drawn)
 
 
 def _drawn(runs: Runs, folder: Path, begin: Callable[[str], None]) -> tuple[Mapping[Path, Pictures], str | None]:
-    """All pictures, and the one of native against sash."""
+    """Draw all figures, and the one of native against sash."""
     import matplotlib as mpl
 
     mpl.use("Agg")

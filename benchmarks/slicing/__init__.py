@@ -1,1 +1,1 @@
-"""Streams of many windows: the experiments of general stream slicing, on sash and on the techniques beside it."""
+"""Benchmarks of streams with many windows: the experiments of general stream slicing, beside other techniques."""

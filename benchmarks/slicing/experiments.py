@@ -1,4 +1,4 @@
-"""The experiments of general stream slicing, one list: what can be run, in which order."""
+"""The suite slicing: its experiments in the order in which they run."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from benchmarks.suite import Experiment, Suite, by_name
 
 __all__ = ["EXPERIMENTS", "SUITE"]
 
-# Those that bars are about come first, for a run ends when its time is used up.
+# Experiments with targets come first, because a run ends when its time is used up.
 EXPERIMENTS = by_name(
     Experiment("concurrent", "How many rows per second, by concurrent windows?", throughput.concurrent_tasks),
     Experiment("constrained", "The same, with late rows and a session?", throughput.constrained_tasks),
@@ -17,9 +17,9 @@ EXPERIMENTS = by_name(
     Experiment("keys", "How many rows per second of many keys?", pushes.key_tasks),
     Experiment("memory_by_slices", "How much memory, by slices?", memory.by_slices_tasks),
     Experiment("memory_by_rows", "How much memory, by rows?", memory.by_rows_tasks),
-    Experiment("flat", "Does memory stay what it is while keys come and go?", memory.flat_tasks),
-    Experiment("finish", "Which way is a window finished fastest?", stores.finish_tasks),
-    Experiment("output_latency", "How long does one window take, by store?", stores.output_tasks),
+    Experiment("flat", "Does memory stay constant while keys come and go?", memory.flat_tasks),
+    Experiment("finish", "What is the fastest way to compute a window from its slices?", stores.finish_tasks),
+    Experiment("output_latency", "How long does one window take, by kind of store?", stores.output_tasks),
     Experiment("disorder_fraction", "What do more late rows cost?", throughput.fraction_tasks),
     Experiment("disorder_delay", "What do later rows cost?", throughput.delay_tasks),
     Experiment("measures", "How many rows per second, by measure?", throughput.measure_tasks),
@@ -32,7 +32,7 @@ EXPERIMENTS = by_name(
 def _notes(names: set[str]) -> Iterator[str]:
     yield "Ratios in brackets: 1 is np.copyto of the values (float64) in the same run. Everything runs on one thread."
     if names & {"concurrent", "constrained", "disorder_fraction", "disorder_delay", "measures", "aggregates", "median"}:
-        yield "A subject gets ten times the rows as long as that fits its time: how many, is noted in report.json."
+        yield "A subject gets ten times the rows while that fits into its time; the notes in report.json say how many."
 
 
 SUITE = Suite(

@@ -1,4 +1,4 @@
-"""How much memory a stream takes: by slices, by rows, and after many rows of keys that come and go."""
+"""The memory of a stream: by slices, by rows, and after many rows of keys that come and go."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,17 +12,17 @@ from benchmarks.baselines.contract import TECHNIQUES, Window
 from benchmarks.baselines.windows import NEVER
 from benchmarks.records import Record, parameters
 from benchmarks.settings import SlicingSettings
-from benchmarks.slicing.subjects import Asked, monoid_of, queries_of, subjects
+from benchmarks.slicing.subjects import Question, monoid_of, queries_of, subjects
 from benchmarks.slicing.workloads import FUNCTIONS, SECOND, Array
 from benchmarks.suite import Task
 
 __all__ = ["by_rows_tasks", "by_slices_tasks", "flat_tasks"]
 
-OVERLAP = 4  # slides in a window, so that what windows share shows
+OVERLAP = 4  # slides in a window, so that windows share slices
 
 
 def by_slices_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """Figure 10: the same rows in more and more slices."""
+    """Figure 10: divide the same rows into more and more slices."""
     for measure in ("time", "count"):
         for slices in settings.vary_slices:
             task = partial(_memory, "memory_by_slices", measure, settings.memory_rows, slices, settings)
@@ -30,7 +30,7 @@ def by_slices_tasks(settings: SlicingSettings) -> Iterator[Task]:
 
 
 def by_rows_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """Figure 10: more and more rows in the same slices."""
+    """Figure 10: put more and more rows into the same slices."""
     for measure in ("time", "count"):
         for rows in settings.vary_rows:
             task = partial(_memory, "memory_by_rows", measure, rows, settings.memory_slices, settings)
@@ -38,24 +38,24 @@ def by_rows_tasks(settings: SlicingSettings) -> Iterator[Task]:
 
 
 def _memory(experiment: str, measure: str, rows: int, slices: int, settings: SlicingSettings) -> Iterator[Record]:
-    """No watermark, so nothing is dropped; rows in any order, so what late rows could need is kept."""
+    """Push without a watermark and in any order, so that nothing is dropped and late rows are possible."""
     span = 1000 * SECOND
     positions, values = np.arange(rows) * span // rows, noise(rows)
     per_slice = span // slices if measure == "time" else max(1, rows // slices)
     make = Window.time if measure == "time" else Window.count
-    asked = Asked((make(OVERLAP * per_slice, per_slice),), in_order=False)
+    question = Question((make(OVERLAP * per_slice, per_slice),), in_order=False)
     shape = parameters(rows=rows, slices=slices, measure=measure)
-    for subject in subjects(asked, settings):
+    for subject in subjects(question, settings):
         if subject == "sash":
-            stream = sash.Stream(queries_of(asked), on="t")
+            stream = sash.Stream(queries_of(question), on="t")
             stream.push(pa.table({"t": positions, "x": values, "n": positions}))
             taken = stream.state_bytes
         else:
-            operator = TECHNIQUES[subject].start(monoid_of(asked.function), asked.windows)
+            operator = TECHNIQUES[subject].start(monoid_of(question.function), question.windows)
             operator.push(positions, values, NEVER)
             taken = operator.size_bytes()
-        note = "allocated, room to grow included" if subject == "sash" else "in use, by the formula of the technique"
-        yield Record(experiment, subject, "state", float(taken), "bytes", asked.function.name, shape, None, note)
+        note = "allocated bytes" if subject == "sash" else "bytes in use, by the formula of the technique"
+        yield Record(experiment, subject, "state", float(taken), "bytes", question.function.name, shape, None, note)
 
 
 # --- after many rows -------------------------------------------------------------------------------
@@ -64,12 +64,12 @@ RATE, NEW_KEYS = 2000, 20  # per second
 
 
 def flat_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """The state after some rows, and after ten times as many."""
+    """Measure the state after some rows, and after ten times as many."""
     yield Task("keys that come and go", partial(_flat, settings))
 
 
 def _flat(settings: SlicingSettings) -> Iterator[Record]:
-    """Each second has keys of its own, a few rows of them late: whatever is kept of a key must go with it."""
+    """Give each second its own keys, with a few late rows: the state of a key must be dropped with it."""
     function = FUNCTIONS["sum"]
     queries = [
         sash.query("sliding", sash.sliding(10 * SECOND, every=SECOND), answer=function.template()),
@@ -89,7 +89,7 @@ def _flat(settings: SlicingSettings) -> Iterator[Record]:
             yield Record("flat", "sash", "state", float(sizes[-1]), "bytes", function.name, shape, None, note)
             yield Record("flat", "sash", "largest state", float(max(sizes)), "bytes", function.name, shape)
             assert stream._state is not None
-            known = float(stream._state.keys.capacity)  # state_bytes is about slices
+            known = float(stream._state.keys.capacity)  # state_bytes counts only slices
             yield Record("flat", "sash", "keys", known, "keys", function.name, shape)
 
 

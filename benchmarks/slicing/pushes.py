@@ -1,4 +1,4 @@
-"""Pushes as a service sends them: a row at a time, and many keys at once."""
+"""Pushes of one row, and pushes of many keys."""
 
 import time
 from collections.abc import Iterator
@@ -18,29 +18,29 @@ __all__ = ["key_tasks", "one_row_tasks"]
 
 
 def one_row_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """A dict of lists of one row each, with and without keys."""
+    """Push dicts of one row each, with and without keys."""
     for keys in (0, 10):
         yield Task(f"{keys} keys", partial(_one_row, settings, keys))
 
 
 def _one_row(settings: SlicingSettings, keys: int) -> Iterator[Record]:
-    """A row every millisecond, a window every second."""
+    """Push a row every millisecond; a window ends every second."""
     many = settings.one_row_pushes
     rows = [{"t": [n], "x": [float(n % 97)], **({"k": [n % keys]} if keys else {})} for n in range(2 * many)]
     query = sash.query("sums", sash.tumbling(1000), answer=sash.sum("x"))
     stream = sash.Stream(query, on="t", by="k" if keys else None, in_order=True)
     taken = []
-    for part in (rows[:many], rows[many:]):  # the first half warms
+    for part in (rows[:many], rows[many:]):  # the first half is the warm-up
         start = time.perf_counter()
         for row in part:
             stream.push(row)
         taken.append(time.perf_counter() - start)
-    note = f"{many} pushes, after as many"
+    note = f"{many} pushes, after as many for the warm-up"
     yield Record("one_row", "sash", "pushes", many / taken[-1], "pushes/s", "sum", parameters(keys=keys), None, note)
 
 
 def key_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """Ten rows of each of many keys in one push."""
+    """Push ten rows of each of many keys at once."""
     for per_slice in (10, 1):
         yield Task(f"{per_slice} rows per slice", partial(_keys, settings, per_slice))
 
@@ -49,10 +49,10 @@ ROWS_PER_KEY, SLIDES = 10, 10
 
 
 def _keys(settings: SlicingSettings, per_slice: int) -> Iterator[Record]:
-    """The push that brings the keys, then the best of three that know them.
+    """Time the first push of the keys, and the best of three pushes of known keys.
 
-    Rows of all keys are mixed; a window has ten slides, and a slide has one row of a key or all of its ten. Every
-    slide that is over sends a window of every key.
+    Rows of all keys are mixed. A window has ten slides, and a slide has one or ten rows of a key. Each slide that ends
+    sends a window of every key.
     """
     keys, copied = settings.keys, copy_rate(settings)
     rows = keys * ROWS_PER_KEY
@@ -75,7 +75,7 @@ def _keys(settings: SlicingSettings, per_slice: int) -> Iterator[Record]:
 
 
 def _keyed(keys: int, number: int) -> pa.Table:
-    """The rows of a push: at each of ten positions, every key once, in any order."""
+    """Return the rows of a push: at each of ten positions, every key once, in random order."""
     random = np.random.default_rng(SEED + number)
     mixed = random.permuted(np.tile(np.arange(keys) * 7919, (ROWS_PER_KEY, 1)), axis=1).ravel()
     positions = np.repeat(np.arange(ROWS_PER_KEY) + ROWS_PER_KEY * number, keys)

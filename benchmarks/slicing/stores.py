@@ -1,4 +1,4 @@
-"""What a single window costs: read from each store, finished one way or another, or after a split."""
+"""The cost of one window: read from each kind of store, computed in different ways, or after a split."""
 
 import math
 import time
@@ -16,7 +16,7 @@ from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.subjects import monoid_of
 from benchmarks.slicing.workloads import FUNCTIONS, Array, Function
 from benchmarks.suite import Task
-from benchmarks.timer import best_of, contest
+from benchmarks.timer import best_of, best_of_each
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, load
 from sash.algebra.monoid import Monoid
@@ -26,14 +26,14 @@ from sash.slicing.window_manager import Ended
 
 __all__ = ["finish_tasks", "output_tasks", "split_tasks"]
 
-TELLING = 100  # entries from which on the time for some tells the time for more
-# Techniques that have a window still when it was read; tuple buckets give its rows back, and fold as the buffer does.
-KEEPING = ("tuple_buffer", "aggregate_tree", "aggregate_buckets")
-COPIES = 16  # of a window are asked for at once, so that one answer and not the call is timed
+ENOUGH_ENTRIES = 100  # with fewer, times cannot be extrapolated
+# Techniques from which a window can be read repeatedly. Tuple buckets free its rows, and fold as the buffer does.
+REPEATABLE = ("tuple_buffer", "aggregate_tree", "aggregate_buckets")
+COPIES = 16  # of a window in one call, so that the overhead of the call does not count
 
 
 class Store:
-    """Slices of one key with a partial each, as a stream keeps them; the last few can be made to look new."""
+    """Slices of one key with a partial each, as a stream keeps them."""
 
     def __init__(self, monoid: Monoid, slices: int, eager: bool) -> None:
         self.view = View(monoid, tuple(range(len(monoid.fields))))
@@ -47,10 +47,10 @@ class Store:
         self.partials.reset(np.arange(slices))
         self.partials.add(np.arange(slices), _inputs(monoid, slices))
         if eager:
-            self.renew(slices)
+            self.update_tree(slices)
 
-    def renew(self, newest: int) -> None:
-        """Bring the tree up to date after so many slices have been added."""
+    def update_tree(self, newest: int) -> None:
+        """Update the tree as if the last slices were new."""
         self.slices.dirty[0] = int(self.slices.count[0]) - newest
         self.partials.bring_up_to_date(self.slices)
         settle_trees(self.slices)
@@ -68,11 +68,11 @@ def _inputs(monoid: Monoid, rows: int) -> Fields:
 
 
 def output_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """A window over all entries of a store: slices for sash, rows for the others."""
+    """Read a window over all entries of a store: slices for sash, rows for the others."""
     for name in ("sum", "median"):
         for kind in ("lazy", "eager"):
             yield Task(f"{kind} {name}", partial(_outputs, settings, f"sash {kind}", name))
-        for technique in KEEPING:
+        for technique in REPEATABLE:
             if settings.techniques is None or technique in settings.techniques:
                 yield Task(f"{technique} {name}", partial(_outputs, settings, technique, name))
 
@@ -81,38 +81,38 @@ def _outputs(settings: SlicingSettings, subject: str, name: str) -> Iterator[Rec
     function = FUNCTIONS[name]
     monoid = monoid_of(function)
     copies = COPIES if monoid.is_compiled else 1
-    _answer_of(subject, monoid, 8, copies)()  # compiles
+    _window_call(subject, monoid, 8, copies)()  # compiles
     spent, known = 0.0, 8
     for entries in settings.entries:
         shape = parameters(entries=entries)
-        expected = _expected(monoid, spent, known, entries)
-        if expected > _most(settings):
+        expected = _expected_seconds(monoid, spent, known, entries)
+        if expected > _allowed_seconds(settings):
             note = f"left out: it would take about {expected:.1f} s"
             yield Record("output_latency", subject, "one window", None, "µs", name, shape, None, note)
             continue
         start = time.perf_counter()
-        answer = _answer_of(subject, monoid, entries, copies)
+        answer = _window_call(subject, monoid, entries, copies)
         answer()
         spent, known = time.perf_counter() - start, entries
         taken = best_of(answer, 5, settings.point_seconds / 4).seconds
         yield Record("output_latency", subject, "one window", taken / copies * 1e6, "µs", name, shape)
 
 
-def _expected(monoid: Monoid, spent: float, known: int, entries: int) -> float:
-    """What more entries will take; a multiset grows while it is merged row by row. Few entries tell nothing."""
-    if known < TELLING:
+def _expected_seconds(monoid: Monoid, spent: float, known: int, entries: int) -> float:
+    """Estimate the seconds for more entries; a multiset grows while rows are merged into it."""
+    if known < ENOUGH_ENTRIES:
         return 0.0
     grown: float = spent * (entries / known) ** (1.0 if monoid.is_compiled else 1.7)
     return grown
 
 
-def _most(settings: SlicingSettings) -> float:
-    """Seconds that the making of one point may take."""
+def _allowed_seconds(settings: SlicingSettings) -> float:
+    """Return the seconds that one point may take."""
     return 0.5 + 2 * settings.point_seconds
 
 
-def _answer_of(subject: str, monoid: Monoid, entries: int, copies: int) -> Callable[[], Any]:
-    """A call that gives the result of the window some times over."""
+def _window_call(subject: str, monoid: Monoid, entries: int, copies: int) -> Callable[[], Any]:
+    """Return a call that computes the window `copies` times."""
     if subject.startswith("sash"):
         store = Store(monoid, entries, subject == "sash eager")
         lows, highs = np.zeros(copies, np.int64), np.full(copies, entries)
@@ -126,13 +126,13 @@ def _answer_of(subject: str, monoid: Monoid, entries: int, copies: int) -> Calla
     return lambda: operator._results(copies)
 
 
-# --- which way a window is finished --------------------------------------------------------------------
+# --- ways to compute a window from its slices --------------------------------------------------------
 
 AT_ONCE = 1000  # windows in a push that ends many
 
 
 def finish_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """Windows that slide by one slice: each folded, slid over, or read from a tree that is kept up to date."""
+    """Compute windows that slide by one slice: by folding, by sliding, or from a tree."""
     for name in ("sum", "stddev"):
         for windows in (1, AT_ONCE):
             yield Task(f"{name}, {windows} per push", partial(_finish, settings, FUNCTIONS[name], windows))
@@ -146,7 +146,7 @@ def _finish(settings: SlicingSettings, function: Function, windows: int) -> Iter
         highs = lows + slices
 
         def by_tree(store: Store = eager, lows: Array = lows, highs: Array = highs) -> None:
-            store.renew(len(lows))
+            store.update_tree(len(lows))
             store.finish(lows, highs)
 
         calls: dict[str, Callable[[], Any]] = {
@@ -156,7 +156,7 @@ def _finish(settings: SlicingSettings, function: Function, windows: int) -> Iter
         }
         for call in calls.values():
             call()
-        times = contest(calls, 50, settings.point_seconds / 4)
+        times = best_of_each(calls, 50, settings.point_seconds / 4)
         shape = parameters(slices=slices, per_push=windows)
         for subject, timing in times.items():
             taken = timing.seconds / windows * 1e6
@@ -165,7 +165,7 @@ def _finish(settings: SlicingSettings, function: Function, windows: int) -> Iter
 
 # --- Figure 15: a split ------------------------------------------------------------------------------
 
-FILLED, RUNS = 1024, 10  # rows that are added between looks at the room; splits of a slice
+FILLED, RUNS = 1024, 10  # rows that are added between checks for room; splits of a slice
 
 
 @kernel
@@ -185,7 +185,7 @@ def _merge(aggregate: Monoid, line: Any) -> None:
 
 
 def split_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """A slice with its rows, split in the middle: both halves are computed anew."""
+    """Split a slice with its rows in the middle, and compute both halves again."""
     for name in ("sum", "median"):
         yield Task(name, partial(_splits, settings, name))
 
@@ -196,8 +196,8 @@ def _splits(settings: SlicingSettings, name: str) -> Iterator[Record]:
     spent, known = 0.0, 8
     for rows in settings.split_rows:
         shape = parameters(rows=rows)
-        expected = _expected(monoid, spent, known, rows)
-        if expected > _most(settings):
+        expected = _expected_seconds(monoid, spent, known, rows)
+        if expected > _allowed_seconds(settings):
             note = f"left out: it would take about {expected:.1f} s"
             yield Record("splits", "slice_manager", "recompute", None, "µs", name, shape, None, note)
             continue
@@ -208,7 +208,7 @@ def _splits(settings: SlicingSettings, name: str) -> Iterator[Record]:
 
 
 def _split_seconds(monoid: Monoid, rows: int, settings: SlicingSettings) -> float:
-    """The best of some splits, each undone by a merge."""
+    """Return the shortest of several splits; a merge undoes each of them."""
     line = slice_manager.new_line(monoid)
     slice_manager.open_slice(line, 0, 0, rows)
     inputs = _inputs(monoid, rows)

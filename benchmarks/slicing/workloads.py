@@ -1,8 +1,8 @@
-"""Rows as a sensor of a football match sends them, in order or late, and the windows that are asked of them.
+"""Rows of a sensor at a football match, in order or late, and the aggregates over them.
 
 Picture     12 s = 10.5 s of rows + 1.5 s of silence:  five gaps per minute, each longer than the gap of a session
-            a late row keeps its position and comes later, by less than `delay`:  no row is behind the watermark,
-            which is the largest position less `delay`
+            a late row keeps its position and arrives less than `delay` later:  no row is behind the watermark,
+            which is the largest position minus `delay`
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ import sash
 from benchmarks.algorithms.workloads import SEED
 from sash.algebra.aggregate import Template
 
-__all__ = ["FUNCTIONS", "SECOND", "Function", "Sensor", "lengths", "made"]
+__all__ = ["FUNCTIONS", "SECOND", "Function", "Sensor", "lengths", "rows_of"]
 
 SECOND = 1_000_000  # positions are microseconds
 CYCLE, SILENCE = 12 * SECOND, 3 * SECOND // 2
@@ -24,22 +24,22 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Sensor:
-    """What a stream is like."""
+    """The properties of a stream."""
 
     rows: int
     rate: int = 2000  # rows per second
-    late: float = 0.0  # this part of the rows
-    delay: int = 0  # less than so many microseconds
-    distinct: int = 0  # so many different values; 0: hardly two alike
+    late: float = 0.0  # share of late rows
+    delay: int = 0  # of late rows, at most, in microseconds
+    distinct: int = 0  # number of different values; 0: almost all are different
 
 
-def made(sensor: Sensor) -> tuple[Array, Array]:
-    """Positions and values, in the order in which the rows come.
+def rows_of(sensor: Sensor) -> tuple[Array, Array]:
+    """Return positions and values in the order of arrival.
 
-    >>> positions, values = made(Sensor(30_000))
+    >>> positions, values = rows_of(Sensor(30_000))
     >>> int(np.diff(positions).max()), int(np.diff(positions).min())
     (1500500, 500)
-    >>> positions, _ = made(Sensor(30_000, late=0.2, delay=2 * SECOND))
+    >>> positions, _ = rows_of(Sensor(30_000, late=0.2, delay=2 * SECOND))
     >>> 0 < int((np.maximum.accumulate(positions) - positions).max()) < 2 * SECOND
     True
     """
@@ -59,7 +59,7 @@ def made(sensor: Sensor) -> tuple[Array, Array]:
 
 
 def lengths(windows: int) -> list[int]:
-    """Window lengths equally distributed from 1 to 20 seconds, in milliseconds.
+    """Return window lengths in milliseconds, evenly spaced from 1 to 20 seconds.
 
     >>> lengths(20) == [1000 * n for n in range(1, 21)], lengths(1)
     (True, [1000])
@@ -70,13 +70,13 @@ def lengths(windows: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Function:
-    """An aggregate, of the value or of the value and the row's number."""
+    """An aggregate of the value, or of the value and the number of the row."""
 
     name: str
     make: Callable[..., Template]
     columns: tuple[str, ...] = ("x",)
     holistic: bool = False  # partials are Python objects that grow
-    invertible: bool = True  # where it is, it may be taken out again
+    invertible: bool = True  # whether to use its inverse, if it has one
 
     def template(self) -> Template:
         return self.make(*self.columns)

@@ -1,1 +1,1 @@
-"""Windows of streaming DataFrames, by sash and by Structured Streaming itself, on the same files in the same run."""
+"""Benchmarks of windows over Spark streams, by sash and by native Structured Streaming, on the same files."""

@@ -1,11 +1,11 @@
-"""The experiments on streams, one list: what can be run, in which order. Before they run, pyspark is not imported."""
+"""The suite spark_streams: its experiments in the order in which they run. PySpark is imported when they run."""
 
 from collections.abc import Iterator
 
 from benchmarks import bars, plots
 from benchmarks.settings import QUICK_STREAMS, StreamSettings
 from benchmarks.spark_streams import windows
-from benchmarks.spark_streams.session import HERE
+from benchmarks.spark_streams.session import LOCAL
 from benchmarks.suite import Experiment, Suite, by_name
 
 __all__ = ["EXPERIMENTS", "SUITE"]
@@ -20,12 +20,12 @@ EXPERIMENTS = by_name(
 
 def _notes(names: set[str]) -> Iterator[str]:
     yield (
-        "Local Spark on this machine, RocksDB and two shuffle partitions for both sides; a file of Parquet in each "
-        "micro-batch, results to Parquet, from start() to the end of the query. Ratios in brackets: how fast, where "
-        "Structured Streaming by itself in the same run is 1."
+        "Local Spark on this machine, RocksDB and two shuffle partitions for both sides; a Parquet file in each "
+        "micro-batch, results to Parquet, from start() to the end of the query. Ratios in brackets: the speed, where "
+        "native Structured Streaming in the same run is 1."
     )
     if names & {"slide", "keys", "sessions"}:
-        yield "What both sides sent is compared, row by row. Marked >: stopped there. Notes are in report.json."
+        yield "The results of both sides are compared row by row. >: stopped at this time. Notes are in report.json."
 
 
 SUITE = Suite(
@@ -38,5 +38,5 @@ SUITE = Suite(
     plots.SPARK_STREAMS,
     _notes,
     ("sash", "pyspark", "numba", "numpy", "pyarrow"),
-    HERE.close,
+    LOCAL.close,
 )

@@ -1,4 +1,4 @@
-"""The files that both sides read, one in a micro-batch: in the order of time, keys at random."""
+"""The files that both sides read, one in each micro-batch: rows in the order of time, with random keys."""
 
 import os
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ PIECES = 4  # row groups of a file, so that two cores can share it
 
 @dataclass(frozen=True)
 class Files:
-    """How many rows, of how many keys, in how many files, over how many minutes of event time.
+    """Rows of several keys in several files, over some minutes of event time.
 
     >>> files = Files(6, 2, files=3, minutes=1)
     >>> [str(time)[11:19] for time in files.table(1).column("ts").to_pylist()]
@@ -33,15 +33,15 @@ class Files:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Return the name of the folder."""
         return f"files-{self.rows}-{self.keys}-{self.files}-{self.minutes}"
 
     def part(self, rows: int) -> "Files":
-        """Fewer rows of the same keys, over the same time."""
+        """Return fewer rows of the same keys, over the same time."""
         return replace(self, rows=rows)
 
     def written(self, folder: Path) -> Path:
-        """The folder of the files; written first if nobody has yet."""
+        """Return the folder of the files; write them first if they are not there."""
         import pyarrow.parquet as pq
 
         path = folder / self.name
@@ -56,7 +56,7 @@ class Files:
         return path
 
     def table(self, number: int) -> pa.Table:
-        """The rows of one file."""
+        """Return the rows of one file."""
         first, last = (self.rows * each // self.files for each in (number, number + 1))
         random = np.random.default_rng(number)
         micros = START * SECOND + np.arange(first, last) * self.minutes * MINUTE * SECOND // self.rows
@@ -69,6 +69,6 @@ class Files:
         )
 
     def read(self, spark: Any, folder: Path) -> Any:
-        """As a stream of a file in each micro-batch."""
+        """Read the files as a stream, one in each micro-batch."""
         source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
         return source.parquet(str(self.written(folder)))

@@ -1,4 +1,4 @@
-"""One run of a stream from start() to its end, the best of several, and whether both sides sent the same."""
+"""Runs of a stream from start() to its end, and a comparison of the results of both sides."""
 
 import shutil
 import time
@@ -9,15 +9,15 @@ from typing import Any
 
 from benchmarks.records import Record, Value, parameters
 from benchmarks.settings import StreamSettings
-from benchmarks.spark_streams.progress import Batch, Figures
-from benchmarks.spark_streams.session import alike
+from benchmarks.spark_streams.progress import Batch, Progress
+from benchmarks.spark_streams.session import shared_options
 from benchmarks.spark_streams.subjects import Point
-from benchmarks.spark_tables.measurement import BUSY, MB, MEMORY, TIME, fastest, in_turns, wait_for_tasks
-from benchmarks.spark_tables.process_usage import Watch
-from benchmarks.spark_tables.session import Workplace
+from benchmarks.spark_tables.measurement import BUSY, MB, MEMORY, TIME, fastest, run_in_turns, wait_for_tasks
+from benchmarks.spark_tables.process_usage import ProcessUsage
+from benchmarks.spark_tables.session import LocalSpark
 from benchmarks.spark_tables.subjects import NATIVE
 
-__all__ = ["BATCH", "DIFFERENT", "WRITTEN", "Run", "contest", "records_of"]
+__all__ = ["BATCH", "DIFFERENT", "WRITTEN", "Run", "measure", "records_of"]
 
 RATE, BATCH, RESULTS, DIFFERENT = "speed", "micro-batch", "results", "results that differ"
 STATE_ROWS, STATE, WRITTEN = "state rows", "state", "written per micro-batch"
@@ -27,49 +27,49 @@ WARM_FILES = 2
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a point took and left."""
+    """The measured values of one run."""
 
     seconds: float
-    figures: Figures
+    progress: Progress
     results: int
     worker_bytes: int  # of the largest Python worker
     cores_busy: float
-    runs: int = 1  # of which it is the best
-    is_stopped: bool = False  # it would have taken longer
-    different: int | None = None  # results that native has not, or has alone; None: not compared
+    runs: int = 1  # this one is the best of them
+    is_stopped: bool = False  # at the time limit
+    different: int | None = None  # results that only one side sent; None: not compared
 
 
-def contest(place: Workplace, points: Iterable[Point], settings: StreamSettings) -> dict[Point, Run]:
-    """The best run of each point, each warmed before on few rows; what was sent is compared with what native sent."""
+def measure(local: LocalSpark, points: Iterable[Point], settings: StreamSettings) -> dict[Point, Run]:
+    """Return the best run of each point, after a warm-up on few rows, and compare its results with native's."""
     points = list(points)
     for point in points:
-        _warm(place, point, settings)
+        _warm(local, point, settings)
     try:
-        found = in_turns(points, lambda point: _run(place, point, settings.limit_seconds), settings)
+        found = run_in_turns(points, lambda point: _run(local, point, settings.limit_seconds), settings)
         best = {point: replace(fastest(runs), runs=len(runs)) for point, runs in found.items()}
-        return _compared(place, best)
+        return _compared(local, best)
     finally:
-        shutil.rmtree(_outputs(place), ignore_errors=True)
+        shutil.rmtree(_outputs(local), ignore_errors=True)
 
 
-def _warm(place: Workplace, point: Point, settings: StreamSettings) -> None:
-    """Classes are loaded, code is generated, kernels are compiled; then the rows are written."""
-    if settings.warm_rows and point.kind not in place.warmed:
+def _warm(local: LocalSpark, point: Point, settings: StreamSettings) -> None:
+    """Load classes, generate code and compile kernels in a run on few rows; then write the rows."""
+    if settings.warm_rows and point.kind not in local.warmed:
         few = replace(point.files, rows=settings.warm_rows, keys=min(point.files.keys, 100), files=WARM_FILES)
-        _run(place, replace(point, files=few), settings.limit_seconds)
-        place.warmed.add(point.kind)
-    point.files.written(place.folder)
+        _run(local, replace(point, files=few), settings.limit_seconds)
+        local.warmed.add(point.kind)
+    point.files.written(local.folder)
 
 
-def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
+def _run(local: LocalSpark, point: Point, limit_seconds: float) -> Run:
     from sash.spark.driver.silence_jvm import silence_jvm
 
-    spark = place.spark()
-    output = _outputs(place) / point.name
+    spark = local.spark()
+    output = _outputs(local) / point.name
     shutil.rmtree(output, ignore_errors=True)
-    spark.sparkContext._jvm.System.gc()  # what the run before left behind is not this one's to clear
-    with alike(spark), silence_jvm(spark), Watch() as watch:
-        answer = point.answer(point.files.read(spark, place.folder))
+    spark.sparkContext._jvm.System.gc()  # so that this run does not collect the garbage of the previous one
+    with shared_options(spark), silence_jvm(spark), ProcessUsage() as usage:
+        answer = point.answer(point.files.read(spark, local.folder))
         writer = (
             answer.writeStream.format("parquet")
             .outputMode("append")
@@ -84,33 +84,33 @@ def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
         if not has_ended:
             query.stop()
             wait_for_tasks(spark, limit_seconds)
-    figures = Figures.of(map(Batch.of, query.recentProgress))
+    progress = Progress.of(map(Batch.of, query.recentProgress))
     results = _sent(spark, output).count() if has_ended else 0
     shutil.rmtree(output / "checkpoint", ignore_errors=True)
-    busy = watch.cpu_seconds / seconds
-    return Run(seconds, figures, results, watch.largest_bytes, busy, is_stopped=not has_ended)
+    busy = usage.cpu_seconds / seconds
+    return Run(seconds, progress, results, usage.largest_bytes, busy, is_stopped=not has_ended)
 
 
-def _outputs(place: Workplace) -> Path:
-    return place.folder / "outputs"
+def _outputs(local: LocalSpark) -> Path:
+    return local.folder / "outputs"
 
 
 def _sent(spark: Any, output: Path) -> Any:
     return spark.read.parquet(str(output / "results"))
 
 
-def _compared(place: Workplace, runs: dict[Point, Run]) -> dict[Point, Run]:
-    """Runs that ended, with the number of results that native did not send, or sent alone."""
+def _compared(local: LocalSpark, runs: dict[Point, Run]) -> dict[Point, Run]:
+    """Add to each run that ended the number of results that only one of the two sides sent."""
     yardstick = next((point for point, run in runs.items() if point.subject == NATIVE and not run.is_stopped), None)
     if yardstick is None:
         return runs
-    spark = place.spark()
+    spark = local.spark()
 
     def compared(point: Point, run: Run) -> Run:
         if point == yardstick or point.files != yardstick.files or run.is_stopped:
             return run
-        native, ours = (_sent(spark, _outputs(place) / each.name) for each in (yardstick, point))
-        with alike(spark):
+        native, ours = (_sent(spark, _outputs(local) / each.name) for each in (yardstick, point))
+        with shared_options(spark):
             return replace(run, different=ours.exceptAll(native).count() + native.exceptAll(ours).count())
 
     return {point: compared(point, run) for point, run in runs.items()}
@@ -120,7 +120,7 @@ def _compared(place: Workplace, runs: dict[Point, Run]) -> dict[Point, Run]:
 
 
 def records_of(experiment: str, runs: Mapping[Point, Run], shape: Mapping[str, Value]) -> Iterator[Record]:
-    """Times, state and bytes written of each; how fast is said where native took part."""
+    """Return time, state and bytes written of each run, and its speed if native was measured."""
     base = next((run.seconds for point, run in runs.items() if point.subject == NATIVE), None)
     for point, run in runs.items():
         for metric, value, unit in _values(point, run):
@@ -132,22 +132,22 @@ def records_of(experiment: str, runs: Mapping[Point, Run], shape: Mapping[str, V
 
 
 def _values(point: Point, run: Run) -> Iterator[tuple[str, float, str]]:
-    figures = run.figures
+    progress = run.progress
     yield TIME, run.seconds, "s"
-    if figures.batches:
-        yield BATCH, figures.batch_seconds, "s"
-        yield STATE_ROWS, figures.state_rows, "rows"
-        yield STATE, figures.state_bytes / MB, "MB"
-        yield WRITTEN, figures.written_bytes / MB, "MB"
+    if progress.batches:
+        yield BATCH, progress.batch_seconds, "s"
+        yield STATE_ROWS, progress.state_rows, "rows"
+        yield STATE, progress.state_bytes / MB, "MB"
+        yield WRITTEN, progress.written_bytes / MB, "MB"
     if not run.is_stopped:
         yield RATE, point.files.rows / run.seconds, "rows/s"
         yield RESULTS, run.results, "rows"
     if run.different is not None:
         yield DIFFERENT, run.different, "rows"
     if point.is_ours:
-        yield SLICES, figures.slices, "slices"
-        yield MEMORY_OF_STATE, figures.memory_bytes / MB, "MB"
-        yield JOURNAL, figures.journal_bytes / MB, "MB"
+        yield SLICES, progress.slices, "slices"
+        yield MEMORY_OF_STATE, progress.memory_bytes / MB, "MB"
+        yield JOURNAL, progress.journal_bytes / MB, "MB"
         if run.worker_bytes:
             yield MEMORY, run.worker_bytes / MB, "MB"
     if run.cores_busy:

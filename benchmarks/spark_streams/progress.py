@@ -1,13 +1,13 @@
-"""What Spark's own progress says of a run: micro-batches, state, bytes written."""
+"""Micro-batches, state and written bytes of a run, from Spark's progress reports."""
 
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Batch", "Figures"]
+__all__ = ["Batch", "Progress"]
 
-WRITTEN = "rocksdbTotalBytesWritten"  # since the store was loaded, which is once in a micro-batch
+WRITTEN = "rocksdbTotalBytesWritten"  # since the store was loaded, once in each micro-batch
 OBSERVED = "sash"
 
 
@@ -20,13 +20,13 @@ class Batch:
     state_rows: int
     state_bytes: int
     written_bytes: int
-    slices: int = 0  # what sash says of itself
+    slices: int = 0  # reported by sash
     memory_bytes: int = 0
     journal_bytes: int = 0
 
     @classmethod
     def of(cls, report: Mapping[str, Any]) -> "Batch":
-        """From one report of `recentProgress`."""
+        """Read one report of `recentProgress`."""
         stores = report["stateOperators"]
         named = report["observedMetrics"]
         seen: dict[str, Any] = next((named[name].asDict() for name in named if name.startswith(OBSERVED)), {})
@@ -43,8 +43,8 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """All micro-batches of a run: sizes at their largest, bytes written as a mean of those that had rows."""
+class Progress:
+    """All micro-batches of a run: the largest sizes, and written bytes per micro-batch that had rows."""
 
     batches: int  # that had rows
     batch_seconds: float  # the median of those after the first, which also starts workers
@@ -56,8 +56,8 @@ class Figures:
     journal_bytes: float
 
     @classmethod
-    def of(cls, batches: Iterable[Batch]) -> "Figures":
-        """Of one with rows at least; native's last one has none, and its bytes count too."""
+    def of(cls, batches: Iterable[Batch]) -> "Progress":
+        """Summarise micro-batches; the bytes of one without rows, such as native's last, count too."""
         every = list(batches)
         full = [each for each in every if each.rows]
         return cls(

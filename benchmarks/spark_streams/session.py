@@ -1,12 +1,12 @@
-"""Where streams run: one session for both sides, and the options that both are given."""
+"""The session of the suite, and the options of both sides."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from benchmarks.spark_tables.session import Workplace, with_option
+from benchmarks.spark_tables.session import LocalSpark, with_option
 
-__all__ = ["HERE", "WHAT", "alike"]
+__all__ = ["LOCAL", "WHAT", "shared_options"]
 
 WHAT = "The suite spark_streams"
 OPTIONS = {
@@ -14,16 +14,16 @@ OPTIONS = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.shuffle.partitions": "2",
-    # At the default of 4 MB a file of this size is read by one core, and the other has nothing to do.
+    # With the default of 4 MB, one core reads a file of this size, and the other core is idle.
     "spark.sql.files.openCostInBytes": "4096",
 }
 
-HERE = Workplace(what=WHAT)
+LOCAL = LocalSpark(what=WHAT)
 
 
 @contextmanager
-def alike(spark: Any) -> Iterator[None]:
-    """The options of both sides, for a while."""
+def shared_options(spark: Any) -> Iterator[None]:
+    """Set the options of both sides for the block."""
     with ExitStack() as stack:
         for name, value in OPTIONS.items():
             stack.enter_context(with_option(spark, name, value))

@@ -1,4 +1,4 @@
-"""Who is asked what: the same windows of the same stream, of sash and of Structured Streaming."""
+"""The subjects of the suite: the same windows by sash and by native Structured Streaming."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ RESULT = ("k", "window_start", "window_end", "peak")
 
 @dataclass(frozen=True)
 class Point:
-    """A subject, a question and the files: what one measurement is about.
+    """A subject, a question and the files of one measurement.
 
     WINDOWS: max over `width` minutes every minute. SESSIONS: max and count, a gap of `width` seconds.
     """
@@ -29,26 +29,26 @@ class Point:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it runs in Python workers."""
+        """Return whether sash computes it."""
         return self.subject == SASH
 
     @property
     def kind(self) -> str:
-        """What has to be warmed once: code is generated for each width anew."""
+        """Return what needs one warm-up: Spark generates code for each width."""
         return f"{self.subject} {self.question} {self.width}"
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Return the name of the folder."""
         return f"{self.subject}-{self.question}-{self.width}-{self.files.name}"
 
     @property
     def aggregate(self) -> str:
-        """As reports name it."""
+        """Return the name in reports."""
         return AGGREGATES[self.question]
 
     def answer(self, stream: Any) -> Any:
-        """The stream that is measured, with the same columns whoever answers; nothing runs yet."""
+        """Return the stream that is measured, with the same columns for all subjects; nothing runs yet."""
         names = [*RESULT, *(["n"] if self.question == SESSIONS else [])]
         return (self._ours(stream) if self.is_ours else self._native(stream)).select(*names)
 
@@ -75,5 +75,5 @@ class Point:
 
 
 def both(question: str, width: int, files: Files) -> list[Point]:
-    """The two sides of a comparison."""
+    """Return the two sides of a comparison."""
     return [Point(each, question, width, files) for each in (NATIVE, SASH)]

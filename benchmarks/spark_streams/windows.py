@@ -1,4 +1,4 @@
-"""Streams of windows and sessions: by size over slide, by keys, by rows of a micro-batch."""
+"""Windows and sessions of streams: by size over slide, by keys, and by rows of a micro-batch."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,8 +6,8 @@ from functools import partial
 from benchmarks.records import Record
 from benchmarks.settings import StreamSettings
 from benchmarks.spark_streams.files import Files
-from benchmarks.spark_streams.measurement import contest, records_of
-from benchmarks.spark_streams.session import HERE
+from benchmarks.spark_streams.measurement import measure, records_of
+from benchmarks.spark_streams.session import LOCAL
 from benchmarks.spark_streams.subjects import SESSIONS, WINDOWS, Point, both
 from benchmarks.spark_tables.measurement import left_out
 from benchmarks.spark_tables.subjects import NATIVE, SASH
@@ -21,7 +21,7 @@ def _files(settings: StreamSettings, keys: int) -> Files:
 
 
 def slide_tasks(settings: StreamSettings) -> Iterator[Task]:
-    """The slide stays, the window grows; of the longest, native is asked on fewer rows."""
+    """Vary the size of windows with a fixed slide; native gets fewer rows for the longest windows."""
     files = _files(settings, settings.slide_keys)
     for slides in settings.slides:
         yield Task(f"{slides} slides", partial(_slide, settings, both(WINDOWS, slides, files)))
@@ -34,38 +34,38 @@ def slide_tasks(settings: StreamSettings) -> Iterator[Task]:
 def _slide(settings: StreamSettings, points: list[Point]) -> Iterator[Record]:
     slides, files = points[0].width, points[0].files
     shape = {"slides": slides, "rows": files.rows, "keys": files.keys}
-    yield from records_of("slide", contest(HERE, points, settings), shape)
+    yield from records_of("slide", measure(LOCAL, points, settings), shape)
     if len(points) == 1:
         why = f"Spark keeps each of {files.rows} rows in {slides} windows; see {dict(settings.far)[slides]} rows"
         yield left_out("slide", NATIVE, points[0].aggregate, why, shape)
 
 
 def key_tasks(settings: StreamSettings) -> Iterator[Task]:
-    """The same rows of more and more keys."""
+    """Vary the number of keys of the same rows."""
     for keys in settings.keys:
         for slides in settings.key_slides:
             yield Task(f"{keys} keys, {slides} slides", partial(_keys, settings, keys, slides))
 
 
 def _keys(settings: StreamSettings, keys: int, slides: int) -> Iterator[Record]:
-    runs = contest(HERE, both(WINDOWS, slides, _files(settings, keys)), settings)
+    runs = measure(LOCAL, both(WINDOWS, slides, _files(settings, keys)), settings)
     yield from records_of("keys", runs, {"keys": keys, "slides": slides, "rows": settings.rows})
 
 
 def session_tasks(settings: StreamSettings) -> Iterator[Task]:
-    """Sessions of a few rows, several for each key."""
+    """Measure sessions of a few rows, several for each key."""
     yield Task(f"a gap of {settings.session_gap} s", partial(_sessions, settings))
 
 
 def _sessions(settings: StreamSettings) -> Iterator[Record]:
     files = _files(settings, settings.session_keys)
-    runs = contest(HERE, both(SESSIONS, settings.session_gap, files), settings)
+    runs = measure(LOCAL, both(SESSIONS, settings.session_gap, files), settings)
     shape = {"gap": settings.session_gap, "rows": files.rows, "keys": files.keys}
     yield from records_of("sessions", runs, shape)
 
 
 def growth_tasks(settings: StreamSettings) -> Iterator[Task]:
-    """As many keys and as much time, in micro-batches of more and more rows."""
+    """Vary the rows of a micro-batch, with the same keys and the same time."""
     for slides in settings.growth_slides:
         for rows in settings.growth_rows:
             yield Task(f"{rows} rows, {slides} slides", partial(_growth, settings, rows, slides))
@@ -73,5 +73,5 @@ def growth_tasks(settings: StreamSettings) -> Iterator[Task]:
 
 def _growth(settings: StreamSettings, rows: int, slides: int) -> Iterator[Record]:
     files = Files(rows * settings.files, settings.growth_keys, settings.files, settings.minutes)
-    runs = contest(HERE, [Point(SASH, WINDOWS, slides, files)], settings)
+    runs = measure(LOCAL, [Point(SASH, WINDOWS, slides, files)], settings)
     yield from records_of("growth", runs, {"batch_rows": rows, "slides": slides, "keys": files.keys})

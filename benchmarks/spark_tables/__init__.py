@@ -1,1 +1,1 @@
-"""Windows and frames of Spark's DataFrames, by sash and by Spark itself, on the same rows in the same run."""
+"""Benchmarks of windows and frames over Spark tables, by sash and by native Spark, on the same rows."""

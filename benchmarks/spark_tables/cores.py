@@ -1,4 +1,4 @@
-"""One core and two: of everyday questions, and of those where one key has most of the rows, or all."""
+"""One core and two cores: with many keys, and where one key has most or all of the rows."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -7,7 +7,7 @@ from benchmarks.records import Record
 from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.measurement import records_of
 from benchmarks.spark_tables.rows import Rows
-from benchmarks.spark_tables.separate_process import alone
+from benchmarks.spark_tables.separate_process import run_separately
 from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, WINDOWS, Point
 from benchmarks.spark_tables.windows import AGGREGATE, slide_rows
 from benchmarks.suite import Task
@@ -21,7 +21,7 @@ HOT_SLICES = 10_000
 
 
 def hot_key_tasks(settings: TableSettings) -> Iterator[Task]:
-    """Rows that are all of one key, or nearly: a process for each number of cores."""
+    """Measure rows of one key, or nearly; each number of cores has its own process."""
     for cores in CORES:
         yield Task(f"{cores} cores", partial(_hot_key, settings, cores))
 
@@ -31,7 +31,7 @@ def _hot_key(settings: TableSettings, cores: int) -> Iterator[Record]:
     hot = Rows(settings.hot_rows, HOT_KEYS, hot_percent=HOT_PERCENT)
     windows = [Point(SASH, WINDOWS, settings.hot_slides, plain, is_keyed=False)]
     frames = [Point(each, FRAMES, settings.hot_window, hot) for each in (TREE, SASH)]
-    runs = alone(f"local[{cores}]", [*windows, *frames], settings)
+    runs = run_separately(f"local[{cores}]", [*windows, *frames], settings)
     shape = {"cores": cores, "rows": settings.hot_rows}
     of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
     yield from records_of("hot_key", AGGREGATE, of_windows, NATIVE, {"case": "no key", **shape})
@@ -39,7 +39,7 @@ def _hot_key(settings: TableSettings, cores: int) -> Iterator[Record]:
 
 
 def core_tasks(settings: TableSettings) -> Iterator[Task]:
-    """What a second core brings: a process for each number of cores."""
+    """Measure what a second core brings; each number of cores has its own process."""
     for cores in CORES:
         yield Task(f"{cores} cores", partial(_cores, settings, cores))
 
@@ -48,7 +48,7 @@ def _cores(settings: TableSettings, cores: int) -> Iterator[Record]:
     windows = [Point(each, WINDOWS, settings.core_slides, slide_rows(settings)) for each in (NATIVE, SASH)]
     rows = Rows(settings.frame_rows, settings.frame_keys[0])
     frames = [Point(each, FRAMES, settings.core_window, rows) for each in (TREE, SASH)]
-    runs = alone(f"local[{cores}]", [*windows, *frames], settings)
+    runs = run_separately(f"local[{cores}]", [*windows, *frames], settings)
     of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
     yield from records_of("cores", AGGREGATE, of_windows, NATIVE, {"cores": cores, "slides": settings.core_slides})
     yield from records_of("cores", "max", of_frames, TREE, {"cores": cores, "window": settings.core_window})

@@ -1,24 +1,24 @@
-"""Frames of rows: each row and those before it, by window and by keys."""
+"""Frames of rows (each row and the rows before it): by window and by keys."""
 
 from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.records import Record
 from benchmarks.settings import TableSettings
-from benchmarks.spark_tables.measurement import contest, left_out, records_of
+from benchmarks.spark_tables.measurement import left_out, measure, records_of
 from benchmarks.spark_tables.rows import Rows
-from benchmarks.spark_tables.session import HERE
+from benchmarks.spark_tables.session import LOCAL
 from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, Point
 from benchmarks.suite import Task
 
 __all__ = ["fewer", "frame_tasks"]
 
 SOME_KEYS = 10  # enough to keep all cores of a small machine busy
-WINDOWS_OF_A_KEY = 5  # the first frames of a key are not full yet: of so many windows, a tenth is missing
+WINDOWS_OF_A_KEY = 5  # the first frames of a key are not full: in rows of so many windows, a tenth is missing
 
 
 def frame_tasks(settings: TableSettings) -> Iterator[Task]:
-    """Of many keys, and of one."""
+    """Vary the window, with many keys and with one."""
     for keys in settings.frame_keys:
         for window in settings.frame_windows:
             yield Task(f"{window} rows, {keys} keys", partial(_frames, settings, keys, window))
@@ -33,14 +33,14 @@ def _frames(settings: TableSettings, keys: int, window: int) -> Iterator[Record]
         points.insert(0, Point(NATIVE, FRAMES, window, few))
         scales[points[0]] = rows.rows / few.rows
     shape = {"window": window, "rows": rows.rows, "keys": keys}
-    yield from records_of("frames", "max", contest(HERE, points, settings).items(), NATIVE, shape, scales)
+    yield from records_of("frames", "max", measure(LOCAL, points, settings).items(), NATIVE, shape, scales)
     if window > settings.native_window:
-        why = f"Spark folds {window} rows for each row, hopeless beyond {settings.native_window}"
+        why = f"Spark folds {window} rows for each row; too slow above {settings.native_window}"
         yield left_out("frames", NATIVE, "max", why, shape)
 
 
 def fewer(rows: Rows, window: int, steps: int) -> Rows:
-    """As many rows as Spark can be asked for: it takes a step for each row of each frame.
+    """Return as many rows as native Spark can compute: it takes a step for each row of each frame.
 
     >>> fewer(Rows(10_000_000, 100), 100, 10**9).rows, fewer(Rows(10_000_000, 100), 1000, 10**9).rows
     (10000000, 1000000)

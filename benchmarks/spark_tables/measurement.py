@@ -1,4 +1,4 @@
-"""One run of a point, and the best of several: seconds, bytes shuffled, memory of the workers, cores that were busy."""
+"""Runs of a point: seconds, bytes shuffled, memory of the workers and busy cores; the best of several runs counts."""
 
 import threading
 import time
@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar
 
 from benchmarks.records import Record, Value, parameters
 from benchmarks.settings import TableSettings
-from benchmarks.spark_tables.process_usage import Watch
-from benchmarks.spark_tables.session import Workplace
+from benchmarks.spark_tables.process_usage import ProcessUsage
+from benchmarks.spark_tables.session import LocalSpark
 from benchmarks.spark_tables.subjects import Point
 
-__all__ = ["Run", "contest", "fastest", "in_turns", "left_out", "records_of", "wait_for_tasks"]
+__all__ = ["Run", "fastest", "left_out", "measure", "records_of", "run_in_turns", "wait_for_tasks"]
 
 MB = 1e6
 TIME, SHUFFLED, MEMORY, BUSY = "time", "shuffled", "worker memory", "cores busy"
@@ -21,35 +21,35 @@ TIME, SHUFFLED, MEMORY, BUSY = "time", "shuffled", "worker memory", "cores busy"
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a point took."""
+    """The measured values of one run."""
 
     seconds: float
     shuffled_bytes: int
     worker_bytes: int  # of the largest one
     together_bytes: int
     cores_busy: float
-    runs: int = 1  # of which it is the best
-    is_stopped: bool = False  # it would have taken longer
+    runs: int = 1  # this one is the best of them
+    is_stopped: bool = False  # at the time limit
 
 
-def contest(place: Workplace, points: Iterable[Point], settings: TableSettings) -> dict[Point, Run]:
-    """The best run of each point, each warmed before on few rows."""
+def measure(local: LocalSpark, points: Iterable[Point], settings: TableSettings) -> dict[Point, Run]:
+    """Return the best run of each point, after a warm-up on few rows."""
     points = list(points)
     for point in points:
-        _warm(place, point, settings)
-    found = in_turns(points, lambda point: _run(place, point, settings.limit_seconds), settings)
+        _warm(local, point, settings)
+    found = run_in_turns(points, lambda point: _run(local, point, settings.limit_seconds), settings)
     return {point: replace(fastest(runs), runs=len(runs)) for point, runs in found.items()}
 
 
 class Timed(Protocol):
-    """A run, or anything else that took some time."""
+    """Anything that took some time."""
 
     @property
     def seconds(self) -> float: ...
 
 
 class Rounds(Protocol):
-    """How often each point is run."""
+    """The number of runs of a point."""
 
     @property
     def runs(self) -> int: ...
@@ -61,10 +61,10 @@ P = TypeVar("P")
 T = TypeVar("T", bound=Timed)
 
 
-def in_turns(points: Iterable[P], run: Callable[[P], T], rounds: Rounds) -> dict[P, list[T]]:
-    """The runs of each point, in turns: what disturbs the machine for a while disturbs all alike.
+def run_in_turns(points: Iterable[P], run: Callable[[P], T], rounds: Rounds) -> dict[P, list[T]]:
+    """Run all points in turns, so that a busy machine slows all of them alike.
 
-    One that has used up its seconds sits out the later rounds.
+    A point that has used up its seconds is left out of later rounds.
     """
     found: dict[P, list[T]] = {point: [] for point in points}
     for _ in range(rounds.runs):
@@ -75,24 +75,24 @@ def in_turns(points: Iterable[P], run: Callable[[P], T], rounds: Rounds) -> dict
 
 
 def fastest(runs: Iterable[T]) -> T:
-    """The run that was disturbed least."""
+    """Return the shortest run."""
     return min(runs, key=lambda each: each.seconds)
 
 
-def _warm(place: Workplace, point: Point, settings: TableSettings) -> None:
-    """Classes are loaded, code is generated, kernels are compiled; then the rows are written."""
-    if settings.warm_rows and point.kind not in place.warmed:
+def _warm(local: LocalSpark, point: Point, settings: TableSettings) -> None:
+    """Load classes, generate code and compile kernels in a run on few rows; then write the rows."""
+    if settings.warm_rows and point.kind not in local.warmed:
         few = point.rows.part(settings.warm_rows, min(point.rows.keys, 100))
-        _run(place, replace(point, rows=few, width=min(point.width, 100)), settings.limit_seconds)
-        place.warmed.add(point.kind)
-    point.rows.read(place.spark(), place.folder)
+        _run(local, replace(point, rows=few, width=min(point.width, 100)), settings.limit_seconds)
+        local.warmed.add(point.kind)
+    point.rows.read(local.spark(), local.folder)
 
 
-def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
-    spark = place.spark()
-    table = point.rows.read(spark, place.folder)
+def _run(local: LocalSpark, point: Point, limit_seconds: float) -> Run:
+    spark = local.spark()
+    table = point.rows.read(spark, local.folder)
     shuffles = _Shuffles(spark)
-    with point.options(spark), Watch() as watch, _limit(spark, limit_seconds) as stopped:
+    with point.options(spark), ProcessUsage() as usage, _limit(spark, limit_seconds) as stopped:
         start = time.perf_counter()
         try:
             point.answer(table).write.format("noop").mode("overwrite").save()
@@ -105,9 +105,9 @@ def _run(place: Workplace, point: Point, limit_seconds: float) -> Run:
     return Run(
         seconds,
         shuffles.written(),
-        watch.largest_bytes,
-        watch.together_bytes,
-        watch.cpu_seconds / seconds,
+        usage.largest_bytes,
+        usage.together_bytes,
+        usage.cpu_seconds / seconds,
         is_stopped=stopped.is_set(),
     )
 
@@ -119,14 +119,14 @@ _TAG = "sash-bench"
 
 @contextmanager
 def _limit(spark: Any, seconds: float) -> Iterator[threading.Event]:
-    """Jobs that are begun in here are cancelled after some seconds, and the event tells so."""
+    """Cancel the jobs of the block after some seconds, and set the event."""
     context, stopped, over = spark.sparkContext, threading.Event(), threading.Event()
 
     def stop() -> None:
         wait = seconds
         while not over.wait(wait):
             stopped.set()
-            context.cancelJobsWithTag(_TAG)  # those that run: while Spark still plans there is none, so again and again
+            context.cancelJobsWithTag(_TAG)  # repeat: while Spark plans, there is no job to cancel
             wait = 1.0
 
     thread = threading.Thread(target=stop, daemon=True)
@@ -141,7 +141,7 @@ def _limit(spark: Any, seconds: float) -> Iterator[threading.Event]:
 
 
 def wait_for_tasks(spark: Any, seconds: float) -> None:
-    """A cancelled task ends when it next looks up; until then it would disturb the next run."""
+    """Wait until cancelled tasks have ended, so that they do not slow the next run."""
     end = time.monotonic() + seconds
     while _status(spark).executorSummary("driver").activeTasks() and time.monotonic() < end:
         time.sleep(0.2)
@@ -155,7 +155,7 @@ def _status(spark: Any) -> Any:
 
 
 class _Shuffles:
-    """The bytes that stages write for others to read, from now on; Spark counts them without its pages too."""
+    """The bytes that stages shuffle from now on; Spark counts them even if its web pages are off."""
 
     def __init__(self, spark: Any) -> None:
         self._spark = spark
@@ -184,9 +184,9 @@ def records_of(
     shape: Mapping[str, Value],
     scales: Mapping[Point, float] | None = None,
 ) -> Iterator[Record]:
-    """Time, shuffled bytes, memory and busy cores of each; how fast is said where the yardstick took part.
+    """Return time, shuffled bytes, memory and busy cores of each run, and its speed if the yardstick was measured.
 
-    A point that was measured on fewer rows is scaled up, and marked.
+    Points that were measured on fewer rows are scaled up and marked.
     """
     found = list(runs)
     factors = {point: (scales or {}).get(point, 1.0) for point, _ in found}
@@ -216,6 +216,6 @@ def _scaled(point: Point, run: Run, factor: float) -> str:
 
 
 def left_out(experiment: str, subject: str, aggregate: str, why: str, shape: Mapping[str, Value]) -> Record:
-    """What was not measured, and why."""
+    """Return a record that says why a point was not measured."""
     note = f"left out: {why}"
     return Record(experiment, subject, TIME, None, "s", aggregate, parameters(**shape), None, note)

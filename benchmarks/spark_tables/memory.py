@@ -1,4 +1,4 @@
-"""How large a Python worker gets while one key has more and more rows: each point in a process of its own."""
+"""The memory of a Python worker while one key has more and more rows."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +8,7 @@ from benchmarks.records import Record, Value
 from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.measurement import records_of
 from benchmarks.spark_tables.rows import Rows
-from benchmarks.spark_tables.separate_process import alone
+from benchmarks.spark_tables.separate_process import run_separately
 from benchmarks.spark_tables.session import MASTER
 from benchmarks.spark_tables.subjects import FRAMES, PACKED, SASH, WINDOWS, Point
 from benchmarks.spark_tables.windows import AGGREGATE, SLIDES
@@ -21,7 +21,7 @@ ASKED = ((SASH, FRAMES, WINDOW, "max"), (SASH, WINDOWS, SLIDES, AGGREGATE), (PAC
 
 
 def memory_tasks(settings: TableSettings) -> Iterator[Task]:
-    """Memory that a worker has once taken it seldom gives back: so a process for each point, which runs once."""
+    """Run each point once in its own process, because workers seldom return memory."""
     for subject, question, width, aggregate in ASKED:
         for rows in settings.memory_rows:
             point = Point(subject, question, width, Rows(rows))
@@ -29,6 +29,6 @@ def memory_tasks(settings: TableSettings) -> Iterator[Task]:
 
 
 def _memory(settings: TableSettings, point: Point, aggregate: str) -> Iterator[Record]:
-    run = alone(MASTER, [point], replace(settings, runs=1))[point]
+    run = run_separately(MASTER, [point], replace(settings, runs=1))[point]
     shape: dict[str, Value] = {"question": point.question, "rows": point.rows.rows}
     yield from records_of("memory", aggregate, [(point, run)], "", shape)

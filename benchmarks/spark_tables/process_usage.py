@@ -1,4 +1,4 @@
-"""The processes that this one started, as /proc shows them: how large the Python workers are, how busy all are."""
+"""Memory and processor time of the processes that this one started, from /proc."""
 
 import os
 import threading
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Watch", "descendants"]
+__all__ = ["ProcessUsage", "descendants"]
 
 PROC = Path("/proc")
 EVERY_SECONDS = 0.05
@@ -20,7 +20,7 @@ class Process:
     parent: int
     is_worker: bool
     resident_bytes: int
-    cpu_seconds: float  # its own, and of those that it has waited for
+    cpu_seconds: float  # of it and of the processes that it waited for
 
 
 def _processes() -> Iterator[Process]:
@@ -31,16 +31,16 @@ def _processes() -> Iterator[Process]:
         try:
             text = (entry / "stat").read_text()
             command = (entry / "cmdline").read_bytes()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
-        fields = text[text.rindex(")") + 2 :].split()  # the name before it may hold anything
+        fields = text[text.rindex(")") + 2 :].split()  # the name before it may hold any character
         is_worker = b"pyspark.daemon" in command or b"pyspark.worker" in command
         cpu = sum(map(int, fields[11:15])) / tick
         yield Process(int(entry.name), int(fields[1]), is_worker, int(fields[21]) * page, cpu)
 
 
 def descendants(root: int | None = None) -> list[Process]:
-    """Itself and all that it started, directly or not."""
+    """Return a process and all processes that it started, directly or not."""
     every = list(_processes())
     own = {os.getpid() if root is None else root}
     while more := {each.number for each in every if each.parent in own} - own:
@@ -48,10 +48,10 @@ def descendants(root: int | None = None) -> list[Process]:
     return [each for each in every if each.number in own]
 
 
-class Watch:
-    """While it is entered: the peak of the largest Python worker and of all together, and the processor time of all.
+class ProcessUsage:
+    """Peak memory of Python workers and processor time of all processes while the block runs.
 
-    Memory is looked at twenty times a second, as resident pages: those that forked workers share count in each.
+    Resident memory is read twenty times a second; pages that forked workers share count in each of them.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Watch:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> "ProcessUsage":
         self._before = {each.number: each.cpu_seconds for each in descendants()}
         self._thread.start()
         return self

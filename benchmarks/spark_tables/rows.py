@@ -1,4 +1,4 @@
-"""The rows that both sides read: made once by Spark, kept as Parquet, a second of event time per slice."""
+"""The rows that both sides read: written once as Parquet, with a second of event time per slice."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ FILES = 4
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows, of how many keys, over how many seconds; the rows of a key are spread evenly.
+    """Rows of several keys over some seconds; the rows of a key are spread evenly.
 
     Columns t (timestamp), k (key), x (float64); files and the rows in them are in the order of t.
     """
@@ -21,20 +21,20 @@ class Rows:
     rows: int
     keys: int = 1
     seconds: int = 1000
-    hot_percent: int = 0  # of the rows are of key 0, whatever else it has
+    hot_percent: int = 0  # of the rows go to key 0, in addition to its own
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Return the name of the folder."""
         return f"rows-{self.rows}-{self.keys}-{self.seconds}-{self.hot_percent}"
 
     def part(self, rows: int, keys: int) -> "Rows":
-        """Fewer keys and fewer rows, as dense as before: as many seconds as the rows of a key then span."""
+        """Return fewer keys and fewer rows with the same density, over fewer seconds."""
         per_key = self.rows / self.keys
         return replace(self, rows=rows, keys=keys, seconds=max(1, round(self.seconds * rows / keys / per_key)))
 
     def read(self, spark: Any, folder: Path) -> Any:
-        """As a DataFrame; written first if nobody has yet."""
+        """Read the rows as a DataFrame; write them first if they are not there."""
         path = folder / self.name
         if not (path / "_SUCCESS").exists():
             self._made(spark).write.mode("overwrite").parquet(str(path))

@@ -13,27 +13,27 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.settings import TableSettings
-from benchmarks.spark_tables.measurement import Run, contest
+from benchmarks.spark_tables.measurement import Run, measure
 from benchmarks.spark_tables.rows import Rows
-from benchmarks.spark_tables.session import HERE, Workplace
+from benchmarks.spark_tables.session import LOCAL, LocalSpark
 from benchmarks.spark_tables.subjects import Point
 
-__all__ = ["alone", "main"]
+__all__ = ["main", "run_separately"]
 
 SECONDS_TO_START = 120.0
 ROOT = Path(__file__).parents[2]  # where the package is found
 
 
-def alone(master: str, points: Iterable[Point], settings: TableSettings) -> dict[Point, Run]:
-    """The runs of points in a fresh process with that many cores; rows that one wrote, the next finds."""
+def run_separately(master: str, points: Iterable[Point], settings: TableSettings) -> dict[Point, Run]:
+    """Run points in a new process; rows that one process wrote, the next one finds."""
     points = list(points)
     wanted = {
         "master": master,
-        "folder": str(HERE.folder),
+        "folder": str(LOCAL.folder),
         "points": [asdict(each) for each in points],
         "settings": asdict(settings),
     }
-    # A point is warmed, its rows are written, and it may use up its seconds in a last run that is just within limits.
+    # A warm-up, writing the rows, and a last run that begins just within its seconds.
     longest = SECONDS_TO_START + len(points) * (settings.point_seconds + 4 * settings.limit_seconds)
     done = subprocess.run(  # noqa: S603 - this very Python, this very module
         [sys.executable, "-m", __name__],
@@ -50,14 +50,14 @@ def alone(master: str, points: Iterable[Point], settings: TableSettings) -> dict
 
 
 def main(text: str) -> str:
-    """Do what is wanted; the runs in the order of the points."""
+    """Run the points of a request, and return the runs in the same order."""
     wanted = json.loads(text)
     points = [_point(each) for each in wanted["points"]]
-    place = Workplace(wanted["master"], Path(wanted["folder"]))
+    local = LocalSpark(wanted["master"], Path(wanted["folder"]))
     try:
-        runs = contest(place, points, TableSettings(**wanted["settings"]))
+        runs = measure(local, points, TableSettings(**wanted["settings"]))
     finally:
-        place.close()
+        local.close()
     return json.dumps([asdict(runs[point]) for point in points])
 
 

@@ -1,4 +1,4 @@
-"""Spark for a run: started when it is first asked for, on this machine alone, and put away with all its files."""
+"""A local Spark session: started when it is first used, and stopped with all its files removed."""
 
 import importlib.util
 import os
@@ -12,14 +12,14 @@ from typing import Any
 
 from sash.errors import MissingPackage
 
-__all__ = ["HERE", "MASTER", "Workplace", "with_option"]
+__all__ = ["LOCAL", "MASTER", "LocalSpark", "with_option"]
 
 WHAT = "The suite spark_tables"
 MASTER = "local[2]"
 
 
-class Workplace:
-    """A session and a folder. A session that was there before is used, and left as it was."""
+class LocalSpark:
+    """A Spark session and a folder. A session that exists already is used, and not stopped."""
 
     def __init__(self, master: str = MASTER, folder: Path | None = None, what: str = WHAT) -> None:
         self._master = master
@@ -27,11 +27,11 @@ class Workplace:
         self._what = what
         self._made: Path | None = None
         self._own: Any = None
-        self.warmed: set[str] = set()  # what ran here before, so that it need not be warmed again
+        self.warmed: set[str] = set()  # kinds of points that need no warm-up any more
 
     @property
     def folder(self) -> Path:
-        """Where the rows lie; made when it is first asked for, unless it was given."""
+        """Return the folder of the rows; it is created when it is first used, unless it was given."""
         if self._given is not None:
             return self._given
         if self._made is None:
@@ -39,7 +39,7 @@ class Workplace:
         return self._made
 
     def spark(self) -> Any:
-        """The session."""
+        """Return the session."""
         if importlib.util.find_spec("pyspark") is None:
             raise MissingPackage.of(self._what, "pyspark", "spark")
         from pyspark.sql import SparkSession
@@ -52,7 +52,7 @@ class Workplace:
         return self._own
 
     def close(self) -> None:
-        """Stop the session if it was started here, and remove the folder if it was made here."""
+        """Stop the session if this object started it, and remove the folder if this object created it."""
         if self._own is not None:
             self._own.stop()
             self._own = None
@@ -62,7 +62,7 @@ class Workplace:
         self.warmed.clear()
 
 
-HERE = Workplace()
+LOCAL = LocalSpark()
 
 
 def _started(master: str, folder: Path, what: str) -> Any:
@@ -97,7 +97,7 @@ def _started(master: str, folder: Path, what: str) -> Any:
 
 @contextmanager
 def with_option(spark: Any, name: str, value: str) -> Iterator[None]:
-    """An option of the session, for a while."""
+    """Set an option of the session for the block."""
     before = spark.conf.get(name, None)
     spark.conf.set(name, value)
     try:

@@ -1,4 +1,4 @@
-"""Who is asked what: the same windows and the same frames, of sash and of Spark."""
+"""The subjects of the suite: the same windows and frames by sash and by native Spark."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
 
 @dataclass(frozen=True)
 class Point:
-    """A subject, a question and the rows: what one measurement is about. Plain values, so that it can travel.
+    """A subject, a question and the rows of one measurement; plain values, so that another process can read them.
 
     WINDOWS: max and count over `width` seconds every second. FRAMES: max over each row and the `width` - 1 before it.
     """
@@ -32,16 +32,16 @@ class Point:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it runs in Python workers."""
+        """Return whether sash computes it."""
         return self.subject in PATHS
 
     @property
     def kind(self) -> str:
-        """What has to be warmed once."""
+        """Return what needs one warm-up."""
         return f"{self.subject} {self.question} {self.is_keyed}"
 
     def answer(self, table: Any) -> Any:
-        """The DataFrame that is measured; nothing runs yet."""
+        """Return the DataFrame that is measured; nothing runs yet."""
         by = "k" if self.is_keyed else None
         if not self.is_ours:
             return self._native(table)
@@ -68,6 +68,6 @@ class Point:
 
     @contextmanager
     def options(self, spark: Any) -> Iterator[None]:
-        """The session as the subject wants it: Spark's segment tree is on for one subject, and off for all others."""
+        """Set the options of the subject: Spark's segment tree is on for one subject, and off for the others."""
         with with_option(spark, SEGMENT_TREE, "true" if self.subject == TREE else "false"):
             yield

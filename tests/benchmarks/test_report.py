@@ -23,7 +23,7 @@ from benchmarks.catalog import SUITES
 from benchmarks.command_line import main
 from benchmarks.records import Bar, Machine, Record, Report, parameters
 from benchmarks.report.findings import AGREES, DIFFERS, NOT_MEASURED, Finding, Paper
-from benchmarks.report.page import Content, document
+from benchmarks.report.page import Content, render
 from benchmarks.report.papers.catalog import PAPERS
 from benchmarks.report.runs import Run, Runs, read_runs
 from benchmarks.settings import AlgorithmSettings
@@ -269,19 +269,19 @@ def test_records_are_made_up_only_of_what_a_suite_plans(
 
 @pytest.mark.parametrize("finding", CHECKED)
 def test_a_finding_agrees_where_the_paper_is_right_and_differs_where_it_is_not(finding: Finding) -> None:
-    right = finding.judged(world())
+    right = finding.judge(world())
     assert right.verdict == AGREES, right.bars
-    wrong = {name: finding.judged(world(change)).verdict for name, change in DISTORTIONS.items()}
+    wrong = {name: finding.judge(world(change)).verdict for name, change in DISTORTIONS.items()}
     assert DIFFERS in wrong.values(), wrong
 
 
 @pytest.mark.parametrize("finding", FINDINGS)
 def test_a_finding_without_records_is_not_measured(finding: Finding) -> None:
-    assert finding.judged(Runs(())).verdict == NOT_MEASURED
+    assert finding.judge(Runs(())).verdict == NOT_MEASURED
     suite, experiment = finding.experiment.split() if finding.experiment else ("spark_tables", "memory")
     assert experiment in SUITES[suite].experiments
     lone = Record(experiment, "someone else", "m", 1.0, "u")
-    assert finding.judged(Runs((run_of(suite, (lone,)),))).verdict == NOT_MEASURED
+    assert finding.judge(Runs((run_of(suite, (lone,)),))).verdict == NOT_MEASURED
     assert finding.experiment or finding.note, "neither measured nor said why not"
 
 
@@ -290,7 +290,7 @@ def test_one_missing_subject_is_enough_not_to_agree(subject: str) -> None:
     (paper,) = (each for each in PAPERS if each.key == "daba")
     spikes = paper.findings[0]
     without = tuple(each for each in algorithms() if each.subject != subject)
-    assert spikes.judged(Runs((run_of("algorithms", without),))).verdict == NOT_MEASURED
+    assert spikes.judge(Runs((run_of("algorithms", without),))).verdict == NOT_MEASURED
 
 
 @pytest.mark.parametrize(
@@ -312,14 +312,14 @@ def test_ten_times_is_judged_at_the_first_window_that_the_paper_says_it_of(
     ]
     records = tuple(replace(each, value=made(each)) if each.aggregate == "sum" else each for each in rates)
     (finding,) = (each for each in PAPERS[0].findings if each.short == "ten times as fast by 5,810 rows")
-    assert finding.judged(Runs((run_of("algorithms", records),))).verdict == verdict
+    assert finding.judge(Runs((run_of("algorithms", records),))).verdict == verdict
 
 
 def test_the_first_run_that_has_the_experiment_is_judged() -> None:
     newest = run_of("slicing", tuple(each for each in slicing() if each.experiment == "median"))
     old = run_of("slicing", changed(slicing(), DISTORTIONS["reversed"]), "old.json")
     verdicts = {
-        each.short: each.judged(Runs((newest, old))).verdict
+        each.short: each.judge(Runs((newest, old))).verdict
         for paper in PAPERS
         for each in paper.findings
         if each.experiment.startswith("slicing")
@@ -436,7 +436,7 @@ def test_every_finding_of_a_paper_has_a_verdict_and_its_numbers(page: Page, pape
     assert sum(word in VERDICTS for word in words) == len(paper.findings)
     for each in paper.findings:
         assert each.claim in page.text(paper.key)
-        for bar in each.judged(world()).bars:
+        for bar in each.judge(world()).bars:
             assert f"{bar.name}: {bar.found} (asked {bar.asked})" in words
 
 
@@ -451,11 +451,11 @@ def test_native_against_sash_is_also_a_picture_of_its_own(printed: tuple[str, Pa
     folder = printed[1].parent
     assert (folder / "native_against_sash.png").read_bytes().startswith(b"\x89PNG")
     drawn = (folder / "native_against_sash.svg").read_text(encoding="utf-8")
-    assert "native" in drawn and "sash" in drawn and "stopped there" in drawn
+    assert "native" in drawn and "sash" in drawn and "stopped at this time" in drawn
 
 
 def plain(runs: Runs) -> Page:
-    return Page(document(Content(PAPERS, runs, {}, None)))
+    return Page(render(Content(PAPERS, runs, {}, None)))
 
 
 def test_what_reports_say_is_escaped() -> None:
@@ -480,7 +480,7 @@ def test_what_a_run_says_against_its_numbers_stands_first(monkeypatch: pytest.Mo
     monkeypatch.setattr("os.getloadavg", lambda: (3.0, 0.0, 0.0), raising=False)
     run = run_of("spark_tables", tuple(spark_tables()))
     notes = (*run.suite.run([], run.suite.quick).notes, "Judge for yourself.")
-    text = document(Content(PAPERS, Runs((replace(run, report=replace(run.report, notes=notes)),)), {}, None))
+    text = render(Content(PAPERS, Runs((replace(run, report=replace(run.report, notes=notes)),)), {}, None))
     first = text.partition("<nav>")[0]
     assert "was busy" in first and "too small" in first
     assert all(escape(note) in text for note in notes)
@@ -500,7 +500,7 @@ def test_a_promise_is_counted_once_by_the_first_run_that_measured_it() -> None:
         run_of("spark_tables", (), "quick", "quick", b=9.0, c=9.0, d=9.0),
         run_of("slicing", (), "quick", "quick", a=0.5),
     )
-    text = document(Content(PAPERS, Runs(runs), {}, None))
+    text = render(Content(PAPERS, Runs(runs), {}, None))
     summary = re.sub("<[^>]+>", "", text.partition("<nav>")[0])
     assert "Of 4 promises of sash: 1 pass, 2 miss, 1 not measured." in summary
     found = Page(text).text("promises").replace("\n", " ")

@@ -18,9 +18,9 @@ from benchmarks.records import Machine, Record, Report, parameters
 from benchmarks.settings import QUICK_SLICING as QUICK
 from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.experiments import EXPERIMENTS, SUITE
-from benchmarks.slicing.stores import KEEPING, Store, _answer_of, _outputs
-from benchmarks.slicing.subjects import Asked, monoid_of, pushes_of, queries_of, speed, subjects
-from benchmarks.slicing.workloads import FUNCTIONS, SECOND, Sensor, lengths, made
+from benchmarks.slicing.stores import REPEATABLE, Store, _outputs, _window_call
+from benchmarks.slicing.subjects import Question, batches_of, monoid_of, queries_of, speed, subjects
+from benchmarks.slicing.workloads import FUNCTIONS, SECOND, Sensor, lengths, rows_of
 from sash.errors import UnknownName
 
 # What compiles a dozen aggregates, or measures what another experiment measures too, is left to `make bench`.
@@ -62,8 +62,8 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
 
 
 def test_a_full_run_asks_all_techniques_and_all_aggregates() -> None:
-    asked = Asked((Window.time(SECOND),))
-    assert set(subjects(asked, SlicingSettings())) == {"sash", *TECHNIQUES}
+    question = Question((Window.time(SECOND),))
+    assert set(subjects(question, SlicingSettings())) == {"sash", *TECHNIQUES}
     labels = [task.label for name, task in SUITE.plan(["aggregates"])]
     assert len(labels) == 2 * len(FUNCTIONS)
 
@@ -72,7 +72,7 @@ def test_a_full_run_asks_all_techniques_and_all_aggregates() -> None:
 
 
 def test_there_are_five_gaps_per_minute_and_each_ends_a_session() -> None:
-    positions, _ = made(Sensor(200_000))
+    positions, _ = rows_of(Sensor(200_000))
     minutes = (positions[-1] - positions[0]) / (60 * SECOND)
     gaps = int((np.diff(positions) > SECOND).sum())
     assert abs(gaps / minutes - 5) < 0.5
@@ -81,18 +81,21 @@ def test_there_are_five_gaps_per_minute_and_each_ends_a_session() -> None:
 @pytest.mark.parametrize("late", [0.2, 1.0])
 def test_late_rows_are_never_behind_the_watermark(late: float) -> None:
     delay = 2 * SECOND
-    sensor, asked = Sensor(20_000, late=late, delay=delay), Asked((Window.time(SECOND),), in_order=False, delay=delay)
-    positions, _ = made(sensor)
-    assert (np.sort(positions) == made(Sensor(20_000))[0]).all()
+    sensor, question = (
+        Sensor(20_000, late=late, delay=delay),
+        Question((Window.time(SECOND),), in_order=False, delay=delay),
+    )
+    positions, _ = rows_of(sensor)
+    assert (np.sort(positions) == rows_of(Sensor(20_000))[0]).all()
     assert 0.7 * late < (np.maximum.accumulate(positions) > positions).mean() <= late
     before = -(2**62)
-    for pushed in pushes_of(sensor, asked, 20_000, 1000):
-        assert pushed.positions.min() >= before
-        before = pushed.watermark
+    for batch in batches_of(sensor, question, 20_000, 1000):
+        assert batch.positions.min() >= before
+        before = batch.watermark
 
 
 def test_values_are_as_distinct_as_they_are_said_to_be() -> None:
-    assert len(np.unique(made(Sensor(10_000, distinct=37))[1])) == 37
+    assert len(np.unique(rows_of(Sensor(10_000, distinct=37))[1])) == 37
 
 
 @pytest.mark.parametrize("windows", [1, 10, 20, 100, 1000])
@@ -109,16 +112,16 @@ def test_lengths_are_spread_from_one_to_twenty_seconds(windows: int) -> None:
 def test_sash_and_a_technique_send_the_same_windows(name: str, late: bool) -> None:
     delay = 2 * SECOND if late else 0
     windows = (*(Window.time(1000 * length) for length in lengths(20)), Window.session(SECOND))
-    asked = Asked(windows, in_order=not late, delay=delay)
-    pushes = pushes_of(Sensor(60_000, late=0.2 if late else 0.0, delay=delay), asked, 60_000, 7_000)
+    question = Question(windows, in_order=not late, delay=delay)
+    pushes = batches_of(Sensor(60_000, late=0.2 if late else 0.0, delay=delay), question, 60_000, 7_000)
     if late:
-        stream = sash.Stream(queries_of(asked), on="t", watermark=delay)
+        stream = sash.Stream(queries_of(question), on="t", watermark=delay)
     else:
-        stream = sash.Stream(queries_of(asked), on="t", in_order=True)
-    operator = TECHNIQUES[name].start(monoid_of(asked.function), windows)
-    for pushed in pushes:
-        ours = stream.push(pushed.table).to_pylist()
-        theirs = operator.push(pushed.positions, pushed.columns["x"], pushed.watermark)
+        stream = sash.Stream(queries_of(question), on="t", in_order=True)
+    operator = TECHNIQUES[name].start(monoid_of(question.function), windows)
+    for batch in pushes:
+        ours = stream.push(batch.table).to_pylist()
+        theirs = operator.push(batch.positions, batch.columns["x"], batch.watermark)
         found = {(row["query"], row["window_start"], row["window_end"]): row["answer"] for row in ours}
         places = zip(theirs.windows.tolist(), theirs.starts.tolist(), theirs.ends.tolist(), strict=True)
         expected = {
@@ -131,15 +134,15 @@ def test_sash_and_a_technique_send_the_same_windows(name: str, late: bool) -> No
 
 
 def test_only_those_take_part_that_can_answer() -> None:
-    assert "aggregate_buckets" not in set(subjects(Asked((Window.count(5),)), SlicingSettings()))
-    assert "aggregate_buckets" not in set(subjects(Asked((Window.time(5),), FUNCTIONS["first"]), SlicingSettings()))
-    assert list(subjects(Asked((Window.time(5),), as_float=True), SlicingSettings())) == ["sash"]
+    assert "aggregate_buckets" not in set(subjects(Question((Window.count(5),)), SlicingSettings()))
+    assert "aggregate_buckets" not in set(subjects(Question((Window.time(5),), FUNCTIONS["first"]), SlicingSettings()))
+    assert list(subjects(Question((Window.time(5),), as_float=True), SlicingSettings())) == ["sash"]
 
 
 def test_a_slow_subject_gets_fewer_rows_and_says_how_many() -> None:
-    asked, sensor = Asked((Window.time(SECOND),)), Sensor(5000)
-    assert speed("tuple_buffer", asked, sensor, replace(QUICK, point_seconds=0.0)).rows == 1000
-    found = speed("tuple_buffer", asked, sensor, replace(QUICK, point_seconds=60.0, push_rows=2000))
+    question, sensor = Question((Window.time(SECOND),)), Sensor(5000)
+    assert speed("tuple_buffer", question, sensor, replace(QUICK, point_seconds=0.0)).rows == 1000
+    found = speed("tuple_buffer", question, sensor, replace(QUICK, point_seconds=60.0, push_rows=2000))
     assert (found.rows, str(found)) == (5000, "5000 rows in pushes of 2000")
 
 
@@ -156,14 +159,14 @@ def test_lazy_and_eager_stores_and_sliding_give_the_same_windows(name: str, slic
     expected = list(lazy.finish(lows, highs)[0][0])
     assert list(eager.finish(lows, highs)[0][0]) == pytest.approx(expected)
     assert list(lazy.finish(lows, highs, "two_stacks_lite")[0][0]) == pytest.approx(expected)
-    eager.renew(1)
+    eager.update_tree(1)
     assert list(eager.finish(lows, highs)[0][0]) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("subject", ["sash lazy", "sash eager", *KEEPING])
+@pytest.mark.parametrize("subject", ["sash lazy", "sash eager", *REPEATABLE])
 @pytest.mark.parametrize(("name", "fold"), [("sum", np.sum), ("median", np.median)])
 def test_every_store_reads_the_same_window_again_and_again(subject: str, name: str, fold: Any) -> None:
-    answer = _answer_of(subject, monoid_of(FUNCTIONS[name]), 50, 3)
+    answer = _window_call(subject, monoid_of(FUNCTIONS[name]), 50, 3)
     for _ in range(2):
         found = answer()
         values = found[0][0] if subject.startswith("sash") else found.outputs[0]

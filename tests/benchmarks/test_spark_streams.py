@@ -19,19 +19,19 @@ from benchmarks.settings import StreamSettings
 from benchmarks.spark_streams.experiments import EXPERIMENTS, SUITE
 from benchmarks.spark_streams.files import Files
 from benchmarks.spark_streams.measurement import DIFFERENT, WRITTEN, Run, records_of
-from benchmarks.spark_streams.progress import Batch, Figures
-from benchmarks.spark_streams.session import HERE, OPTIONS
+from benchmarks.spark_streams.progress import Batch, Progress
+from benchmarks.spark_streams.session import LOCAL, OPTIONS
 from benchmarks.spark_streams.subjects import SESSIONS, WINDOWS, both
-from benchmarks.spark_tables.measurement import in_turns
-from benchmarks.spark_tables.session import Workplace
+from benchmarks.spark_tables.measurement import run_in_turns
+from benchmarks.spark_tables.session import LocalSpark
 from benchmarks.spark_tables.subjects import NATIVE, SASH
 from sash.errors import UnknownName
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def local(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The session of the process, if there is one; else one for this module."""
-    made = Workplace(folder=tmp_path_factory.mktemp("streams"))
+    made = LocalSpark(folder=tmp_path_factory.mktemp("streams"))
     made.spark()
     yield made
     made.close()
@@ -39,15 +39,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_a_quick_run_measures_both_sides_which_send_the_same(place: Workplace, tmp_path: Path) -> None:
-    spark = place.spark()
+def test_a_quick_run_measures_both_sides_which_send_the_same(local: LocalSpark, tmp_path: Path) -> None:
+    spark = local.spark()
     before = {name: spark.conf.get(name, None) for name in OPTIONS}
     command = ["spark_streams", "--quick", "--out", str(tmp_path)]
     done = CliRunner().invoke(main, command, catch_exceptions=False)
     assert done.exit_code == 0
     assert spark.range(3).count() == 3, "a session that was there before is left running"
     assert {name: spark.conf.get(name, None) for name in OPTIONS} == before
-    assert HERE._made is None, "the files are put away"
+    assert LOCAL._made is None, "the files are put away"
     report = Report.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert {record.experiment for record in report.records} == set(EXPERIMENTS)
     for name in ("slide", "keys", "sessions"):
@@ -150,11 +150,11 @@ def test_a_micro_batch_is_what_spark_and_sash_say_of_it() -> None:
 def test_the_first_micro_batch_and_those_without_rows_are_not_timed() -> None:
     """Seconds 9 | 1 3 | 5, and the last has no rows: the median is of 1 and 3."""
     batches = [Batch(4, 9.0, 4, 40, 10), Batch(4, 1.0, 8, 80, 10), Batch(4, 3.0, 6, 60, 10), Batch(0, 5.0, 0, 0, 6)]
-    figures = Figures.of(batches)
-    assert figures.batches == 3 and figures.batch_seconds == 2.0
-    assert (figures.state_rows, figures.state_bytes, figures.written_bytes) == (8, 80, 12.0)
-    assert Figures.of(batches[:1]).batch_seconds == 9.0
-    assert Figures.of([]).batches == 0
+    progress = Progress.of(batches)
+    assert progress.batches == 3 and progress.batch_seconds == 2.0
+    assert (progress.state_rows, progress.state_bytes, progress.written_bytes) == (8, 80, 12.0)
+    assert Progress.of(batches[:1]).batch_seconds == 9.0
+    assert Progress.of([]).batches == 0
 
 
 def test_points_run_in_turns_until_their_seconds_are_used_up() -> None:
@@ -162,12 +162,12 @@ def test_points_run_in_turns_until_their_seconds_are_used_up() -> None:
 
     def run(point: float) -> Run:
         order.append(point)
-        return Run(point, Figures.of([]), 1, 0, 0.0)
+        return Run(point, Progress.of([]), 1, 0, 0.0)
 
     class Rounds:
         runs, point_seconds = 3, 4.0
 
-    found = in_turns([5.0, 2.0, 1.0], run, Rounds())
+    found = run_in_turns([5.0, 2.0, 1.0], run, Rounds())
     assert order == [5.0, 2.0, 1.0, 2.0, 1.0, 1.0] and {point: len(each) for point, each in found.items()} == {
         5.0: 1,
         2.0: 2,
@@ -177,8 +177,8 @@ def test_points_run_in_turns_until_their_seconds_are_used_up() -> None:
 
 def test_records_of_a_stopped_run_are_marked_and_claim_no_results() -> None:
     native, ours = both(SESSIONS, 30, Files(100, 2))
-    figures = Figures.of([Batch(100, 1.0, 5, 50, 10)])
-    runs = {native: Run(8.0, figures, 0, 0, 1.0, is_stopped=True), ours: Run(2.0, figures, 9, 0, 1.0)}
+    progress = Progress.of([Batch(100, 1.0, 5, 50, 10)])
+    runs = {native: Run(8.0, progress, 0, 0, 1.0, is_stopped=True), ours: Run(2.0, progress, 9, 0, 1.0)}
     records = {(each.subject, each.metric): each for each in records_of("sessions", runs, {"gap": 30})}
     assert records[NATIVE, "time"].mark == ">" and "stopped" in records[NATIVE, "time"].note
     assert (NATIVE, "results") not in records and (SASH, DIFFERENT) not in records

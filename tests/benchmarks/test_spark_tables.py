@@ -20,11 +20,11 @@ from benchmarks.settings import QUICK_TABLES as QUICK
 from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.experiments import EXPERIMENTS, SUITE
 from benchmarks.spark_tables.frames import fewer
-from benchmarks.spark_tables.measurement import Run, contest, records_of
+from benchmarks.spark_tables.measurement import Run, measure, records_of
 from benchmarks.spark_tables.process_usage import descendants
 from benchmarks.spark_tables.rows import Rows
-from benchmarks.spark_tables.separate_process import main as alone_main
-from benchmarks.spark_tables.session import Workplace
+from benchmarks.spark_tables.separate_process import main as separate_main
+from benchmarks.spark_tables.session import LocalSpark
 from benchmarks.spark_tables.subjects import FRAMES, JVM, NATIVE, PACKED, SASH, TREE, WINDOWS, Point
 from sash.errors import UnknownName
 
@@ -32,9 +32,9 @@ on_spark = [pytest.mark.spark, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def local(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The session of the process, if there is one; else one for this module."""
-    made = Workplace(folder=tmp_path_factory.mktemp("rows"))
+    made = LocalSpark(folder=tmp_path_factory.mktemp("rows"))
     made.spark()
     yield made
     made.close()
@@ -43,8 +43,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
 class TestOnSpark:
     pytestmark = on_spark
 
-    def test_a_quick_run_measures_both_sides_and_draws_what_it_found(self, place: Workplace, tmp_path: Path) -> None:
-        spark = place.spark()
+    def test_a_quick_run_measures_both_sides_and_draws_what_it_found(self, local: LocalSpark, tmp_path: Path) -> None:
+        spark = local.spark()
         command = ["spark_tables", "--quick", "--only", "slide", "--only", "frames", "--out", str(tmp_path)]
         done = CliRunner().invoke(main, command, catch_exceptions=False)
         assert done.exit_code == 0
@@ -73,13 +73,15 @@ class TestOnSpark:
 
     @pytest.mark.parametrize("is_keyed", [True, False])
     @pytest.mark.parametrize(("question", "width"), [(WINDOWS, 4), (FRAMES, 9)])
-    def test_all_subjects_give_the_same_rows(self, place: Workplace, question: str, width: int, is_keyed: bool) -> None:
+    def test_all_subjects_give_the_same_rows(
+        self, local: LocalSpark, question: str, width: int, is_keyed: bool
+    ) -> None:
         rows = Rows(1500, 3, 30, hot_percent=50)
         found = {}
         for subject in (NATIVE, TREE, SASH) if question == FRAMES else (NATIVE, SASH, JVM, PACKED):
             point = Point(subject, question, width, rows, is_keyed)
-            with point.options(place.spark()):
-                answer = point.answer(rows.read(place.spark(), place.folder))
+            with point.options(local.spark()):
+                answer = point.answer(rows.read(local.spark(), local.folder))
                 if subject == NATIVE and question == WINDOWS:
                     answer = answer.select("*", "window.*").withColumnsRenamed(
                         {"start": "window_start", "end": "window_end"}
@@ -90,28 +92,28 @@ class TestOnSpark:
         assert len(found[NATIVE]) > 30
         assert all(each == found[NATIVE] for each in found.values())
 
-    def test_rows_are_as_many_as_they_are_said_to_be(self, place: Workplace) -> None:
-        table = Rows(2000, 5, 40).read(place.spark(), place.folder)
+    def test_rows_are_as_many_as_they_are_said_to_be(self, local: LocalSpark) -> None:
+        table = Rows(2000, 5, 40).read(local.spark(), local.folder)
         slices = table.groupBy("k", table.t.cast("long")).count().collect()
         assert len(slices) == 5 * 40 and {row["count"] for row in slices} == {10}
-        hot = Rows(2000, 5, 40, hot_percent=90).read(place.spark(), place.folder)
+        hot = Rows(2000, 5, 40, hot_percent=90).read(local.spark(), local.folder)
         assert 1750 < hot.where("k = 0").count() < 1900
 
-    def test_a_run_that_takes_too_long_is_stopped_and_says_so(self, place: Workplace) -> None:
+    def test_a_run_that_takes_too_long_is_stopped_and_says_so(self, local: LocalSpark) -> None:
         point = Point(NATIVE, FRAMES, 50_000, Rows(400_000))
-        run = contest(place, [point], replace(QUICK, limit_seconds=1.0))[point]
+        run = measure(local, [point], replace(QUICK, limit_seconds=1.0))[point]
         assert run.is_stopped and run.seconds >= 1.0
         time, *_ = records_of("frames", "max", [(point, run)], NATIVE, {"window": 50_000})
         assert time.mark == ">" and time.note.startswith("stopped after")
 
-    def test_what_runs_alone_travels_as_text_and_comes_back(self, place: Workplace, tmp_path: Path) -> None:
+    def test_what_runs_alone_travels_as_text_and_comes_back(self, local: LocalSpark, tmp_path: Path) -> None:
         wanted = {
             "master": "local[1]",
             "folder": str(tmp_path),
             "points": [asdict(Point(SASH, WINDOWS, 4, Rows(300, 3, 30)))],
             "settings": asdict(replace(QUICK, warm_rows=100)),
         }
-        (run,) = [Run(**each) for each in json.loads(alone_main(json.dumps(wanted)))]
+        (run,) = [Run(**each) for each in json.loads(separate_main(json.dumps(wanted)))]
         assert run.seconds > 0 and run.runs == 1 and not run.is_stopped
         assert run.shuffled_bytes > 0 and run.worker_bytes > 10_000_000 <= run.together_bytes
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from benchmarks.timer import best_of, contest, copy_seconds, counts_cycles, cycles_per_second
+from benchmarks.timer import best_of, best_of_each, copy_seconds, counts_cycles, cycles_per_second
 
 
 def test_a_contest_runs_in_turns() -> None:
     calls: list[str] = []
-    times = contest({name: lambda name=name: calls.append(name) for name in "ab"}, rounds=3)  # type: ignore[misc]
+    times = best_of_each({name: lambda name=name: calls.append(name) for name in "ab"}, rounds=3)  # type: ignore[misc]
     assert calls == ["a", "b"] * 3
     assert {name: timing.runs for name, timing in times.items()} == {"a": 3, "b": 3}
 

@@ -1,4 +1,4 @@
-"""The papers that sash puts to work, in the order of their years."""
+"""The papers behind sash, by year."""
 
 from benchmarks.report.papers import boundary, daba, reactive_aggregator, slick_deque
 from benchmarks.report.papers.stream_slicing import paper as stream_slicing

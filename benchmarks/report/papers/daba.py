@@ -1,10 +1,10 @@
-"""What Tangwongsan, Hirzel and Schneider found in 2017."""
+"""Findings of Tangwongsan, Hirzel and Schneider, 2017."""
 
 from collections.abc import Iterator
 
 from benchmarks.records import Bar, Report
 from benchmarks.report.findings import Finding, Paper
-from benchmarks.report.series import Line, ahead, both, growth, last, latency, over, speed, spread, typical
+from benchmarks.report.series import Line, ahead, geometric_mean, growth, last, latency, over, quotient, speed, spread
 
 __all__ = ["PAPER"]
 
@@ -21,7 +21,7 @@ def _spikes(report: Report) -> Iterator[Bar]:
 
 
 def _deviation(subject: str, report: Report) -> float | None:
-    return typical(over(latency(report, subject, "standard deviation"), latency(report, subject, "median")))
+    return geometric_mean(over(latency(report, subject, "standard deviation"), latency(report, subject, "median")))
 
 
 def _steady(report: Report) -> Iterator[Bar]:
@@ -51,8 +51,8 @@ def _naive_falls(report: Report) -> Iterator[Bar]:
     for aggregate in CHEAP_TO_COSTLY:
         rates = speed(report, NAIVE, aggregate, since=16)
         windows: Line = {window: window for window in rates}
-        fall = both(1.0, growth(rates))
-        yield Bar(f"fall of recalculate over growth of the window, {aggregate}", 0.5, both(fall, growth(windows)))
+        fall = quotient(1.0, growth(rates))
+        yield Bar(f"fall of recalculate over growth of the window, {aggregate}", 0.5, quotient(fall, growth(windows)))
 
 
 def _improves(report: Report) -> Iterator[Bar]:
@@ -95,7 +95,7 @@ def _early(report: Report) -> Iterator[Bar]:
 
 def _tree_late(report: Report) -> Iterator[Bar]:
     for subject in (STACKS, DABA):
-        ratio = both(_break_even(report, TREE), _break_even(report, subject))
+        ratio = quotient(_break_even(report, TREE), _break_even(report, subject))
         yield Bar(f"break-even of flat_fat over {subject}'s", 10, ratio)
 
 
@@ -224,7 +224,7 @@ PAPER = Paper(
             "Table 3",
             "FOA pays early, IOA late, Collect never",
             "FOA breaks even at 4 to 128 rows, IOA at 16 to 1,024; with Collect nothing ever does.",
-            note="FOA, IOA and Collect take no part in the break-even of the bench.",
+            note="FOA, IOA and Collect take no part in the break-even of the benchmark.",
         ),
     ),
 )

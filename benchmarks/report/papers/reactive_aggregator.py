@@ -1,17 +1,17 @@
-"""What Tangwongsan et al. found in 2015."""
+"""Findings of Tangwongsan et al., 2015."""
 
 import math
 from collections.abc import Iterator
 
 from benchmarks.records import Bar, Report
 from benchmarks.report.findings import Finding, Paper
-from benchmarks.report.series import Line, ahead, both, growth, line, over, per_place, speed, typical
+from benchmarks.report.series import Line, ahead, geometric_mean, growth, line, over, per_place, quotient, speed
 
 __all__ = ["PAPER"]
 
 TREE, NAIVE, INTERVALS = "flat_fat", "recalculate", "b_int"
 MODERATE, LARGE = 1024, 4096  # rows
-TEN_TIMES = 16_384  # rows: the first window of the bench from 5,810 on
+TEN_TIMES = 16_384  # rows: the first window of the benchmark from 5,810 on
 
 
 def _break_even(report: Report) -> Iterator[Bar]:
@@ -37,7 +37,7 @@ def _ten_times(report: Report) -> Iterator[Bar]:
 
 def _costly_sooner(report: Report) -> Iterator[Bar]:
     gains = [_gain(report, aggregate, LARGE) for aggregate in ("stddev", "max")]
-    yield Bar(f"gain of stddev over gain of max, {LARGE} rows", 1, both(*gains))
+    yield Bar(f"gain of stddev over gain of max, {LARGE} rows", 1, quotient(*gains))
 
 
 def _small_and_large(report: Report) -> Iterator[Bar]:
@@ -48,10 +48,10 @@ def _small_and_large(report: Report) -> Iterator[Bar]:
 def _logarithmic(report: Report) -> Iterator[Bar]:
     for aggregate in ("max", "stddev"):
         rates = speed(report, TREE, aggregate, since=16)
-        slower = both(1.0, growth(rates))
+        slower = quotient(1.0, growth(rates))
         levels = growth({window: math.log2(window) for window in rates})
         yield Bar(f"time per row, longest window over 16 rows, {aggregate}", 1.5, slower)
-        yield Bar(f"the same, over the growth of log n, {aggregate}", 2, both(slower, levels), at_most=True)
+        yield Bar(f"the same, over the growth of log n, {aggregate}", 2, quotient(slower, levels), at_most=True)
 
 
 def _coarser(report: Report) -> Iterator[Bar]:
@@ -67,7 +67,7 @@ def _flat_array(report: Report) -> Iterator[Bar]:
 def _space(report: Report) -> Iterator[Bar]:
     tree, naive = (line(report, "memory", each, "window", since=MODERATE, metric="state") for each in (TREE, NAIVE))
     yield Bar("bytes per row, longest window over 1024 rows", 1.1, growth(per_place(tree)), at_most=True)
-    yield Bar("bytes of flat_fat over recalculate", 4, typical(over(tree, naive)), at_most=True)
+    yield Bar("bytes of flat_fat over recalculate", 4, geometric_mean(over(tree, naive)), at_most=True)
 
 
 PAPER = Paper(
@@ -92,7 +92,7 @@ PAPER = Paper(
             "It is ten times as fast as re-evaluation from windows of 700 to 5,810 rows on.",
             "algorithms throughput",
             _ten_times,
-            "Asked: by 16,384 rows, the next window of the bench.",
+            "Asked: by 16,384 rows, the next window of the benchmark.",
         ),
         Finding(
             "Table 3, 6.2",
@@ -105,7 +105,7 @@ PAPER = Paper(
             "Table 3",
             "never pays for Count and Collect",
             "Count is read off the window, and Collect must copy all of it: neither is ever faster.",
-            note="Neither of the two is among the aggregates of the bench.",
+            note="Neither of the two is among the aggregates of the benchmark.",
         ),
         Finding(
             "Figure 6",
@@ -126,13 +126,13 @@ PAPER = Paper(
             "Figure 8",
             "no slower than re-evaluation when tumbling",
             "Where windows tumble and nothing can be reused, it takes as long as re-evaluation.",
-            note="The slides of the bench are much shorter than the window.",
+            note="The slides of the benchmark are much shorter than the window.",
         ),
         Finding(
             "Figure 9",
             "resizing is paid off",
             "A window whose size goes up and down costs no more per row than one of fixed size.",
-            note="The windows of the bench have a fixed size.",
+            note="The windows of the benchmark have a fixed size.",
         ),
         Finding(
             "Figure 10",

@@ -1,10 +1,22 @@
-"""What Shein, Chrysanthis and Labrinidis found in 2018."""
+"""Findings of Shein, Chrysanthis and Labrinidis, 2018."""
 
 from collections.abc import Iterator
 
 from benchmarks.records import Bar, Report
 from benchmarks.report.findings import Finding, Paper
-from benchmarks.report.series import Line, ahead, best, both, growth, latency, line, over, speed, spread, typical
+from benchmarks.report.series import (
+    Line,
+    ahead,
+    best,
+    geometric_mean,
+    growth,
+    latency,
+    line,
+    over,
+    quotient,
+    speed,
+    spread,
+)
 
 __all__ = ["PAPER"]
 
@@ -20,7 +32,7 @@ def _two_groups(report: Report, subject: str, aggregate: str) -> Iterator[Bar]:
         name = f"{each}, fastest over slowest from 16 rows on"
         yield Bar(name, 2, spread(speed(report, each, aggregate, 16)), at_most=True)
     for each in FALLING:
-        fall = both(1.0, growth(speed(report, each, aggregate, 16)))
+        fall = quotient(1.0, growth(speed(report, each, aggregate, 16)))
         yield Bar(f"{each}, 16 rows over the longest window", 2, fall)
 
 
@@ -98,14 +110,14 @@ def _bytes(report: Report, subject: str) -> Line:
 
 
 def _less_than_naive(report: Report) -> Iterator[Bar]:
-    ratio = typical(over(_bytes(report, "slick_deque"), _bytes(report, "recalculate")))
+    ratio = geometric_mean(over(_bytes(report, "slick_deque"), _bytes(report, "recalculate")))
     yield Bar("bytes of slick_deque over recalculate", 1, ratio, at_most=True)
 
 
 def _alike(report: Report) -> Iterator[Bar]:
     for names in (("flat_fat", "b_int"), ("flat_fit", "two_stacks", "daba")):
         lines = [_bytes(report, each) for each in names]
-        apart = typical(over(best(lines), best(lines, lowest=True))) if all(lines) else None
+        apart = geometric_mean(over(best(lines), best(lines, lowest=True))) if all(lines) else None
         yield Bar(f"{', '.join(names)}: most bytes over fewest", 1.1, apart, at_most=True)
 
 

@@ -1,1 +1,1 @@
-"""What Traub et al. found in 2019: against other techniques, and by what is asked of them."""
+"""Findings of Traub et al., 2019: comparison with other techniques, and effects of the workload."""

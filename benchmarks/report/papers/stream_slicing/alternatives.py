@@ -13,7 +13,7 @@ from benchmarks.report.papers.stream_slicing.subjects import (
     apart_from_linear,
     by_windows,
 )
-from benchmarks.report.series import Line, ahead, both, growth, last, line, over, typical
+from benchmarks.report.series import Line, ahead, geometric_mean, growth, last, line, over, quotient
 
 __all__ = ["FINDINGS"]
 
@@ -27,7 +27,7 @@ def _orders(report: Report) -> Iterator[Bar]:
     }
     yield Bar("sash over aggregate_buckets, most windows", 100, last(ratios[BUCKETS]))
     yield Bar("sash over tuple_buffer, most windows", 10, last(ratios[BUFFER]))
-    yield Bar("sash over aggregate_tree, any number of windows", 10, typical(ratios[TREE]))
+    yield Bar("sash over aggregate_tree, any number of windows", 10, geometric_mean(ratios[TREE]))
 
 
 def _scales(report: Report) -> Iterator[Bar]:
@@ -36,7 +36,7 @@ def _scales(report: Report) -> Iterator[Bar]:
 
 def _redundant(report: Report) -> Iterator[Bar]:
     for subject in (BUCKETS, BUFFER):
-        fall = both(1.0, growth(by_windows(report, "concurrent", subject)))
+        fall = quotient(1.0, growth(by_windows(report, "concurrent", subject)))
         yield Bar(f"{subject}, one window over most", 100, fall)
 
 
@@ -55,11 +55,11 @@ def _nearly_constant(report: Report) -> Iterator[Bar]:
 
 def _tree_suffers(report: Report) -> Iterator[Bar]:
     slowed = {
-        each: typical(over(by_windows(report, "concurrent", each), by_windows(report, "constrained", each)))
+        each: geometric_mean(over(by_windows(report, "concurrent", each), by_windows(report, "constrained", each)))
         for each in (TREE, BUCKETS)
     }
     yield Bar("aggregate_tree, in order over constrained", 2, slowed[TREE])
-    yield Bar("the same, over that of aggregate_buckets", 1, both(slowed[TREE], slowed[BUCKETS]))
+    yield Bar("the same, over that of aggregate_buckets", 1, quotient(slowed[TREE], slowed[BUCKETS]))
 
 
 def _bytes(report: Report, subject: str, across: str, measure: str) -> Line:
@@ -161,7 +161,7 @@ FINDINGS = (
         "Figure 9",
         "lazy slicing is ahead of eager",
         "Lazy slicing is slightly faster than eager slicing, which keeps a tree up to date.",
-        note="sash chooses between them; the bench does not run a stream both ways.",
+        note="sash chooses between them; the benchmark does not run a stream both ways.",
     ),
     Finding(
         "Figure 9",

@@ -1,4 +1,4 @@
-"""Sections 6.3 and 6.4: what the workload and the cores change, Figures 12 to 17."""
+"""Sections 6.3 and 6.4: effects of the workload and of cores, Figures 12 to 17."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +14,7 @@ from benchmarks.report.papers.stream_slicing.subjects import (
     apart_from_linear,
     by_windows,
 )
-from benchmarks.report.series import Line, ahead, both, growth, last, line, over, typical
+from benchmarks.report.series import Line, ahead, geometric_mean, growth, last, line, over, quotient
 
 __all__ = ["FINDINGS"]
 
@@ -54,11 +54,11 @@ def _by_time(report: Report) -> Iterator[Bar]:
     yield Bar(
         "algebraic and distributive, fastest over slowest",
         3,
-        both(max(plain), min(plain)) if len(plain) > 1 else None,
+        quotient(max(plain), min(plain)) if len(plain) > 1 else None,
         at_most=True,
     )
     yield Bar(
-        "slowest of them over fastest holistic", 2, both(min(plain), max(holistic)) if plain and holistic else None
+        "slowest of them over fastest holistic", 2, quotient(min(plain), max(holistic)) if plain and holistic else None
     )
 
 
@@ -67,13 +67,13 @@ def _count_slower(report: Report) -> Iterator[Bar]:
     ratios = {
         float(k): times[each] / counts[each] for k, each in enumerate(ALGEBRAIC) if each in times and each in counts
     }
-    yield Bar("windows by time over by count", 1, typical(ratios))
+    yield Bar("windows by time over by count", 1, geometric_mean(ratios))
 
 
 def _inverts(report: Report) -> Iterator[Bar]:
     rates = _aggregates(report, "count")
-    yield Bar("sum over sum without invert, by count", 1.2, both(rates.get("sum"), rates.get("sum without invert")))
-    yield Bar("sum over max, by count", 2, both(rates.get("sum"), rates.get("max")), at_most=True)
+    yield Bar("sum over sum without invert, by count", 1.2, quotient(rates.get("sum"), rates.get("sum without invert")))
+    yield Bar("sum over max, by count", 2, quotient(rates.get("sum"), rates.get("max")), at_most=True)
 
 
 def _median(report: Report, subject: str) -> Line:
@@ -86,7 +86,7 @@ def _medians(report: Report) -> Iterator[Bar]:
 
 
 def _few_values(report: Report) -> Iterator[Bar]:
-    yield Bar("sash, fewest distinct values over most", 1, both(1.0, growth(_median(report, OURS))))
+    yield Bar("sash, fewest distinct values over most", 1, quotient(1.0, growth(_median(report, OURS))))
 
 
 def _splits(report: Report) -> Iterator[Bar]:
@@ -101,7 +101,7 @@ def _time_flat(report: Report) -> Iterator[Bar]:
 
 def _advancing(report: Report) -> Iterator[Bar]:
     time, other = (by_windows(report, "measures", OURS, measure=each) for each in ("time", "advancing"))
-    yield Bar("any advancing measure over time", 0.7, typical(over(other, time)))
+    yield Bar("any advancing measure over time", 0.7, geometric_mean(over(other, time)))
 
 
 def _counts(report: Report) -> Iterator[Bar]:
@@ -123,7 +123,7 @@ def _counts_over_buffer(report: Report) -> Iterator[Bar]:
 def _cores(report: Report) -> Iterator[Bar]:
     for subject in (OURS, "native"):
         times = line(report, "cores", subject, "cores", metric="time", aggregate="max and count")
-        yield Bar(f"{subject} on Spark, two cores, times as fast as one", 1.6, both(1.0, growth(times)))
+        yield Bar(f"{subject} on Spark, two cores, times as fast as one", 1.6, quotient(1.0, growth(times)))
 
 
 FINDINGS = (

@@ -1,4 +1,4 @@
-"""The paper, its findings in the order of its figures."""
+"""The paper, with findings in the order of its figures."""
 
 from benchmarks.report.findings import Paper
 from benchmarks.report.papers.stream_slicing import alternatives, characteristics

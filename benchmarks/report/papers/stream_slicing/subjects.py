@@ -1,4 +1,4 @@
-"""What the techniques of the paper are called here, and what both parts of its findings ask of their numbers."""
+"""Names of the paper's techniques here, and series that several findings read."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ BUCKETS, ROW_BUCKETS = "aggregate_buckets", "tuple_buckets"
 
 
 def by_windows(report: Report, experiment: str, subject: str, since: float = 0, **wanted: Any) -> Line:
-    """Rows per second of a technique, by concurrent windows."""
+    """Return rows per second of a technique, by concurrent windows."""
     return line(report, experiment, subject, "windows", since, **wanted)
 
 
 def apart_from_linear(values: Line) -> float | None:
-    """How far from growing as its place does: 1 is in proportion."""
+    """Return how far the growth is from linear; 1 is linear."""
     return spread(per_place(values))

@@ -1,4 +1,4 @@
-"""An algorithm made ready to be timed: bound, its room allocated and touched, nothing left but to run."""
+"""Calls of algorithms that are ready to be timed: aggregates are bound, and memory is allocated and touched."""
 
 import functools
 from collections.abc import Callable
@@ -20,7 +20,7 @@ __all__ = ["bound", "bytes_of", "head_of", "sliding", "sliding_all", "to_inputs"
 
 
 def bound(algorithm: Algorithm, workload: Workload) -> Monoid:
-    """The monoid of the workload as this algorithm needs it."""
+    """Return the monoid of the workload in the form that the algorithm needs."""
     template = workload.aggregate()
     types = tuple(each.column for each in read(workload.columns(1), template.arity, template.name))
     monoid = bind(template, types, algorithm.facts.needs is Needs.INVERT)
@@ -28,23 +28,23 @@ def bound(algorithm: Algorithm, workload: Workload) -> Monoid:
 
 
 def to_inputs(monoid: Monoid, columns: Any) -> Fields:
-    """The columns as kernels read them, or as lists for plain Python."""
+    """Return the columns as kernels read them, or as lists for plain Python."""
     each = columns if isinstance(columns, tuple) else (columns,)
     return each if monoid.is_compiled else tuple(column.tolist() for column in each)
 
 
 def bytes_of(columns: Any) -> int:
-    """How much there is to copy."""
+    """Return the bytes of the columns."""
     return sum(int(column.nbytes) for column in (columns if isinstance(columns, tuple) else (columns,)))
 
 
 def head_of(columns: Any, rows: int) -> Any:
-    """The first rows."""
+    """Return the first rows."""
     return tuple(column[:rows] for column in columns) if isinstance(columns, tuple) else columns[:rows]
 
 
 def _room(monoid: Monoid, rows: int) -> tuple[Fields, Fields]:
-    """Memory for the answers, touched: the first write to a page is the system's time, not the algorithm's."""
+    """Allocate memory for the answers and touch it, because the first write to a page is slow."""
     presences = tuple(Field("u1") for output in monoid.outputs if output.presence)
     room = (
         allocate(tuple(output.result for output in monoid.outputs), rows, monoid.is_compiled),
@@ -57,7 +57,7 @@ def _room(monoid: Monoid, rows: int) -> tuple[Fields, Fields]:
 
 
 def sliding(algorithm: Algorithm, workload: Workload, columns: Any, size: int) -> Callable[[], Any]:
-    """A call that answers every row on one thread (or on as many as the algorithm is made of)."""
+    """Return a call that answers every row on one thread, or on as many threads as the algorithm has."""
     if not any(algorithm.gives(step) for step in ("insert", "sweep", "run")):
         template = workload.aggregate()
         return lambda: sash.swag.slide(columns, size, template, algorithm=algorithm.name, threads=1)
@@ -68,7 +68,7 @@ def sliding(algorithm: Algorithm, workload: Workload, columns: Any, size: int) -
 
 
 def sliding_all(algorithm: Algorithm, workload: Workload, columns: Any, most: int) -> Callable[[], Any]:
-    """A call that answers, at every row, all ranges from 1 to `most` rows."""
+    """Return a call that answers, at every row, all ranges from 1 to `most` rows."""
     monoid = bound(algorithm, workload)
     inputs = to_inputs(monoid, columns)
     room = _room(monoid, len(inputs[0]) * most)
@@ -76,6 +76,6 @@ def sliding_all(algorithm: Algorithm, workload: Workload, columns: Any, most: in
 
 
 def warmed(make: Callable[[Any], Callable[[], Any]], columns: Any, rows: int = 64) -> Callable[[], Any]:
-    """The call for all columns, after one for a few rows: compiling is not part of what is timed."""
+    """Return the call for all columns, after a call for a few rows, so that compilation is not timed."""
     make(head_of(columns, rows))()
     return make(columns)
