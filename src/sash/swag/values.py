@@ -1,4 +1,4 @@
-"""Columns of values at the border: NumPy, Arrow or lists in, the same kind out."""
+"""Columns of values: read from NumPy, Arrow or lists, and written as the same kind."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 from sash.errors import InvalidAggregate, InvalidInput
 
-__all__ = ["Values", "column_of", "read", "read_one", "write"]
+__all__ = ["Values", "as_type", "column_of", "plain", "read", "read_one", "write"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,28 @@ def column_of(dtype: Any) -> Column:
         return Column(Field(np.dtype(dtype).str[1:]))
     except (TypeError, InvalidAggregate) as error:
         raise InvalidInput.option("dtype", dtype, "a NumPy dtype of numbers or booleans, or str") from error
+
+
+def as_type(values: Values, bound: Column) -> Values:
+    """Return the values in the type of another column, where no value changes."""
+    if values.column.field == bound.field:
+        return values
+    known = values.data if values.valid is None else [v for v, k in zip(values.data, values.valid, strict=True) if k]
+    if len(known) == 0:  # nothing but nulls
+        empty = [None] * len(values) if bound.field.is_object else np.zeros(len(values), bound.field.dtype)
+        return Values(empty, values.valid, bound, values.source)
+    source, target = values.column.field.dtype, bound.field.dtype
+    if "O" in (source.kind, target.kind) or not np.can_cast(source, target, "same_kind") or source.kind == "b":
+        raise InvalidInput.value_type(plain(known[0]), target.name)
+    converted = values.data.astype(target)
+    if target.kind in "iu" and not np.array_equal(converted, values.data):
+        raise InvalidInput.value_type(plain(known[0]), target.name)
+    return Values(converted, values.valid, bound, values.source)
+
+
+def plain(value: Any) -> Any:
+    """Return a Python value for a NumPy scalar, and anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _with_nulls(plain: Values, valid: np.ndarray[Any, Any]) -> Values:

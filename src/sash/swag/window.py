@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.aggregate import Aggregate, Template, bind
-from sash.algebra.compiler import kernel
-from sash.algebra.fields import Field, Fields, Partial, length, load, store
-from sash.algebra.monoid import Column, Monoid, Presence, lift
+from sash.algebra.fields import Fields, Partial, load
+from sash.algebra.monoid import Column, Monoid, Presence
 from sash.errors import (
     BrokenWindow,
     EmptyWindow,
@@ -19,79 +18,21 @@ from sash.errors import (
     SashError,
     UnsupportedAggregate,
 )
-from sash.swag import saved
+from sash.swag import saved, window_state
 from sash.swag import values as border
+from sash.swag import window_kernels as kernels
 from sash.swag.choose import choose, task_of
-from sash.swag.contract import (
-    Algorithm,
-    Needs,
-    Sizes,
-    evict,
-    evict_at,
-    evict_until,
-    insert,
-    insert_sorted,
-    query,
-    query_last,
-    query_range,
-)
+from sash.swag.contract import Needs, Sizes
 from sash.swag.guard import Guard, guarded
 
 __all__ = ["Window", "open"]
 
 _LAST_POSITION = 2**63 - 1
-SMALLEST = 16  # rows: a window never shrinks its room below this
-
-
-@kernel
-def _lift_rows(aggregate: Monoid, inputs: Fields, partials: Fields) -> None:
-    for row in range(length(inputs)):
-        store(partials, row, lift(aggregate, load(inputs, row)))
-
-
-@kernel
-def _move(
-    algorithm: Algorithm, aggregate: Monoid, state: Any, evictions: int, partials: Fields, answer: Fields
-) -> None:
-    """Evict, insert, and answer if there is room for an answer: one kernel, for each is compiled per pair."""
-    for _ in range(evictions):
-        evict(algorithm, aggregate, state)
-    for row in range(length(partials)):
-        insert(algorithm, aggregate, state, load(partials, row))
-    if length(answer) > 0:
-        store(answer, 0, query(algorithm, aggregate, state))
-
-
-@kernel
-def _query_last(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int, answer: Fields) -> None:
-    store(answer, 0, query_last(algorithm, aggregate, state, count))
-
-
-@kernel
-def _insert_sorted(
-    algorithm: Algorithm, aggregate: Monoid, state: Any, positions: Any, partials: Fields, count: int
-) -> None:
-    insert_sorted(algorithm, aggregate, state, positions, partials, count)
-
-
-@kernel
-def _evict_at(algorithm: Algorithm, aggregate: Monoid, state: Any, position: int) -> bool:
-    removed: bool = evict_at(algorithm, aggregate, state, position)
-    return removed
-
-
-@kernel
-def _evict_until(algorithm: Algorithm, aggregate: Monoid, state: Any, position: int) -> None:
-    evict_until(algorithm, aggregate, state, position)
-
-
-@kernel
-def _query_range(algorithm: Algorithm, aggregate: Monoid, state: Any, start: int, end: int, answer: Fields) -> None:
-    store(answer, 0, query_range(algorithm, aggregate, state, start, end))
+_LEAST_CAPACITY = 16  # rows: a window does not shrink below this
 
 
 def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
-    """An empty window over one aggregate, moved by hand.
+    """Open an empty window over one aggregate, to be moved by hand.
 
     The type of its values is `dtype`, or that of the first value inserted (float64 if that is None).
 
@@ -108,7 +49,7 @@ def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
 class Window:
     """A sliding window over one aggregate; `open` makes one.
 
-    Threads may share it: each call waits until the one before it is done.
+    Threads can share it: each call waits until the previous one is done.
 
     >>> import sash
     >>> window = sash.swag.open("daba_lite", sash.max())
@@ -145,7 +86,7 @@ class Window:
         kind = "" if self._monoid is None else f" of {self._monoid.columns[0].field.dtype.name}"
         return f"<sash window: {self.aggregate.name}{kind} by {self.algorithm}, {len(self)} rows>"
 
-    # --- moving it -------------------------------------------------------------------------------
+    # --- in order --------------------------------------------------------------------------------
 
     @guarded
     def insert(self, *values: Any) -> None:
@@ -176,36 +117,36 @@ class Window:
         if len(self) < count:
             raise EmptyWindow.cannot("evict from" if count == 1 else f"evict {count} rows from")
         monoid, none = self._usable(), self._usable().allocate(0)
-        self._change(_move, self._algorithm, monoid, self._state, int(count), none, none)
+        self._change(kernels.move, self._algorithm, monoid, self._state, int(count), none, none)
         self._release()
 
     def _release(self) -> None:
-        """Give back room that three quarters of stand empty."""
+        """Halve the capacity while at most a quarter of it is in use."""
         monoid, steps = self._usable(), self._algorithm.steps
-        while steps.capacity(self._state) > SMALLEST and 4 * len(self) <= steps.capacity(self._state):
+        while steps.capacity(self._state) > _LEAST_CAPACITY and 4 * len(self) <= steps.capacity(self._state):
             smaller = steps.resized(monoid, self._state, steps.capacity(self._state) // 2)
             if steps.capacity(smaller) >= steps.capacity(self._state):
-                break  # it grows and shrinks by itself
+                break  # the algorithm resizes itself
             self._state = smaller
 
     @guarded
     def query(self, last: int | None = None) -> Any:
-        """The aggregate of the window, or of its `last` newest values if the algorithm answers many ranges."""
+        """Return the aggregate of the window, or of its `last` newest values if the algorithm answers many ranges."""
         if not len(self):
             raise EmptyWindow.cannot("query")
         monoid = self._usable()
         answer = monoid.allocate(1)
         if last is None:
-            self._change(_move, self._algorithm, monoid, self._state, 0, monoid.allocate(0), answer)
+            self._change(kernels.move, self._algorithm, monoid, self._state, 0, monoid.allocate(0), answer)
         else:
             if not self._algorithm.facts.ranges:
                 raise UnsupportedAggregate.many_ranges(self.algorithm, ["flat_fat", "fiba"])
             if isinstance(last, bool) or not isinstance(last, int | np.integer) or not 1 <= last <= len(self):
                 raise InvalidInput.option("last", last, f"a whole number from 1 to {len(self)}")
-            self._change(_query_last, self._algorithm, monoid, self._state, int(last), answer)
+            self._change(kernels.query_newest, self._algorithm, monoid, self._state, int(last), answer)
         return self._lowered(load(answer, 0))
 
-    # --- rows in any order, by position ----------------------------------------------------------
+    # --- in any order, by position ---------------------------------------------------------------
 
     @guarded
     def insert_at(self, positions: Any, values: Any) -> None:
@@ -234,55 +175,57 @@ class Window:
         )
         self._reserve(len(order))
         ascending: Any = places[order].astype(np.int64)
-        self._change(_insert_sorted, self._algorithm, self._usable(), self._state, ascending, ordered, len(order))
+        self._change(
+            kernels.insert_at_positions, self._algorithm, self._usable(), self._state, ascending, ordered, len(order)
+        )
 
     @guarded
     def evict_at(self, position: int) -> bool:
-        """Evict what is at a position, and say whether there was something."""
+        """Evict what is at a position; return whether there was something."""
         self._needs_positions()
         place = _position(position)
         if not len(self):
             return False
-        return bool(self._change(_evict_at, self._algorithm, self._usable(), self._state, place))
+        return bool(self._change(kernels.evict_at_position, self._algorithm, self._usable(), self._state, place))
 
     @guarded
     def evict_until(self, position: int) -> None:
-        """Evict everything up to and at a position, at a cost that hardly grows with how much that is."""
+        """Evict everything up to and at a position; the cost hardly grows with the number of rows."""
         self._needs_positions()
         place = _position(position)
         if len(self):
-            self._change(_evict_until, self._algorithm, self._usable(), self._state, place)
+            self._change(kernels.evict_until_position, self._algorithm, self._usable(), self._state, place)
             self._release()
 
     @guarded
     def query_range(self, start: int, end: int) -> Any:
-        """The aggregate of the positions in [start, end)."""
+        """Return the aggregate of the positions in [start, end)."""
         self._needs_positions()
         first, last = _position(start), _position(end)
         if not len(self):
             raise EmptyWindow.cannot("query")
         answer = self._usable().allocate(1)
-        self._change(_query_range, self._algorithm, self._usable(), self._state, first, last, answer)
+        self._change(kernels.query_positions, self._algorithm, self._usable(), self._state, first, last, answer)
         return self._lowered(load(answer, 0))
 
     def _needs_positions(self) -> None:
         if self._algorithm.facts.sizes is not Sizes.UNORDERED:
             raise InvalidInput.in_order(self.algorithm)
 
-    # --- keeping it ------------------------------------------------------------------------------
+    # --- saved -----------------------------------------------------------------------------------
 
     @guarded
     def save(self) -> bytes:
-        """The window as bytes; `restore` on a window opened alike continues from there."""
+        """Return the window as bytes; `restore` on a window opened alike continues from there."""
         if self._monoid is None:
-            return saved.pack({"algorithm": self.algorithm, "aggregate": self._fingerprint(), "columns": None})
-        state = self._state
-        if self._algorithm.gives("frozen"):
-            state = self._change(self._algorithm.steps.frozen, self._usable(), state)
+            return saved.pack(
+                {"algorithm": self.algorithm, "aggregate": window_state.fingerprint(self.aggregate), "columns": None}
+            )
+        state = self._change(window_state.freeze, self._algorithm, self._usable(), self._state)
         return saved.pack(
             {
                 "algorithm": self.algorithm,
-                "aggregate": self._fingerprint(),
+                "aggregate": window_state.fingerprint(self.aggregate),
                 "columns": tuple(each.field.code for each in self._usable().columns),
                 "state": state,
             }
@@ -290,7 +233,7 @@ class Window:
 
     @guarded
     def restore(self, blob: bytes) -> "Window":
-        """Continue from what `save` gave; a blob of something else changes nothing.
+        """Continue from what `save` returned; other bytes raise and change nothing.
 
         >>> import sash
         >>> w = sash.swag.open("daba_lite", sash.max())
@@ -302,41 +245,23 @@ class Window:
         if not isinstance(content, dict) or not {"algorithm", "aggregate", "columns"} <= content.keys():
             raise InvalidState.damaged("it is not the state of a window")
         columns, state = content["columns"], content.get("state")
-        for what, given in (("algorithm", self.algorithm), ("aggregate", self._fingerprint())):
+        for what, given in (("algorithm", self.algorithm), ("aggregate", window_state.fingerprint(self.aggregate))):
             if not isinstance(content[what], str) or content[what] != given:
                 raise InvalidState.other(what, content[what], given)
         fresh = Window(self.algorithm, self.aggregate)
         if columns is not None:
             try:
-                fresh._bind(_saved_columns(columns, max(1, self.aggregate.arity)))
+                fresh._bind(window_state.columns_of(columns, max(1, self.aggregate.arity)))
             except SashError as error:
                 raise InvalidState.damaged(f"it is not of values that {self.aggregate.name} takes") from error
             if self._monoid is not None and self._monoid.columns != fresh._usable().columns:
                 raise InvalidState.other("values of type", ", ".join(columns), self._usable().columns[0])
-            fresh._thaw(state)
+            fresh._state = window_state.thaw(self._algorithm, fresh._usable(), fresh._state, state)
         self._monoid, self._state, self._broken = fresh._monoid, fresh._state, None
         self._is_restored = True
         return self
 
-    def _thaw(self, given: Any) -> None:
-        """Go on from a saved state, if it is one that the steps of the algorithm can go on from."""
-        monoid, steps = self._usable(), self._algorithm.steps
-        is_frozen = self._algorithm.gives("frozen")
-        state = _like(steps.frozen(monoid, self._state) if is_frozen else self._state, given, monoid)
-        wrong = steps.fault(monoid, state)
-        if wrong is not None:
-            raise InvalidState.damaged(wrong)
-        self._state = steps.thawed(monoid, state) if is_frozen else state
-        if not 0 <= len(self) <= steps.capacity(self._state):
-            raise InvalidState.damaged("it claims more rows than it has room for")
-
-    def _fingerprint(self) -> str:
-        """What must agree for a state to mean the same: name, parameters, and the fields of a user's own."""
-        parameters = getattr(self.aggregate, "parameters", ())
-        own = getattr(self.aggregate, "state", None)
-        return f"{self.aggregate.name}{dict(parameters) or ''}{own or ''}"
-
-    # --- behind it -------------------------------------------------------------------------------
+    # --- internal --------------------------------------------------------------------------------
 
     def _bind(self, columns: tuple[Column, ...]) -> None:
         invertible = self._algorithm.facts.needs is Needs.INVERT
@@ -347,7 +272,7 @@ class Window:
         if not self._algorithm.is_compiled:
             monoid = replace(monoid, is_compiled=False)
         self._monoid = monoid
-        self._state = self._algorithm.steps.start(monoid, SMALLEST, ())
+        self._state = self._algorithm.steps.start(monoid, _LEAST_CAPACITY, ())
 
     def _usable(self) -> Monoid:
         if self._broken is not None:
@@ -365,8 +290,8 @@ class Window:
         return self._checked(columns)
 
     def _checked(self, columns: tuple[border.Values, ...]) -> tuple[border.Values, ...]:
-        """The columns in the types that the window is bound to."""
-        return tuple(_as_type(each, bound) for each, bound in zip(columns, self._usable().columns, strict=True))
+        """Return the columns in the types that the window is bound to."""
+        return tuple(border.as_type(each, bound) for each, bound in zip(columns, self._usable().columns, strict=True))
 
     def _insert(self, columns: tuple[border.Values, ...]) -> None:
         partials = self._lifted(columns)
@@ -376,10 +301,10 @@ class Window:
                 raise InvalidInput.option("position", newest + 1, "a whole number of 64 bits: there is none after it")
         self._reserve(len(columns[0]))
         monoid = self._usable()
-        self._change(_move, self._algorithm, monoid, self._state, 0, partials, monoid.allocate(0))
+        self._change(kernels.move, self._algorithm, monoid, self._state, 0, partials, monoid.allocate(0))
 
     def _lifted(self, columns: tuple[border.Values, ...]) -> Fields:
-        """Partials of all rows; made before anything is changed, so that a bad row loses none."""
+        """Return the partials of all rows; a bad row raises here, before the state changes."""
         monoid, rows = self._usable(), len(columns[0])
         given = [each.data for each in columns]
         given += [np.ones(rows, np.bool_) if each.valid is None else each.valid for each in columns]
@@ -387,7 +312,7 @@ class Window:
             given = [each.tolist() if isinstance(each, np.ndarray) else each for each in given]
         partials = monoid.allocate(rows)
         try:
-            _lift_rows(monoid, tuple(given), partials)
+            kernels.lift_rows(monoid, tuple(given), partials)
         except SashError:
             raise
         except Exception as error:
@@ -398,7 +323,7 @@ class Window:
         return partials
 
     def _reserve(self, rows: int) -> None:
-        """Room for so many rows more."""
+        """Make room for `rows` more rows."""
         steps, needed = self._algorithm.steps, len(self) + rows
         while steps.capacity(self._state) < needed:
             self._state = steps.resized(self._usable(), self._state, max(2 * steps.capacity(self._state), needed))
@@ -411,13 +336,13 @@ class Window:
             raise self._unusable(error) or InvalidAggregate.breaks(self.aggregate.name, error) from error
 
     def _unusable(self, error: Exception) -> InvalidState | None:
-        """What the functions of sash cannot compute with, if it came as bytes, is damaged."""
+        """Return the error for restored partials that a built-in aggregate cannot compute with."""
         if not self._is_restored or isinstance(self.aggregate, Aggregate):
             return None
         return InvalidState.partials(self.aggregate.name, error)
 
     def _lowered(self, partial: Partial) -> Any:
-        plain = tuple(_plain(each) for each in partial)
+        plain = tuple(border.plain(each) for each in partial)
         try:
             value, presence = self._usable().outputs[0].read(plain)
         except Exception as error:
@@ -426,7 +351,7 @@ class Window:
             raise self._unusable(error) or error from error
         if presence == Presence.OVERFLOW:
             raise NumberOverflow.at(self.aggregate.name, 0)
-        return _plain(value)
+        return border.plain(value)
 
 
 def _position(value: Any) -> int:
@@ -438,61 +363,3 @@ def _position(value: Any) -> int:
 def _columns_of(dtype: Any, arity: int) -> tuple[Column, ...]:
     each = dtype if isinstance(dtype, tuple) else (dtype,) * arity
     return tuple(replace(border.column_of(kind), nullable=True) for kind in each)
-
-
-def _as_type(values: border.Values, bound: Column) -> border.Values:
-    if values.column.field == bound.field:
-        return values
-    known = values.data if values.valid is None else [v for v, k in zip(values.data, values.valid, strict=True) if k]
-    if len(known) == 0:  # nothing but nulls
-        empty = [None] * len(values) if bound.field.is_object else np.zeros(len(values), bound.field.dtype)
-        return border.Values(empty, values.valid, bound, values.source)
-    source, target = values.column.field.dtype, bound.field.dtype
-    if "O" in (source.kind, target.kind) or not np.can_cast(source, target, "same_kind") or source.kind == "b":
-        raise InvalidInput.value_type(_plain(known[0]), target.name)
-    converted = values.data.astype(target)
-    if target.kind in "iu" and not np.array_equal(converted, values.data):
-        raise InvalidInput.value_type(_plain(known[0]), target.name)
-    return border.Values(converted, values.valid, bound, values.source)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _saved_columns(codes: Any, arity: int) -> tuple[Column, ...]:
-    """The types of values, as `save` writes them."""
-    if not isinstance(codes, tuple) or len(codes) != arity or not all(isinstance(each, str) for each in codes):
-        raise InvalidState.damaged(f"it is not of {arity} column(s) of values")
-    found = tuple(Column(Field(code), nullable=True) for code in codes)
-    if any(each.field.is_array for each in found):
-        raise InvalidState.damaged("its values are arrays")
-    return found
-
-
-def _like(model: Any, given: Any, monoid: Monoid) -> Any:
-    """A saved state in the form of a fresh one: the same nesting, with partials and whole numbers where it has them."""
-    if not isinstance(model, tuple):
-        return _integers(given, monoid.is_compiled)
-    if not isinstance(given, tuple) or len(given) != len(model):
-        raise InvalidState.damaged("its parts do not fit the algorithm")
-    if any(isinstance(each, tuple) for each in model):
-        return tuple(_like(inner, part, monoid) for inner, part in zip(model, given, strict=True))
-    try:  # a tuple without tuples is an array for each field of partials
-        fields = tuple(
-            field.restored(part, monoid.is_compiled) for field, part in zip(monoid.fields, given, strict=True)
-        )
-    except ValueError as error:
-        raise InvalidState.damaged(str(error)) from error
-    if len({len(each) for each in fields}) > 1:
-        raise InvalidState.damaged("the fields of its partials are not equally many")
-    return fields
-
-
-def _integers(given: Any, compiled: bool) -> Any:
-    """Whole numbers, as `contract.integers` makes room for them."""
-    if isinstance(given, np.ndarray) and given.dtype == np.int64 and given.ndim == 1:
-        return given if compiled else given.tolist()
-    if not isinstance(given, list) or any(type(each) is not int or not -(2**63) <= each < 2**63 for each in given):
-        raise InvalidState.damaged("a cursor of it is not a whole number")
-    return np.array(given, np.int64) if compiled else given

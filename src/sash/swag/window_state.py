@@ -1,0 +1,80 @@
+"""The saved state of a window: which window it belongs to, and its parts in the form that the algorithm expects.
+
+A valid checksum does not make a state safe. Each part is checked here before a kernel reads it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.aggregate import Template
+from sash.algebra.fields import Field
+from sash.algebra.monoid import Column, Monoid
+from sash.errors import InvalidState
+from sash.swag.contract import Algorithm
+
+__all__ = ["columns_of", "fingerprint", "freeze", "thaw"]
+
+
+def fingerprint(aggregate: Template) -> str:
+    """Return what must agree for a state to mean the same: name, parameters, and the fields of a user's aggregate."""
+    parameters = getattr(aggregate, "parameters", ())
+    fields = getattr(aggregate, "state", None)
+    return f"{aggregate.name}{dict(parameters) or ''}{fields or ''}"
+
+
+def freeze(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
+    """Return the state as `thaw` reads it."""
+    return algorithm.steps.frozen(monoid, state) if algorithm.gives("frozen") else state
+
+
+def thaw(algorithm: Algorithm, monoid: Monoid, fresh: Any, given: Any) -> Any:
+    """Return a saved state if the steps of the algorithm can continue from it; `fresh` is an empty state."""
+    steps = algorithm.steps
+    state = _state_like(freeze(algorithm, monoid, fresh), given, monoid)
+    fault = steps.fault(monoid, state)
+    if fault is not None:
+        raise InvalidState.damaged(fault)
+    if algorithm.gives("frozen"):
+        state = steps.thawed(monoid, state)
+    if not 0 <= int(steps.count(state)) <= steps.capacity(state):
+        raise InvalidState.damaged("it claims more rows than it has room for")
+    return state
+
+
+def columns_of(codes: Any, arity: int) -> tuple[Column, ...]:
+    """Return the columns of values that a saved state names by the codes of their fields."""
+    if not isinstance(codes, tuple) or len(codes) != arity or not all(isinstance(each, str) for each in codes):
+        raise InvalidState.damaged(f"it is not of {arity} column(s) of values")
+    found = tuple(Column(Field(code), nullable=True) for code in codes)
+    if any(each.field.is_array for each in found):
+        raise InvalidState.damaged("its values are arrays")
+    return found
+
+
+def _state_like(model: Any, given: Any, monoid: Monoid) -> Any:
+    """Return a saved state in the form of a fresh one: the same nesting of partials and integers."""
+    if not isinstance(model, tuple):
+        return _integers(given, monoid.is_compiled)
+    if not isinstance(given, tuple) or len(given) != len(model):
+        raise InvalidState.damaged("its parts do not fit the algorithm")
+    if any(isinstance(each, tuple) for each in model):
+        return tuple(_state_like(inner, part, monoid) for inner, part in zip(model, given, strict=True))
+    try:  # a tuple without tuples holds partials, an array for each field
+        fields = tuple(
+            field.restored(part, monoid.is_compiled) for field, part in zip(monoid.fields, given, strict=True)
+        )
+    except ValueError as error:
+        raise InvalidState.damaged(str(error)) from error
+    if len({len(each) for each in fields}) > 1:
+        raise InvalidState.damaged("the fields of its partials are not equally many")
+    return fields
+
+
+def _integers(given: Any, compiled: bool) -> Any:
+    """Return integers in the form of `contract.integers`."""
+    if isinstance(given, np.ndarray) and given.dtype == np.int64 and given.ndim == 1:
+        return given if compiled else given.tolist()
+    if not isinstance(given, list) or any(type(each) is not int or not -(2**63) <= each < 2**63 for each in given):
+        raise InvalidState.damaged("a cursor of it is not a whole number")
+    return np.array(given, np.int64) if compiled else given
