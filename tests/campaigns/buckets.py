@@ -1,4 +1,4 @@
-"""What Spark's state store holds of a stream: the memory of a bucket, its journal, and lines from before the stream."""
+"""What Spark's state store holds of a stream: the snapshot of a bucket, its log, and lines from before the stream."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,12 @@ from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import frames_of, plan_frames
 from sash.engine.tables import read_rows
-from sash.spark.state.bucket import FrameWork, Live, Step, WindowWork
+from sash.spark.state.bucket import Bucket
+from sash.spark.state.frame_bucket import FrameWork
+from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import Head, noted_line, packed_line
+from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from tests.campaigns.subjects import Subject, rows_at
@@ -44,35 +47,37 @@ def _work_of_frames() -> FrameWork:
 
 
 def _bucket(name: str, work: WindowWork | FrameWork) -> list[Subject]:
-    """The base of a bucket, a micro-batch in its journal, and a line from before the stream."""
-    live = work.fresh()
+    """The snapshot of a bucket, a micro-batch in its log, and a line from before the stream."""
+    live = work.new_bucket()
     for push in range(4):
-        live.push(Step(_table([20 * push + (k * 7) % 26 for k in range(20)]), 20 * push + 25))
-    step = Step(_table([75 + k for k in range(20)]), 95).kept(work.kept)
+        live.push(MicroBatch(_table([20 * push + (k * 7) % 26 for k in range(20)]), 20 * push + 25))
+    step = MicroBatch(_table([75 + k for k in range(20)]), 95).with_columns(work.logged_columns)
     processor = BucketProcessor(work, "stream", 1, 1 << 30)
     (batch,) = _table(range(30)).to_batches()
 
-    def go_on(restored: Live) -> None:
-        work.caught_up(restored)
-        for each in (step, Step(_table([60]), None), Step(SCHEMA.empty_table(), None, is_end=True)):
-            work.sent(restored.push(each), restored.late)
+    def go_on(restored: Bucket) -> None:
+        work.update_queries(restored)
+        for each in (step, MicroBatch(_table([60]), None), MicroBatch(SCHEMA.empty_table(), None, is_end=True)):
+            work.output(restored.push(each), restored.rejected)
             restored.figures()
-            work.restored(restored.saved())
+            work.restore(restored.snapshot())
 
-    def again(restored: Step) -> None:
-        fresh = work.fresh()
+    def again(restored: MicroBatch) -> None:
+        fresh = work.new_bucket()
         fresh.push(restored)
         go_on(fresh)
 
     line = packed_line((3, 0, 30, 29, batch.serialize().to_pybytes()))
     return [
-        Subject(f"bucket of {name}", live.saved(), work.restored, go_on),
-        Subject(f"micro-batch of {name}", step.packed(), lambda blob: Step.unpacked(blob, work.measure), again),
+        Subject(f"bucket of {name}", live.snapshot(), work.restore, go_on),
+        Subject(
+            f"micro-batch of {name}", step.to_bytes(), lambda blob: MicroBatch.from_bytes(blob, work.measure), again
+        ),
         Subject(
             f"line of {name}",
             line,
             lambda blob: processor._line(noted_line(blob)),
-            lambda restored: again(processor._step([restored])[0]),
+            lambda restored: again(processor._batch([restored])[0]),
         ),
     ]
 
@@ -83,5 +88,5 @@ def buckets() -> list[Subject]:
     return [
         *_bucket("windows", _work_of_windows()),
         *_bucket("frames", _work_of_frames()),
-        Subject("head of a journal", head.packed(), lambda blob: Head.unpacked(b"nonce", blob), lambda head: None),
+        Subject("head of a bucket", head.to_bytes(), lambda blob: Head.from_bytes(b"nonce", blob), lambda head: None),
     ]

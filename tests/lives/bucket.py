@@ -15,8 +15,9 @@ import pytest
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.spark.state import snapshot_log
-from sash.spark.state.bucket import Step, WindowWork
+from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.snapshot_log import SnapshotLog
+from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from tests.engine.oracle import number, parse
@@ -73,14 +74,14 @@ def work_of(life: Life, queries: dict[str, str]) -> WindowWork:
     return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
 
 
-def _attempt(work: WindowWork, entries: dict[Any, Any], step: Step) -> tuple[dict[Any, Any], pa.Table, int]:
+def _attempt(work: WindowWork, entries: dict[Any, Any], step: MicroBatch) -> tuple[dict[Any, Any], pa.Table, int]:
     """What the store has if the attempt is committed, the results, and all late rows so far."""
     store = _Store(dict(entries))
     log = SnapshotLog(store, work, "stream", 1, HELD_BYTES)  # type: ignore[arg-type]
-    live, head, is_changed = log.memory(BUCKET)
+    live, head, is_changed = log.read(BUCKET)
     results = live.push(step)
-    log.write(BUCKET, live, head, [step.kept(work.kept)], is_changed)
-    return store.entries, work.sent(results, live.late), live.late_rows
+    log.write(BUCKET, live, head, [step.with_columns(work.logged_columns)], is_changed)
+    return store.entries, work.output(results, live.rejected), live.rejected_count
 
 
 def run(life: Life) -> None:
@@ -92,9 +93,9 @@ def run(life: Life) -> None:
     plan = work.recipe.plan()
     schema = schema_of_rows(life)
     with low_limits(life.low_limits), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(snapshot_log, "_HEAVY", dice.choice((0, 1, 2)))
-        patch.setattr(snapshot_log, "_LIGHT", dice.choice((0, 4_000, 1 << 16)))
-        patch.setattr(snapshot_log, "_PART", 700)
+        patch.setattr(snapshot_log, "_LOG_RATIO", dice.choice((0, 1, 2)))
+        patch.setattr(snapshot_log, "_SMALL_LOG_BYTES", dice.choice((0, 4_000, 1 << 16)))
+        patch.setattr(snapshot_log, "_PART_BYTES", 700)
         for action in life.actions:
             change(oracle, action)
             if isinstance(action, Remove):
@@ -114,7 +115,7 @@ def run(life: Life) -> None:
                 known.append(number(mark) + plan.delay)  # rows of other buckets
                 oracle.heard = max(oracle.heard, known[-1])
                 oracle.has_begun = True
-            step = Step(given, max(known, default=None), is_end=is_end)
+            step = MicroBatch(given, max(known, default=None), is_end=is_end)
             wanted = oracle.push(rows, None if mark is None else number(mark))
             if dice.random() < 0.3:
                 patch.setattr(snapshot_log, "_HELD", dice.choice(workers))

@@ -1,4 +1,4 @@
-"""The memory of a bucket, without Spark: transcripts and random streams, cut, saved and taken up again anywhere."""
+"""A bucket without Spark: transcripts and random streams, cut, saved and restored anywhere."""
 
 import math
 import random
@@ -17,9 +17,13 @@ from sash.engine.results import schema_of
 from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidState
-from sash.spark.state.bucket import FrameWork, Live, Step, WindowWork
+from sash.spark.state.bucket import Bucket
+from sash.spark.state.frame_bucket import FrameWork
+from sash.spark.state.micro_batch import MicroBatch
+from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
+from sash.spark.worker import frames
 from tests.engine.oracle import Query, Sent, number
 from tests.engine.test_random import PROFILE, transcripts
 from tests.engine.test_transcripts import pieces
@@ -56,7 +60,7 @@ def work_of(transcript: Transcript, queries: Mapping[str, Query]) -> WindowWork:
     return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
 
 
-def step_of(transcript: Transcript, work: WindowWork, rows: Iterable[Mapping[str, Any]], watermark: Any) -> Step:
+def step_of(transcript: Transcript, work: WindowWork, rows: Iterable[Mapping[str, Any]], watermark: Any) -> MicroBatch:
     """Rows and how far the stream has come: by the rows if there is a delay, otherwise as the transcript says."""
     table = transcript.table(list(rows))
     given = pa.table(table).cast(work.schema) if table else work.schema.empty_table()
@@ -66,28 +70,28 @@ def step_of(transcript: Transcript, work: WindowWork, rows: Iterable[Mapping[str
         positions, valid = plan.measure.positions(given.column(transcript.on), transcript.on)
         known = positions if valid is None else positions[valid]
         newest = max([*([] if newest is None else [newest + plan.delay]), *known.tolist()], default=None)
-    return Step(given, newest, is_end=watermark == math.inf)
+    return MicroBatch(given, newest, is_end=watermark == math.inf)
 
 
-def sent_by(transcript: Transcript, work: WindowWork, live: Live, step: Step) -> list[Sent]:
-    return transcript.read(work.sent(live.push(step), live.late))
+def sent_by(transcript: Transcript, work: WindowWork, live: Bucket, step: MicroBatch) -> list[Sent]:
+    return transcript.read(work.output(live.push(step), live.rejected))
 
 
 def replay(transcript: Transcript, dice: random.Random) -> None:
-    """Each event pushed; between two of them the memory is saved, or made again out of a base and steps."""
+    """Each event pushed; between two a snapshot is written, or the bucket is restored from a snapshot and a log."""
     running = dict(transcript.queries)
     work = work_of(transcript, running)
-    live = work.fresh()
-    base, steps = live.saved(), list[bytes]()
+    live = work.new_bucket()
+    snapshot, steps = live.snapshot(), list[bytes]()
     for at, event in enumerate(transcript.events):
         if event.add or event.remove:
             running = {name: each for name, each in (running | dict(event.add)).items() if name != event.remove}
             work = work_of(transcript, running)
-        again = work.restored(base)
+        again = work.restore(snapshot)
         for each in steps:
-            again.push(Step.unpacked(each, again.measure))
-        if work.caught_up(again) or event.remove or dice.randrange(2):
-            base, steps = again.saved(), []
+            again.replay(MicroBatch.from_bytes(each, again.measure))
+        if work.update_queries(again) or event.remove or dice.randrange(2):
+            snapshot, steps = again.snapshot(), []
         live = again
         sent: list[Sent] = []
         *first, last = pieces(event.rows, dice if transcript.may_be_cut else None)
@@ -95,12 +99,12 @@ def replay(transcript: Transcript, dice: random.Random) -> None:
             *(step_of(transcript, work, piece, None) for piece in first),
             step_of(transcript, work, last, event.watermark),
         ]
-        before = live.late_rows
+        before = live.rejected_count
         for step in given:
             sent += sent_by(transcript, work, live, step)
-            steps.append(step.packed())
+            steps.append(step.to_bytes())
         assert not (wrong := difference(sent, event.expect)), f"event {at}\n{wrong}"
-        assert live.late_rows - before == event.late, f"event {at}"
+        assert live.rejected_count - before == event.late, f"event {at}"
 
 
 @pytest.mark.parametrize("transcript", [pytest.param(each, id=each.name) for each in TOLD])
@@ -134,11 +138,11 @@ def test_other_options_and_other_queries_are_refused_with_the_difference() -> No
         recipe = Recipe((query,), options_of("ts", None, 0, delay, False, "final"), schema)
         return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
 
-    saved = work("ten", "5 seconds").fresh().saved()
+    saved = work("ten", "5 seconds").new_bucket().snapshot()
     with pytest.raises(InvalidState, match="watermark was 5s, and is 6s"):
-        work("ten", "6 seconds").restored(saved)
+        work("ten", "6 seconds").restore(saved)
     with pytest.raises(InvalidState, match="none of them is among other"):
-        work("other", "5 seconds").restored(saved)
+        work("other", "5 seconds").restore(saved)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +157,7 @@ def test_other_options_and_other_queries_are_refused_with_the_difference() -> No
 @pytest.mark.parametrize("new", [(), (sash.query("added", sash.tumbling(5), n=sash.count()),)], ids=["fewer", "other"])
 @pytest.mark.parametrize("steps", range(4))
 def test_bucket_that_restarts_with_fewer_or_other_queries_loses_no_row(dropped: Any, steps: int, new: Any) -> None:
-    """The base has the rows of some micro-batches, the steps since those of the others; one has all of them."""
+    """The snapshot has the rows of some micro-batches, the log since those of the others; one has all of them."""
     schema = pa.schema([("t", pa.int64()), ("x", pa.int64())])
     total = sash.query("total", sash.tumbling(10), s=sash.sum("x"), n=sash.count())
 
@@ -161,19 +165,19 @@ def test_bucket_that_restarts_with_fewer_or_other_queries_loses_no_row(dropped: 
         recipe = Recipe(queries, options_of("t", None, 0, 20, False, "final"), schema)
         return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
 
-    given = [Step(pa.table({"t": [t], "x": [x]}, schema), t) for t, x in [(3, 8), (0, 1), (5, 2), (31, 0)]]
-    live = work(total, dropped).fresh()
+    given = [MicroBatch(pa.table({"t": [t], "x": [x]}, schema), t) for t, x in [(3, 8), (0, 1), (5, 2), (31, 0)]]
+    live = work(total, dropped).new_bucket()
     for step in given[: 3 - steps]:
         live.push(step)
-    base = live.saved()
+    snapshot = live.snapshot()
     again = work(total, *new)
-    live = again.restored(base)
+    live = again.restore(snapshot)
     for step in given[3 - steps : 3]:
-        live.push(Step.unpacked(step.packed(), live.measure))
-    assert again.caught_up(live)
+        live.replay(MicroBatch.from_bytes(step.to_bytes(), live.measure))
+    assert again.update_queries(live)
     results = live.push(given[3]).to_pylist()
     assert [(row["s"], row["n"]) for row in results if row["query"] == "total"] == [(11, 3)]
-    assert live.late_rows == 0
+    assert live.rejected_count == 0
 
 
 def test_windows_of_users_own_are_remembered() -> None:
@@ -182,19 +186,19 @@ def test_windows_of_users_own_are_remembered() -> None:
     schema = pa.schema([("t", pa.int64()), ("x", pa.int64())])
     recipe = Recipe(tuple(queries), options_of("t", None, 0, 2, False, "final"), schema)
     work = WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
-    base, found = work.fresh().saved(), []
+    snapshot, found = work.new_bucket().snapshot(), []
     for step in [
-        *(Step(pa.Table.from_pylist([row], schema), row["t"]) for row in rows),
-        Step(schema.empty_table(), None, is_end=True),
+        *(MicroBatch(pa.Table.from_pylist([row], schema), row["t"]) for row in rows),
+        MicroBatch(schema.empty_table(), None, is_end=True),
     ]:
-        live = work.restored(base)
+        live = work.restore(snapshot)
         found += live.push(step).to_pylist()
-        base = live.saved()
+        snapshot = live.snapshot()
     wanted = sash.aggregate(pa.Table.from_pylist(rows, schema), queries, on="t").to_pylist()
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))
 
 
-def test_frames_of_a_users_aggregate_are_taken_up_in_another_process() -> None:
+def test_frames_of_a_users_aggregate_are_restored_in_another_process() -> None:
     """A function lies elsewhere in each process: what was asked must not depend on that, but on what it does."""
 
     def work(step: int) -> FrameWork:
@@ -211,10 +215,10 @@ def test_frames_of_a_users_aggregate_are_taken_up_in_another_process() -> None:
         plan = plan_frames(read_rows(schema.empty_table()), frames, "t", None)
         return FrameWork(plan, 0, schema, schema.append(pa.field("own", pa.int64())), keeps_late=False)
 
-    saved = work(1).fresh().saved()
-    assert work(1).restored(saved).figures()["keys"] == 0
+    saved = work(1).new_bucket().snapshot()
+    assert work(1).restore(saved).figures()["keys"] == 0
     with pytest.raises(InvalidState, match="What changed: the code of lift"):
-        work(2).restored(saved)
+        work(2).restore(saved)
 
 
 @pytest.mark.parametrize("closed", ["both", "right"])
@@ -235,14 +239,35 @@ def test_frames_of_floats_in_a_bucket_are_those_of_the_whole_table(closed: str, 
     for x in range(200):
         at += dice.choice([0.0, 0.1, 0.3])
         rows.append({"t": round(at - dice.choice([0.0, 0.0, 0.4]), 1), "k": dice.randrange(2), "x": x})
-    base, found, newest, end = work.fresh().saved(), [], -math.inf, 0
+    snapshot, found, newest, end = work.new_bucket().snapshot(), [], -math.inf, 0
     while end < len(rows):
         begin, end = end, end + dice.randrange(1, 9)
         newest = max([newest, *(row["t"] for row in rows[begin:end])])
-        live = work.restored(base)
-        step = Step(pa.Table.from_pylist(rows[begin:end], schema), newest, is_end=end >= len(rows))
+        live = work.restore(snapshot)
+        step = MicroBatch(pa.Table.from_pylist(rows[begin:end], schema), newest, is_end=end >= len(rows))
         found += live.push(step).to_pylist()
-        assert live.late_rows == 0
-        base = live.saved()
+        assert live.rejected_count == 0
+        snapshot = live.snapshot()
     whole = sash.rolling(pa.Table.from_pylist(rows, schema), *frames, on="t", by="k").to_pylist()
     assert sorted(found, key=lambda row: row["x"]) == whole
+
+
+def test_replay_of_frames_gives_the_same_state_and_computes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = pa.schema([("t", pa.int64()), ("x", pa.int64())])
+    options = (sash.frame(rows=3, n=sash.count()), sash.frame(range=4, s=sash.sum("x")))
+    plan = plan_frames(read_rows(schema.empty_table()), options, "t", None)
+    results = pa.schema([*schema, *(pa.field(name, kind) for name, kind in plan.results())])
+    work = FrameWork(plan, 2, schema, results, keeps_late=False)
+    batches = [MicroBatch(pa.table({"t": [t, t - 1], "x": [t, 1]}, schema), t) for t in (3, 9, 10, 4, 17)]
+    pushed, replayed = work.new_bucket(), work.new_bucket()
+    for batch in batches:
+        pushed.push(batch)
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("frames are computed again")
+
+    monkeypatch.setattr(frames, "framed", refuse)
+    for batch in batches:
+        replayed.replay(batch)
+    assert replayed.snapshot() == pushed.snapshot()
+    assert replayed.rejected_count == pushed.rejected_count == 2

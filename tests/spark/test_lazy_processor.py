@@ -8,7 +8,7 @@ from typing import Any
 from pyspark import cloudpickle
 
 from sash.spark.state.lazy_processor import LazyProcessor
-from sash.spark.state.snapshot_log import JOURNAL
+from sash.spark.state.snapshot_log import STATE_VARIABLE
 
 PROGRAM = """
 import pickle, sys
@@ -30,7 +30,7 @@ class Told:
     """Says what it was called with."""
 
     def init(self, handle: Any) -> None:
-        self.map, self.timer = handle.getMapState(*JOURNAL), handle.registerTimer
+        self.map, self.timer = handle.getMapState(*STATE_VARIABLE), handle.registerTimer
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Any:
         self.timer(7)
@@ -53,14 +53,14 @@ class Handle:
 
 def test_variables_are_told_without_sash(tmp_path: Path) -> None:
     packed = tmp_path / "packed"
-    packed.write_bytes(cloudpickle.dumps(LazyProcessor(Told(), JOURNAL)))
+    packed.write_bytes(cloudpickle.dumps(LazyProcessor(Told(), STATE_VARIABLE)))
     done = subprocess.run([sys.executable, "-c", PROGRAM, packed], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [str([JOURNAL]), "False"]
+    assert done.stdout.splitlines() == [str([STATE_VARIABLE]), "False"]
 
 
 def test_rows_reach_the_processor_with_the_variables_that_were_told() -> None:
-    processor, handle = cloudpickle.loads(cloudpickle.dumps(LazyProcessor(Told(), JOURNAL))), Handle()
+    processor, handle = cloudpickle.loads(cloudpickle.dumps(LazyProcessor(Told(), STATE_VARIABLE))), Handle()
     processor.init(handle)
-    assert list(processor.handleInputRows((1,), iter([5]), None)) == [("map of journal", (1,), [5])]
+    assert list(processor.handleInputRows((1,), iter([5]), None)) == [("map of snapshot_log", (1,), [5])]
     processor.close()
     assert handle.timers == [7, 9]

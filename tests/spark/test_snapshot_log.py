@@ -24,9 +24,12 @@ from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidState
 from sash.plan.query import Query
 from sash.spark.state import snapshot_log
-from sash.spark.state.bucket import FrameWork, Step, WindowWork, Work
+from sash.spark.state.bucket import Work
+from sash.spark.state.frame_bucket import FrameWork
+from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.processor import BucketProcessor
-from sash.spark.state.snapshot_log import BASE, BEFORE, HEAD, JOURNAL, STEP, Head
+from sash.spark.state.snapshot_log import HEAD, INITIAL, LOG, SNAPSHOT, STATE_VARIABLE, Head
+from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.budget import BUDGET
 from sash.spark.wire.recipe import Recipe
@@ -92,7 +95,7 @@ class Store:
 
     @property
     def known(self) -> Head:
-        return Head.unpacked(*self.entries[HEAD, 0])
+        return Head.from_bytes(*self.entries[HEAD, 0])
 
     def of(self, kind: str) -> dict[int, Any]:
         return {number: entry for (own, number), entry in self.entries.items() if own == kind}
@@ -101,13 +104,13 @@ class Store:
         return Store({each: own for each, own in self.entries.items() if each != entry})
 
     def check(self) -> None:
-        """J1, J2: every part and step is there once, with a nonce of its own, and nothing is left of older ones."""
-        head, steps = self.known, self.of(STEP)
-        assert sorted(self.of(BASE)) == list(range(head.parts))
-        assert sorted(steps) == list(range(head.base + 1, head.version + 1))
+        """L1, L2: every part and log entry is there once, with its own nonce, and nothing is left of older ones."""
+        head, steps = self.known, self.of(LOG)
+        assert sorted(self.of(SNAPSHOT)) == list(range(head.parts))
+        assert sorted(steps) == list(range(head.snapshot + 1, head.version + 1))
         nonces = [steps[version][0] for version in sorted(steps)]
         assert len(set(nonces)) == len(nonces) and nonces[-1:] in ([], [head.nonce])
-        assert sum(len(data) for _, data in steps.values()) == head.steps_bytes
+        assert sum(len(data) for _, data in steps.values()) == head.log_bytes
 
 
 class Worker:
@@ -122,9 +125,9 @@ class Worker:
             patch.setattr(snapshot_log, "_HELD", self.memory)
             tester = TwsTester(BucketProcessor(work, "stream", buckets, BUDGET.held_bytes))
             if store.entries:
-                tester.updateMapState(JOURNAL[0], BUCKET, store.entries)
+                tester.updateMapState(STATE_VARIABLE[0], BUCKET, store.entries)
             answers = tester.test(BUCKET, list(sent(work, rows)))
-            new = Store(tester.peekMapState(JOURNAL[0], BUCKET))
+            new = Store(tester.peekMapState(STATE_VARIABLE[0], BUCKET))
         return new, results_in(work, answers)
 
 
@@ -152,29 +155,29 @@ def alone(work: Work, batches: list[pa.Table]) -> list[list[Any]]:
 
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bases are written after a few micro-batches, in several parts."""
-    monkeypatch.setattr(snapshot_log, "_HEAVY", 1)
-    monkeypatch.setattr(snapshot_log, "_LIGHT", 15_000)
-    monkeypatch.setattr(snapshot_log, "_PART", 700)
+    """Snapshots are written after a few micro-batches, in several parts."""
+    monkeypatch.setattr(snapshot_log, "_LOG_RATIO", 1)
+    monkeypatch.setattr(snapshot_log, "_SMALL_LOG_BYTES", 15_000)
+    monkeypatch.setattr(snapshot_log, "_PART_BYTES", 700)
 
 
 # --- workers come and go ------------------------------------------------------------------------------
 
 
 @WORKS
-def test_a_worker_that_missed_micro_batches_takes_them_up(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_missed_micro_batches_replays_them(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     work, batches = make(), some_rows(6)
     wanted = alone(work, batches)
     store, one, other = Store(), Worker(), Worker()
     for number, worker in enumerate([one, one, other, other, other]):
         store, found = worker.attempt(store, work, batches[number])
         assert found == wanted[number]
-    assert store.known.base == 0
+    assert store.known.snapshot == 0
 
-    def refuse(self: Work, base: bytes) -> Any:
+    def refuse(self: Work, snapshot: bytes) -> Any:
         raise AssertionError("the whole state is read again")
 
-    monkeypatch.setattr(type(work), "restored", refuse)
+    monkeypatch.setattr(type(work), "restore", refuse)
     assert one.attempt(store, work, batches[5])[1] == wanted[5]
     with pytest.raises(AssertionError, match="read again"):
         Worker().attempt(store, work, batches[5])
@@ -204,7 +207,7 @@ def test_results_are_those_of_one_worker_whatever_fails(make: Make, seed: int) -
     work, batches = make(), some_rows(20, seed)
     wanted = alone(work, batches)
     store, workers = Store(), [Worker() for _ in range(3)]
-    bases = set()
+    snapshots = set()
     for number, rows in enumerate(batches):
         while rng.random() < 0.4:
             rng.choice(workers).attempt(store, work, rng.choice([rows, rows, *batches]))
@@ -213,16 +216,16 @@ def test_results_are_those_of_one_worker_whatever_fails(make: Make, seed: int) -
         store, found = rng.choice(workers).attempt(store, work, rows)
         assert found == wanted[number]
         store.check()
-        bases.add(store.known.base)
-    assert len(bases) > 2
+        snapshots.add(store.known.snapshot)
+    assert len(snapshots) > 2
 
 
-# --- bases --------------------------------------------------------------------------------------------
+# --- snapshots --------------------------------------------------------------------------------------------
 
 
 @WORKS
 @pytest.mark.usefixtures("often")
-def test_a_base_is_written_when_steps_outweigh_it(make: Make) -> None:
+def test_a_snapshot_is_written_when_the_log_outweighs_it(make: Make) -> None:
     work, batches = make(), some_rows(30)
     store, worker = Store(), Worker()
     heads = []
@@ -231,25 +234,25 @@ def test_a_base_is_written_when_steps_outweigh_it(make: Make) -> None:
         store.check()
         ((_, held),) = worker.memory.items()
         heads.append(store.known)
-        step = rows.nbytes + 4096  # a step has a schema and a head, too
-        assert heads[-1].steps_bytes <= max(held.live.nbytes, 15_000) + step, "J3"
+        step = rows.nbytes + 4096  # an entry has a schema and a head, too
+        assert heads[-1].log_bytes <= max(held.bucket.nbytes, 15_000) + step, "L3"
     assert [each.version for each in heads] == list(range(1, 31))
-    written = [new for old, new in pairwise(heads) if new.base > old.base]
-    assert written and all(each.base == each.version and each.steps_bytes == 0 for each in written)
+    written = [new for old, new in pairwise(heads) if new.snapshot > old.snapshot]
+    assert written and all(each.snapshot == each.version and each.log_bytes == 0 for each in written)
     assert len({each.parts for each in heads}) > 1, "parts come and go"
 
 
-def test_rows_of_the_kill_tests_make_bases_and_steps() -> None:
+def test_rows_of_the_kill_tests_make_snapshots_and_logs() -> None:
     table = chaos_rows()
     work = windows(QUERIES, table.schema, "ts", f"{DELAY_S} seconds")
-    store, worker, bases = Store(), Worker(), []
+    store, worker, snapshots = Store(), Worker(), []
     for number in range(FILES):
         rows = table.slice(number * ROWS, ROWS)
         rows = rows.filter(pa.compute.equal(pa.compute.bit_wise_and(rows.column("k"), 1), 0))  # two buckets share them
         store, _ = worker.attempt(store, work, rows)
-        bases.append(store.known.base)
-    assert len(set(bases)) > 2 and len(store.of(STEP)) + bases[-1] == FILES
-    assert bases != list(range(1, FILES + 1))
+        snapshots.append(store.known.snapshot)
+    assert len(set(snapshots)) > 2 and len(store.of(LOG)) + snapshots[-1] == FILES
+    assert snapshots != list(range(1, FILES + 1))
 
 
 # --- what is refused ----------------------------------------------------------------------------------
@@ -269,23 +272,23 @@ def test_a_store_with_a_hole_is_refused(make: Make) -> None:
     store, worker = Store(), Worker()
     for rows in batches[:3]:
         store, _ = worker.attempt(store, work, rows)
-    with pytest.raises(InvalidState, match="damaged: part 0 of its base is missing"):
-        Worker().attempt(store.without(BASE, 0), work, batches[3])
-    with pytest.raises(InvalidState, match="damaged: micro-batch 2 of its journal is missing"):
-        Worker().attempt(store.without(STEP, 2), work, batches[3])
+    with pytest.raises(InvalidState, match="damaged: part 0 of its snapshot is missing"):
+        Worker().attempt(store.without(SNAPSHOT, 0), work, batches[3])
+    with pytest.raises(InvalidState, match="damaged: micro-batch 2 of its log is missing"):
+        Worker().attempt(store.without(LOG, 2), work, batches[3])
 
 
 @WORKS
-@pytest.mark.parametrize("what", ["base", "step"])
+@pytest.mark.parametrize("what", ["snapshot", "log"])
 def test_damaged_bytes_are_refused(make: Make, what: str) -> None:
     work, batches = make(), some_rows(4)
-    live = work.fresh()
-    step = Step(batches[-1], 39)
+    live = work.new_bucket()
+    step = MicroBatch(batches[-1], 39)
     for rows in batches:
-        live.push(Step(rows, max(rows.column("t").to_pylist())))
+        live.push(MicroBatch(rows, max(rows.column("t").to_pylist())))
     read: Callable[[bytes], Any]
-    data = live.saved() if what == "base" else step.packed()
-    read = work.restored if what == "base" else lambda data: Step.unpacked(data, live.measure)
+    data = live.snapshot() if what == "snapshot" else step.to_bytes()
+    read = work.restore if what == "snapshot" else lambda data: MicroBatch.from_bytes(data, live.measure)
     read(data)
     rng = random.Random(5)
     for _ in range(100):
@@ -310,7 +313,7 @@ def test_damage_in_the_store_is_told_by_the_query(make: Make) -> None:
     store, worker = Store(), Worker()
     for rows in batches[:2]:
         store, _ = worker.attempt(store, work, rows)
-    for entry in ((STEP, 2), (HEAD, 0)):
+    for entry in ((LOG, 2), (HEAD, 0)):
         nonce, data = store.entries[entry]
         for damaged, told in ((data[:-1], "bytes were written"), (data[:-1] + b"\xff", "checksum")):
             spoilt = Store({**store.entries, entry: (nonce, damaged)})
@@ -333,11 +336,11 @@ def test_history_waits_for_rows(make: Make) -> None:
     work, (history, *batches) = make(), some_rows(4)
     tester = before(work, history)
     wanted = results_in(work, tester.test(BUCKET, list(sent(work, batches[0]))))
-    store = Store(before(work, history).peekMapState(JOURNAL[0], BUCKET))
-    assert store.of(BEFORE) and not store.of(HEAD)
+    store = Store(before(work, history).peekMapState(STATE_VARIABLE[0], BUCKET))
+    assert store.of(INITIAL) and not store.of(HEAD)
     store, found = Worker().attempt(store, work, batches[0])
     assert found == wanted
-    assert not store.of(BEFORE) and store.known.version == 2
+    assert not store.of(INITIAL) and store.known.version == 2
     store, _ = Worker().attempt(store, work, batches[1])
     assert store.known.version == 3
 

@@ -13,7 +13,7 @@ import pytest
 import sash
 from tests.campaigns.figures import record
 
-BATCHES, ROWS = 64, 160_000  # a new base is written after about ten: there is one in each quarter of the stream
+BATCHES, ROWS = 64, 160_000  # a new snapshot is written after about ten: there is one in each quarter of the stream
 _SECONDS_A_BATCH = 30
 _KEY_LIVES_S, _ALIVE = 50, 20_000  # new keys all the time: all of them are others after so many seconds
 

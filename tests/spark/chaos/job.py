@@ -29,7 +29,7 @@ QUERIES = [
     sash.query("sliding", sash.sliding("8 seconds", every="2 seconds"), most=sash.max("x"), total=sash.sum("x")),
     sash.query("visit", sash.session(gap="3 seconds"), total=sash.sum("x"), newest=sash.last("x")),
     sash.query("ranks", sash.sliding(rows=7, every=3), newest=sash.last("x"), when=sash.argmax("x", "ts")),
-    # Counted and let go: rows outweigh what is remembered of them, so the journal gets new bases now and then.
+    # Counted and let go: rows outweigh what is remembered of them, so that new snapshots are written now and then.
     sash.query("notes", sash.tumbling("10 seconds"), notes=sash.count("note")),
 ]
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 
 from sash.errors import InvalidState
 from sash.spark.driver.schema import column
-from sash.spark.state.snapshot_log import JOURNAL
+from sash.spark.state.snapshot_log import STATE_VARIABLE
 
 __all__ = ["checked", "selected"]
 
@@ -47,7 +47,7 @@ def check_flush(session: Any, checkpoint: str, flushes: bool) -> None:
         return  # no checkpoint that Spark can read: it says so itself, when the query starts
     for (text,) in found:
         properties = json.loads(text) if text else {}
-        if JOURNAL[0] in [each.get("stateName") for each in properties.get("stateVariables", ())]:
+        if STATE_VARIABLE[0] in [each.get("stateName") for each in properties.get("stateVariables", ())]:
             was = properties.get("timeMode") == _WITH_TIMERS
             if was != flushes:
                 raise InvalidState.flush(checkpoint, was)

@@ -25,10 +25,12 @@ from sash.spark.driver.checkpoints import checked
 from sash.spark.driver.intervals import arrived, travelling
 from sash.spark.driver.request import framing_of, recipe_of
 from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins, check_results, column, spark_schema
-from sash.spark.state.bucket import FrameWork, WindowWork, Work
+from sash.spark.state.bucket import Work
+from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.lazy_processor import LazyProcessor
 from sash.spark.state.processor import BucketProcessor
-from sash.spark.state.snapshot_log import JOURNAL
+from sash.spark.state.snapshot_log import STATE_VARIABLE
+from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.answers import FIGURES, OBSERVED, answer_schema
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.budget import BUDGET, Budget
@@ -231,7 +233,7 @@ def _streamed(
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
-        LazyProcessor(processor, JOURNAL),
+        LazyProcessor(processor, STATE_VARIABLE),
         spark_schema(answer_schema(measure), "answers"),
         "append",
         "EventTime" if flush == "at_end" else "None",

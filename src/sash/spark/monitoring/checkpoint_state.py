@@ -12,12 +12,13 @@ from sash.errors import InvalidInput, InvalidState, sentence_of
 from sash.plan.plan import as_html, as_text
 from sash.plan.query import Query, named_queries
 from sash.spark.monitoring.positions import position_on, shown
-from sash.spark.state.bucket import Step, window_bucket
-from sash.spark.state.snapshot_log import BASE, HEAD, JOURNAL, STEP, Head
+from sash.spark.state.micro_batch import MicroBatch
+from sash.spark.state.snapshot_log import HEAD, LOG, SNAPSHOT, STATE_VARIABLE, Head
+from sash.spark.state.window_bucket import WindowBucket, read_windows
 
 __all__ = ["Remembered", "state"]
 
-_Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a journal: a nonce and data, by kind and number
+_Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a bucket: a nonce and data, by kind and number
 
 
 @dataclass(frozen=True)
@@ -69,37 +70,38 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
     if not entries:
         raise InvalidInput.option("checkpoint", checkpoint, "the checkpoint of a query of sash that has had rows")
     given = () if queries is None else named_queries(queries)
-    found = [_memory(entries[each], given) for each in sorted(entries)]
+    found = [_bucket(entries[each], given) for each in sorted(entries)]
     queries_saved = found[0][1]
-    memories = [live for live, _ in found]
-    plan = memories[0].plan
+    buckets = [bucket for bucket, _ in found]
+    plan = buckets[0].plan
     return Remembered(
         tuple(queries_saved),
         len(entries),
-        max((position_on(each.watermark, plan.measure) for each in memories), key=_order),
-        max((position_on(each.newest, plan.measure) for each in memories), key=_order),
-        sum(each.late_rows for each in memories),
-        sum(each.nbytes for each in memories),
-        pa.concat_tables([slices_of(each.plan, each.state) for each in memories]),
-        pa.concat_tables([open_windows(each.plan, each.state) for each in memories]),
+        max((position_on(each.watermark, plan.measure) for each in buckets), key=_order),
+        max((position_on(each.newest, plan.measure) for each in buckets), key=_order),
+        sum(each.rejected_count for each in buckets),
+        sum(each.nbytes for each in buckets),
+        pa.concat_tables([slices_of(each.plan, each.state) for each in buckets]),
+        pa.concat_tables([open_windows(each.plan, each.state) for each in buckets]),
     )
 
 
-def _memory(entries: _Entries, queries: tuple[Query, ...]) -> Any:
-    head = Head.unpacked(*entries[HEAD, 0])
+def _bucket(entries: _Entries, queries: tuple[Query, ...]) -> tuple[WindowBucket, list[tuple[str, str]]]:
+    """Return a bucket, and the names and texts of its queries."""
+    head = Head.from_bytes(*entries[HEAD, 0])
     try:
-        base = b"".join(entries[BASE, part][1] for part in range(head.parts))
-        steps = [entries[STEP, version][1] for version in range(head.base + 1, head.version + 1)]
+        snapshot = b"".join(entries[SNAPSHOT, part][1] for part in range(head.parts))
+        log = [entries[LOG, version][1] for version in range(head.snapshot + 1, head.version + 1)]
     except KeyError as error:
         raise InvalidState.unreadable("a part of it is missing", error) from error
-    live, texts = window_bucket(base, queries)
-    for step in steps:
-        live.push(Step.unpacked(step, live.measure))
-    return live, texts
+    bucket, texts = read_windows(snapshot, queries)
+    for entry in log:
+        bucket.replay(MicroBatch.from_bytes(entry, bucket.measure))
+    return bucket, texts
 
 
 def _read(session: SparkSession, checkpoint: str, operator: int) -> list[Any]:
-    source = session.read.format("statestore").option("stateVarName", JOURNAL[0]).option("operatorId", operator)
+    source = session.read.format("statestore").option("stateVarName", STATE_VARIABLE[0]).option("operatorId", operator)
     try:
         return list(source.load(checkpoint).collect())
     except Exception as error:

@@ -15,7 +15,8 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from sash.engine.arrow_bytes import batch_of_bytes
 from sash.errors import InvalidInput, InvalidState, SashError
-from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Live, RejectedRows, Step, Work, is_count
+from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Bucket, RejectedRows, Work
+from sash.spark.state.micro_batch import MicroBatch, is_count
 from sash.spark.state.snapshot_log import Head, SnapshotLog
 from sash.spark.wire.answers import answer_schema
 from sash.spark.wire.stream_lines import FAR, LINE, piece_columns
@@ -27,7 +28,7 @@ _BATCH = 65_536  # results in one row of the answer
 
 
 class BucketProcessor(StatefulProcessor):
-    """The engine under Spark's state: memory from the journal, a micro-batch pushed, and written down."""
+    """Read a bucket from Spark's state, push a micro-batch, and write it to the log."""
 
     def __init__(
         self, work: Work, stream: str, buckets: int, held_bytes: int, has_far: bool = False, flushes: bool = False
@@ -38,14 +39,14 @@ class BucketProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
-        self._journal = SnapshotLog(handle, self._work, self._stream, self._buckets, self._held_bytes)
+        self._log = SnapshotLog(handle, self._work, self._stream, self._buckets, self._held_bytes)
         self._had_rows: set[int] = set()
         self._noted: dict[int, int] = {}  # lines from before the stream began, by bucket
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
         (bucket,) = key
         number = self._noted.get(bucket, 0)
-        self._journal.note(number, [initialState[name] for name in LINE])
+        self._log.note(number, [initialState[name] for name in LINE])
         self._noted[bucket] = number + 1
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:
@@ -55,14 +56,14 @@ class BucketProcessor(StatefulProcessor):
         self._had_rows.add(bucket)
         if self._flushes:  # due in the next micro-batch, with rows or without
             self._handle.registerTimer(max(timerValues.getCurrentWatermarkInMs(), 0) + 1)
-        yield from self._without_traceback(lambda: self._pushed(bucket, rows))
+        yield from self._without_traceback(lambda: self._push(bucket, rows))
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
     ) -> Iterator[Any]:
         (bucket,) = key
         if bucket not in self._had_rows:  # a micro-batch without rows: there are no more
-            yield from self._without_traceback(lambda: self._ended(bucket))
+            yield from self._without_traceback(lambda: self._end(bucket))
 
     def close(self) -> None:
         freeze_loaded()
@@ -76,48 +77,50 @@ class BucketProcessor(StatefulProcessor):
         except SashError as error:
             raise error.with_traceback(None) from None
 
-    def _pushed(self, bucket: int, rows: Iterable[Any]) -> Iterable[Row]:
-        live, head, is_changed = self._journal.memory(bucket)
-        steps, gone = [], NONE_REJECTED
-        before = [] if head.version else [self._line(line) for line in self._journal.noted()]
-        if before:
-            step, far = self._step(before)
-            live.push(step)  # what ended before the stream began is not sent
-            steps, gone = [step], _with_far(live.late, far)
-        step, far = self._step(rows)
-        return self._answered(bucket, live, head, [*steps, step], is_changed, gone, far)
+    def _push(self, number: int, rows: Iterable[Any]) -> Iterable[Row]:
+        bucket, head, is_changed = self._log.read(number)
+        batches, rejected = [], NONE_REJECTED
+        initial = [] if head.version else [self._line(line) for line in self._log.noted()]
+        if initial:
+            batch, far = self._batch(initial)
+            bucket.replay(batch)  # windows that ended before the stream began are not sent
+            batches, rejected = [batch], _with_far(bucket.rejected, far)
+        batch, far = self._batch(rows)
+        return self._answer(number, bucket, head, [*batches, batch], is_changed, rejected, far)
 
-    def _ended(self, bucket: int) -> Iterable[Row]:
-        live, head, is_changed = self._journal.memory(bucket)
-        step = Step(self._work.schema.empty_table(), None, is_end=True)
-        return self._answered(bucket, live, head, [step], is_changed, NONE_REJECTED, None)
+    def _end(self, number: int) -> Iterable[Row]:
+        bucket, head, is_changed = self._log.read(number)
+        batch = MicroBatch(self._work.schema.empty_table(), None, is_end=True)
+        return self._answer(number, bucket, head, [batch], is_changed, NONE_REJECTED, None)
 
-    def _answered(
+    def _answer(
         self,
-        bucket: int,
-        live: Live,
+        number: int,
+        bucket: Bucket,
         head: Head,
-        steps: list[Step],
+        batches: list[MicroBatch],
         is_changed: bool,
-        gone: RejectedRows,
+        rejected: RejectedRows,
         far: pa.Table | None,
     ) -> Iterable[Row]:
-        step = steps[-1]
-        combines = live.combines
-        results = live.push(step)
-        late = _joined(gone, _with_far(live.late, far))
-        self._journal.write(bucket, live, head, [each.kept(self._work.kept) for each in steps], is_changed)
-        figures = live.figures()
+        """Push the last micro-batch, write all of them to the log, and return results and figures."""
+        batch = batches[-1]
+        combines = bucket.combines
+        results = bucket.push(batch)
+        rejected = rejected.and_more(_with_far(bucket.rejected, far))
+        logged = [each.with_columns(self._work.logged_columns) for each in batches]
+        self._log.write(number, bucket, head, logged, is_changed)
+        figures = bucket.figures()
         figures |= {
-            "combines": live.combines - combines,
-            "rows": step.rows.num_rows + step.far,
-            "late": len(late),
-            "late_rows": live.late_rows,
+            "combines": bucket.combines - combines,
+            "rows": batch.rows.num_rows + batch.far_rows,
+            "late": len(rejected),
+            "late_rows": bucket.rejected_count,
             "results": results.num_rows,
-            "state_bytes": live.nbytes,
-            "written_bytes": self._journal.written,
+            "state_bytes": bucket.nbytes,
+            "written_bytes": self._log.written_bytes,
         }
-        return self._rows(self._work.sent(results, late), figures)
+        return self._rows(self._work.output(results, rejected), figures)
 
     def _rows(self, results: pa.Table, figures: dict[str, Any]) -> list[Row]:
         batches = [each for each in results.combine_chunks().to_batches(max_chunksize=_BATCH) if each.num_rows]
@@ -139,7 +142,7 @@ class BucketProcessor(StatefulProcessor):
             batch_of_bytes(found["piece"], self._pieces)
         return found
 
-    def _step(self, rows: Iterable[Any]) -> tuple[Step, pa.Table | None]:
+    def _batch(self, rows: Iterable[Any]) -> tuple[MicroBatch, pa.Table | None]:
         """Rows as the map tasks had them, one task after the other; those that are too far ahead apart."""
         lines = sorted(rows, key=lambda line: (line["task"], line["number"]))
         known = [line["newest"] for line in lines if line["newest"] is not None]
@@ -155,17 +158,10 @@ class BucketProcessor(StatefulProcessor):
             table = table.drop_columns([FAR])
             far = table.filter(is_far)
             table = table.filter(pc.invert(is_far))
-        return Step(table, max(known, default=None), 0 if far is None else far.num_rows), far
+        return MicroBatch(table, max(known, default=None), 0 if far is None else far.num_rows), far
 
 
-def _with_far(late: RejectedRows, far: pa.Table | None) -> RejectedRows:
+def _with_far(rejected: RejectedRows, far: pa.Table | None) -> RejectedRows:
     if far is None:
-        return late
-    return _joined(late, RejectedRows(far, pa.array([TOO_FAR] * far.num_rows, pa.string())))
-
-
-def _joined(one: RejectedRows, other: RejectedRows) -> RejectedRows:
-    if not len(one) or not len(other):
-        return one if len(one) else other
-    rows = pa.concat_tables([one.rows.select(other.rows.schema.names), other.rows])
-    return RejectedRows(rows, pa.concat_arrays([one.reasons, other.reasons]))
+        return rejected
+    return rejected.and_more(RejectedRows(far, pa.array([TOO_FAR] * far.num_rows, pa.string())))

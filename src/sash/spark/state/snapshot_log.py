@@ -1,19 +1,19 @@
-"""The state of a bucket in Spark's state store: a base, and the micro-batches since.
+"""The state of a bucket in Spark's state store: a snapshot, and a log of the micro-batches since.
 
-Idea      Live work is a function of what it was given, so a micro-batch is written down as what it brought, not as
-          what it changed: state written per micro-batch does not grow with the window. When the micro-batches since the
-          base weigh more than the memory itself, the memory is written as a new base and they are dropped.
-Picture     head 0                    nonce, (version, base version, …)
-            base 0 | 1 | …            the memory after micro-batch `base version`, in parts
-            step b+1 | … | version    nonce, (rows, newest)
-            before 0 | 1 | …          lines from before the stream began, until its first micro-batch takes them up
-Keeps     J1  the memory at `version` is the base, given the steps b+1 … version in order
-          J2  the steps of every micro-batch have a nonce of their own, and the head that of the last: two memories of
-              one version and nonce are the same, whichever worker and attempt made them
-          J3  steps weigh at most `_HEAVY` times the memory, or a step and a base have just been written
+Idea      A bucket is deterministic, so the log holds what each micro-batch brought, not what it changed: the bytes
+          written per micro-batch do not grow with the window. When the log is larger than the state itself, a new
+          snapshot is written and the log is emptied.
+Picture     head 0                     nonce, (version, version of the snapshot, …)
+            snapshot 0 | 1 | …         the state after micro-batch s, in parts
+            log s+1 | … | version      nonce, (rows, newest)
+            initial 0 | 1 | …          pieces of the rows before the stream, until its first micro-batch
+Keeps     L1  the state at `version` is the snapshot, after a replay of the log entries s+1 … version in order
+          L2  the log entries of every micro-batch have their own nonce, and the head has that of the last: two states
+              with one version and nonce are equal, whichever worker and attempt made them
+          L3  the log has at most `_LOG_RATIO` times the bytes of a snapshot, or one micro-batch more
 
-A worker keeps the memory of its buckets from one micro-batch to the next. One that missed some takes up the steps
-since; one whose nonce is not in the journal was part of an attempt that failed, and is dropped.
+A worker holds its buckets from one micro-batch to the next. A worker that missed micro-batches replays them. A bucket
+whose nonce is not in the log belongs to an attempt that failed, and is dropped.
 """
 
 import uuid
@@ -26,59 +26,62 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from sash.errors import InvalidState
-from sash.spark.state.bucket import Live, Step, Work, is_count
+from sash.spark.state.bucket import Bucket, Work
+from sash.spark.state.micro_batch import MicroBatch, is_count
 from sash.swag.saved import pack, unpack
 
-__all__ = ["BASE", "BEFORE", "HEAD", "JOURNAL", "STEP", "Head", "SnapshotLog", "noted_line", "packed_line"]
+__all__ = ["HEAD", "INITIAL", "LOG", "SNAPSHOT", "STATE_VARIABLE", "Head", "SnapshotLog", "noted_line", "packed_line"]
 
-_PART = 4 << 20  # bytes of a base in one entry of the store
-_HEAVY = 2
-_LIGHT = 1 << 16  # steps below it are no reason to write a base
-_MOST = 1 << 20  # parts, micro-batches since a base, or buckets: whoever claims more is not to be followed
+_PART_BYTES = 4 << 20  # bytes of a snapshot in one entry of the store
+_LOG_RATIO = 2
+_SMALL_LOG_BYTES = 1 << 16  # a smaller log is never a reason for a snapshot
+_MOST = 1 << 20  # parts, log entries, or buckets: a head with more is damaged
 
-# One map for all of it: each variable costs Spark 9 to 23 ms in every task of every micro-batch. And the schemas as
-# they are: a text would be sent to Spark to be read.
-JOURNAL = (
-    "journal",
+# One map for everything: each state variable costs Spark 9 to 23 ms in every task of every micro-batch. The schemas are
+# objects: Spark would have to parse a text.
+STATE_VARIABLE = (
+    "snapshot_log",
     StructType().add("kind", StringType()).add("number", LongType()),
     StructType().add("nonce", BinaryType()).add("data", BinaryType()),
 )
-HEAD, BASE, STEP, BEFORE = "head", "base", "step", "before"
-_HEAD, _BEFORE = b"SASHHED\0", b"SASHBFR\0"
+HEAD, SNAPSHOT, LOG, INITIAL = "head", "snapshot", "log", "initial"
+_HEAD, _INITIAL = b"SASHHED\0", b"SASHINI\0"
 
 
 @dataclass(frozen=True)
 class Head:
+    """What the entries of a bucket are."""
+
     version: int
     nonce: bytes
-    base: int  # the version of the base
-    parts: int
-    steps_bytes: int  # of the steps since
+    snapshot: int  # the version of the snapshot
+    parts: int  # of the snapshot
+    log_bytes: int
     buckets: int
 
-    def packed(self) -> bytes:
-        return pack((self.version, self.base, self.parts, self.steps_bytes, self.buckets), _HEAD)
+    def to_bytes(self) -> bytes:
+        return pack((self.version, self.snapshot, self.parts, self.log_bytes, self.buckets), _HEAD)
 
     @classmethod
-    def unpacked(cls, nonce: bytes, data: bytes) -> "Head":
-        content = unpack(data, _HEAD, "journal")
+    def from_bytes(cls, nonce: bytes, data: bytes) -> "Head":
+        content = unpack(data, _HEAD, "head")
         if not isinstance(content, tuple) or len(content) != 5 or not all(is_count(each) for each in content):
-            raise InvalidState.damaged("its head does not count what it should")
-        version, base, parts, steps_bytes, buckets = content
-        if not base <= version <= base + _MOST or not parts <= _MOST or buckets > _MOST:
-            raise InvalidState.damaged("its head counts more than there can be")
-        return cls(version, nonce, base, parts, steps_bytes, buckets)
+            raise InvalidState.damaged("the counts of its head are not counts")
+        version, snapshot, parts, log_bytes, buckets = content
+        if not snapshot <= version <= snapshot + _MOST or not parts <= _MOST or buckets > _MOST:
+            raise InvalidState.damaged("the counts of its head are too large")
+        return cls(version, nonce, snapshot, parts, log_bytes, buckets)
 
 
 def packed_line(line: Sequence[Any]) -> bytes:
     """A line from before the stream, to be kept."""
     *told, piece = line
-    return pack((*told, bytes(piece)), _BEFORE)
+    return pack((*told, bytes(piece)), _INITIAL)
 
 
 def noted_line(data: bytes) -> tuple[Any, ...]:
     """A line that was kept."""
-    line = unpack(data, _BEFORE, "journal")
+    line = unpack(data, _INITIAL, "journal")
     if not isinstance(line, tuple):
         raise InvalidState.damaged("a line from before the stream is none")
     return line
@@ -86,66 +89,65 @@ def noted_line(data: bytes) -> tuple[Any, ...]:
 
 @dataclass
 class _Held:
-    """The memory of a bucket in this worker."""
+    """A bucket in the memory of this worker."""
 
     version: int
     nonce: bytes
-    live: Live
+    bucket: Bucket
 
 
-# By stream and bucket; the one that was not used for the longest time goes first.
+# By stream and number of the bucket. The one that was not used for the longest time is dropped first.
 _HELD: OrderedDict[tuple[str, int], _Held] = OrderedDict()
 
 
 class SnapshotLog:
-    """The state store of one task, bucket after bucket."""
+    """The state store of one task, bucket by bucket."""
 
     def __init__(self, handle: StatefulProcessorHandle, work: Work, stream: str, buckets: int, held_bytes: int) -> None:
-        self._entries = handle.getMapState(*JOURNAL)
+        self._entries = handle.getMapState(*STATE_VARIABLE)
         self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
-        self.written = 0  # bytes, of the last micro-batch
+        self.written_bytes = 0  # by the last micro-batch
 
-    def memory(self, bucket: int) -> tuple[Live, Head, bool]:
-        """What a bucket remembers, its head, and whether its queries have changed since the last micro-batch."""
+    def read(self, number: int) -> tuple[Bucket, Head, bool]:
+        """Return a bucket, its head, and whether its queries have changed since the last micro-batch."""
         found = self._entry(HEAD, 0)
         if found is None:
-            live = self._work.fresh()
-            return live, Head(0, b"", 0, self._write_base(live.saved()), 0, self._buckets), False
-        head = Head.unpacked(*found)
+            bucket = self._work.new_bucket()
+            return bucket, Head(0, b"", 0, self._write_snapshot(bucket.snapshot()), 0, self._buckets), False
+        head = Head.from_bytes(*found)
         if head.buckets != self._buckets:
             raise InvalidState.partitions(head.buckets, self._buckets)
-        held = _HELD.pop((self._stream, bucket), None)
+        held = _HELD.pop((self._stream, number), None)
         if held is not None and self._catch_up(held, head):
-            return held.live, head, False
-        parts = [self._part(part) for part in range(head.parts)]
-        live = self._work.restored(b"".join(parts))
-        for version in range(head.base + 1, head.version + 1):
-            self._again(live, self._step(version)[1])
-        return live, head, self._work.caught_up(live)
+            return held.bucket, head, False
+        parts = [self._snapshot_part(part) for part in range(head.parts)]
+        bucket = self._work.restore(b"".join(parts))
+        self._replay(bucket, head.snapshot, head.version)
+        return bucket, head, self._work.update_queries(bucket)
 
     def _catch_up(self, held: _Held, head: Head) -> bool:
-        """Take up the micro-batches that another worker had; whether there were none it did not have in common."""
+        """Replay the micro-batches that other workers had; return False if the bucket is of a failed attempt."""
         if held.nonce == head.nonce:
             return True
-        if not head.base < held.version < head.version or self._step(held.version)[0] != held.nonce:
+        if not head.snapshot < held.version < head.version or self._log_entry(held.version)[0] != held.nonce:
             return False
-        for version in range(held.version + 1, head.version + 1):
-            self._again(held.live, self._step(version)[1])
+        self._replay(held.bucket, held.version, head.version)
         return True
 
-    def _again(self, live: Live, data: bytes) -> None:
-        live.push(Step.unpacked(data, live.measure))
+    def _replay(self, bucket: Bucket, after: int, until: int) -> None:
+        for version in range(after + 1, until + 1):
+            bucket.replay(MicroBatch.from_bytes(self._log_entry(version)[1], bucket.measure))
 
-    def _part(self, part: int) -> bytes:
-        found = self._entry(BASE, part)
+    def _snapshot_part(self, part: int) -> bytes:
+        found = self._entry(SNAPSHOT, part)
         if found is None:
-            raise InvalidState.damaged(f"part {part} of its base is missing")
+            raise InvalidState.damaged(f"part {part} of its snapshot is missing")
         return found[1]
 
-    def _step(self, version: int) -> tuple[bytes, bytes]:
-        found = self._entry(STEP, version)
+    def _log_entry(self, version: int) -> tuple[bytes, bytes]:
+        found = self._entry(LOG, version)
         if found is None:
-            raise InvalidState.damaged(f"micro-batch {version} of its journal is missing")
+            raise InvalidState.damaged(f"micro-batch {version} of its log is missing")
         return found
 
     def _entry(self, kind: str, number: int) -> tuple[bytes, bytes] | None:
@@ -154,55 +156,56 @@ class SnapshotLog:
 
     def note(self, number: int, line: Sequence[Any]) -> None:
         """Keep a line from before the stream: Spark tells it in the first micro-batch only, and rows may come later."""
-        self._write(BEFORE, number, b"", packed_line(line))
+        self._write(INITIAL, number, b"", packed_line(line))
 
     def noted(self) -> list[tuple[Any, ...]]:
         """The lines from before the stream began, which are forgotten now."""
         lines: list[tuple[Any, ...]] = []
-        while (found := self._entry(BEFORE, len(lines))) is not None:
+        while (found := self._entry(INITIAL, len(lines))) is not None:
             lines.append(noted_line(found[1]))
-            self._entries.removeKey((BEFORE, len(lines) - 1))
+            self._entries.removeKey((INITIAL, len(lines) - 1))
         return lines
 
     def _write(self, kind: str, number: int, nonce: bytes, data: bytes) -> None:
         self._entries.updateValue((kind, number), (nonce, data))
 
-    def write(self, bucket: int, live: Live, head: Head, steps: list[Step], is_changed: bool) -> None:
-        """Write down what a micro-batch brought, or what is remembered if that is less."""
+    def write(self, number: int, bucket: Bucket, head: Head, batches: list[MicroBatch], is_changed: bool) -> None:
+        """Add micro-batches that the bucket has had to the log, or write a snapshot if that is less."""
         nonce = uuid.uuid4().bytes
-        version = head.version + len(steps)
-        self.written = 0
-        if is_changed or head.steps_bytes + sum(each.rows.nbytes for each in steps) > self._most(live):
-            parts = self._write_base(live.saved(), head)
+        version = head.version + len(batches)
+        self.written_bytes = 0
+        if is_changed or head.log_bytes + sum(batch.rows.nbytes for batch in batches) > _most_log_bytes(bucket):
+            parts = self._write_snapshot(bucket.snapshot(), head)
             new = Head(version, nonce, version, parts, 0, self._buckets)
         else:
-            for number, step in enumerate(steps, head.version + 1):
-                data = step.packed()
-                self._write(STEP, number, nonce, data)
-                self.written += len(data)
-            new = replace(head, version=version, nonce=nonce, steps_bytes=head.steps_bytes + self.written)
-        self._write(HEAD, 0, nonce, new.packed())
-        self._hold(bucket, _Held(version, nonce, live))
+            for entry, batch in enumerate(batches, head.version + 1):
+                data = batch.to_bytes()
+                self._write(LOG, entry, nonce, data)
+                self.written_bytes += len(data)
+            new = replace(head, version=version, nonce=nonce, log_bytes=head.log_bytes + self.written_bytes)
+        self._write(HEAD, 0, nonce, new.to_bytes())
+        self._hold(number, _Held(version, nonce, bucket))
 
-    def _most(self, live: Live) -> int:
-        return max(_HEAVY * live.weight, _LIGHT)
-
-    def _write_base(self, saved: bytes, old: Head | None = None) -> int:
-        """The memory as a new base, in parts; what it takes the place of is dropped."""
-        parts = [saved[at : at + _PART] for at in range(0, len(saved), _PART)]
+    def _write_snapshot(self, snapshot: bytes, old: Head | None = None) -> int:
+        """Write a snapshot in parts and return their number; remove the old parts and the log."""
+        parts = [snapshot[at : at + _PART_BYTES] for at in range(0, len(snapshot), _PART_BYTES)]
         for number, part in enumerate(parts):
-            self._write(BASE, number, b"", part)
+            self._write(SNAPSHOT, number, b"", part)
         if old is not None:
             for number in range(len(parts), old.parts):
-                self._entries.removeKey((BASE, number))
-            for version in range(old.base + 1, old.version + 1):
-                self._entries.removeKey((STEP, version))
-        self.written += len(saved)
+                self._entries.removeKey((SNAPSHOT, number))
+            for version in range(old.snapshot + 1, old.version + 1):
+                self._entries.removeKey((LOG, version))
+        self.written_bytes += len(snapshot)
         return len(parts)
 
-    def _hold(self, bucket: int, held: _Held) -> None:
-        _HELD[self._stream, bucket] = held
-        weight = sum(each.live.nbytes for each in _HELD.values())
-        while weight > self._held_bytes and len(_HELD) > 1:
-            _, gone = _HELD.popitem(last=False)
-            weight -= gone.live.nbytes
+    def _hold(self, number: int, held: _Held) -> None:
+        _HELD[self._stream, number] = held
+        nbytes = sum(each.bucket.nbytes for each in _HELD.values())
+        while nbytes > self._held_bytes and len(_HELD) > 1:
+            _, dropped = _HELD.popitem(last=False)
+            nbytes -= dropped.bucket.nbytes
+
+
+def _most_log_bytes(bucket: Bucket) -> int:
+    return max(_LOG_RATIO * bucket.snapshot_nbytes, _SMALL_LOG_BYTES)

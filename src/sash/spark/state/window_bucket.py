@@ -1,0 +1,211 @@
+"""Windows of queries over the rows of a bucket."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.inspection import next_end, open_count
+from sash.engine.results import arrow_of
+from sash.engine.saving import load as load_stream
+from sash.engine.saving import windows_only
+from sash.engine.state import State
+from sash.engine.stream import Stream
+from sash.engine.tables import read_rows
+from sash.errors import InvalidAggregate, InvalidState, InvalidWindow
+from sash.plan.plan import Options, Plan
+from sash.plan.query import Query
+from sash.slicing.runs import Runs
+from sash.spark.state.bucket import (
+    BUCKET_MAGIC,
+    NONE_REJECTED,
+    Bucket,
+    RejectedRows,
+    Work,
+    head_of,
+    known_position,
+    rejected_rows,
+    with_more_rows,
+)
+from sash.spark.state.micro_batch import MicroBatch, with_parts
+from sash.spark.wire.recipe import Recipe
+from sash.spark.wire.results import written
+from sash.spark.worker.failing_rows import with_failing_rows
+from sash.swag.saved import pack, unpack
+from sash.windows.measure import Measure
+
+__all__ = ["WindowBucket", "WindowWork", "read_windows"]
+
+# Options as users know them.
+_PUBLIC_NAMES = {"delay": "watermark", "lateness": "allowed_lateness"}
+
+
+class WindowBucket(Bucket):
+    """A stream of the engine, whose watermark follows the newest position in any bucket."""
+
+    def __init__(self, stream: Stream, newest: Any, rejected_count: int = 0) -> None:
+        self.stream, self.newest, self.rejected_count = stream, newest, rejected_count
+        self.measure = self.plan.measure
+        self.has_dropped_queries = False  # since the snapshot
+        self.rejected = NONE_REJECTED
+
+    def push(self, batch: MicroBatch) -> pa.Table:
+        plan, rows = self.plan, batch.rows
+        if batch.newest is not None:
+            self.newest = max(self.newest, batch.newest)
+        try:
+            results = self.stream.advance(
+                rows if rows.num_rows else {}, np.inf if batch.is_end else None, newest=self.newest
+            )
+        except (InvalidAggregate, InvalidWindow):
+            for given in (rows, self._waiting_rows()):
+                with_failing_rows(self._push_alone, given, plan.options.by, plan.options.on)
+            raise
+        self.rejected = rejected_rows(self.stream.late(), plan.options.on, plan.measure)
+        self.rejected_count += len(self.rejected) + batch.far_rows
+        return results
+
+    def replay(self, batch: MicroBatch) -> None:
+        self.push(batch)
+
+    def _push_alone(self, rows: pa.Table) -> pa.Table:
+        """Push rows into an empty stream, to find those that a user's function fails for."""
+        return Stream.of(self.plan).push(rows if rows.num_rows else {}, watermark=np.inf)
+
+    def _waiting_rows(self) -> pa.Table:
+        """Return the rows that wait for their order, with the columns that the state keeps."""
+        plan, waiting = self.plan, self.state.waiting
+        columns = dict(zip(plan.options.by, self.state.keys.columns(waiting.slots), strict=True))
+        columns[plan.options.on] = plan.measure.to_arrow(waiting.positions)
+        for name, (data, valid) in waiting.columns.items():
+            columns[name] = arrow_of(data.tolist() if data.dtype == object else data, valid, plan.columns[name].arrow)
+        return pa.table(columns)
+
+    def snapshot(self) -> bytes:
+        content = {"newest": self.newest, "rejected": self.rejected_count, "stream": self.stream.save()}
+        return pack(content, BUCKET_MAGIC)
+
+    @property
+    def plan(self) -> Plan:
+        assert self.stream.plan is not None
+        return self.stream.plan
+
+    @property
+    def state(self) -> State:
+        assert self.stream.state is not None
+        return self.stream.state
+
+    @property
+    def watermark(self) -> Any:
+        return self.state.watermark
+
+    @property
+    def nbytes(self) -> int:
+        return self.stream.state_bytes
+
+    @property
+    def snapshot_nbytes(self) -> int:
+        runs = sum(each.nbytes for each in self.state.partials if isinstance(each, Runs))
+        return self.state.weight(self.plan) + runs
+
+    def figures(self) -> dict[str, Any]:
+        plan, state = self.plan, self.state
+        return {
+            "watermark": known_position(state.watermark, plan.measure),
+            "newest": known_position(self.newest, plan.measure),
+            "slices": state.slices.used + len(state.waiting),
+            "keys": len(state.keys),
+            "open_windows": open_count(plan, state),
+            "next_end": next_end(plan, state),
+        }
+
+    @property
+    def combines(self) -> int:
+        return self.stream.combines
+
+
+@dataclass(frozen=True)
+class WindowWork(Work):
+    """Windows of queries."""
+
+    recipe: Recipe
+    schema: pa.Schema
+    results: pa.Schema
+    keeps_late: bool
+
+    @property
+    def measure(self) -> Measure:
+        return read_rows(self.recipe.schema.empty_table()).measure(self.recipe.options.on)
+
+    @property
+    def logged_columns(self) -> list[str]:
+        return list(self.recipe.schema.names)
+
+    def new_bucket(self) -> WindowBucket:
+        plan = self.recipe.plan()
+        stream = Stream.of(plan, None, self.recipe.queries, self.recipe.types(), late="keep")
+        return WindowBucket(stream, plan.measure.lowest)
+
+    def restore(self, snapshot: bytes) -> WindowBucket:
+        content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected", "stream")
+        saved = load_stream(content["stream"])
+        _check_options(saved.options, self.recipe.options)
+        names = [name for name, _ in saved.queries]
+        common = [query for query in self.recipe.queries if query.name in names]
+        if not common:
+            raise InvalidState.other_queries(names, [query.name for query in self.recipe.queries])
+        stream = Stream.restore(content["stream"], common)
+        if stream.plan is None:
+            raise InvalidState.damaged("it has no state")
+        bucket = WindowBucket(stream, *head_of(content, stream.plan.measure, "newest"))
+        bucket.has_dropped_queries = len(common) < len(names)
+        return bucket
+
+    def update_queries(self, bucket: Bucket) -> bool:
+        assert isinstance(bucket, WindowBucket)
+        known = {query.name for query in bucket.stream.queries}
+        new = [query for query in self.recipe.queries if query.name not in known]
+        if new:
+            bucket.stream.learn(self.recipe.types())
+        for query in new:
+            bucket.stream.add(query)
+        return bool(new) or bucket.has_dropped_queries
+
+    def output(self, results: pa.Table, rejected: RejectedRows) -> pa.Table:
+        if not self.keeps_late:
+            return written(results, self.results)
+        table = results
+        for name in ("late_row", "late_reason"):
+            table = table.append_column(name, pa.nulls(results.num_rows, self.results.field(name).type))
+        table = written(table, self.results)
+        if not len(rejected):
+            return table
+        rows = rejected.rows.select(self.schema.names).combine_chunks()
+        row = pa.StructArray.from_arrays(
+            [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in rows.columns],
+            names=self.schema.names,
+        )
+        count = len(rejected)
+        columns: dict[str, Any] = {name: rows.column(name) for name in self.recipe.options.by}
+        columns |= {"query": pa.repeat(pa.scalar("_late"), count), "late_row": row, "late_reason": rejected.reasons}
+        return with_more_rows(table, columns, count)
+
+
+def _check_options(saved: Options, given: Options) -> None:
+    pairs = [(field.name, getattr(saved, field.name), getattr(given, field.name)) for field in fields(Options)]
+    differences = [(_PUBLIC_NAMES.get(name, name), old, new) for name, old, new in pairs if old != new]
+    if differences:
+        raise InvalidState.options(differences)
+
+
+def read_windows(snapshot: bytes, queries: Sequence[Query] = ()) -> tuple[WindowBucket, list[tuple[str, str]]]:
+    """Return the bucket of a snapshot without its aggregates, to look at, and the names and texts of its queries."""
+    content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected")
+    if "stream" not in content:
+        raise InvalidState.other("frames", "sash.rolling", "windows, which sash.state shows")
+    saved = load_stream(content["stream"])
+    plan, state = windows_only(saved, queries)
+    bucket = WindowBucket(Stream.of(plan, state, late="keep"), *head_of(content, plan.measure, "newest"))
+    return bucket, saved.queries
