@@ -1,4 +1,4 @@
-"""What Spark's state store holds of a stream: the snapshot of a bucket, its log, and lines from before the stream."""
+"""What Spark's state store holds of a stream: the snapshot of a bucket, its log, and rows from before the stream."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,9 @@ from sash.spark.state.bucket import Bucket
 from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.processor import BucketProcessor
-from sash.spark.state.snapshot_log import Head, noted_line, packed_line
+from sash.spark.state.snapshot_log import Head, initial_entry, initial_piece
 from sash.spark.state.window_bucket import WindowWork
+from sash.spark.wire.pieces import Piece
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from tests.campaigns.subjects import Subject, rows_at
@@ -47,7 +48,7 @@ def _work_of_frames() -> FrameWork:
 
 
 def _bucket(name: str, work: WindowWork | FrameWork) -> list[Subject]:
-    """The snapshot of a bucket, a micro-batch in its log, and a line from before the stream."""
+    """The snapshot of a bucket, a micro-batch in its log, and rows from before the stream."""
     live = work.new_bucket()
     for push in range(4):
         live.push(MicroBatch(_table([20 * push + (k * 7) % 26 for k in range(20)]), 20 * push + 25))
@@ -67,16 +68,16 @@ def _bucket(name: str, work: WindowWork | FrameWork) -> list[Subject]:
         fresh.push(restored)
         go_on(fresh)
 
-    line = packed_line((3, 0, 30, 29, batch.serialize().to_pybytes()))
+    piece = Piece(0, 3, 0, 30, None, 29, batch.serialize())
     return [
         Subject(f"bucket of {name}", live.snapshot(), work.restore, go_on),
         Subject(
             f"micro-batch of {name}", step.to_bytes(), lambda blob: MicroBatch.from_bytes(blob, work.measure), again
         ),
         Subject(
-            f"line of {name}",
-            line,
-            lambda blob: processor._line(noted_line(blob)),
+            f"initial rows of {name}",
+            initial_entry(piece),
+            lambda blob: initial_piece(blob, work.measure, SCHEMA),
             lambda restored: again(processor._batch([restored])[0]),
         ),
     ]

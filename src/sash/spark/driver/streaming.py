@@ -34,8 +34,8 @@ from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.answers import FIGURES, OBSERVED, answer_schema
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.budget import BUDGET, Budget
+from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import as_results
-from sash.spark.wire.stream_lines import sent_schema
 from sash.spark.worker.stream_tasks import OpenTask, SendTask
 from sash.spark.worker.task import as_function
 from sash.windows.duration import Duration
@@ -253,7 +253,7 @@ def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
         # A time without a zone, and a date, is what a clock on the wall shows.
         has_zone = rows.schema[task.on].dataType == TimestampType()
         plain = plain.withColumn("_now", F.current_timestamp() if has_zone else F.localtimestamp())
-    return plain.mapInArrow(as_function(task), spark_schema(sent_schema(measure), "pieces"))
+    return plain.mapInArrow(as_function(task), spark_schema(piece_schema(measure), "pieces"))
 
 
 def _pulse(sent: DataFrame) -> DataFrame:

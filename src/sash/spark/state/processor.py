@@ -13,13 +13,12 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from sash.engine.arrow_bytes import batch_of_bytes
-from sash.errors import InvalidInput, InvalidState, SashError
+from sash.errors import InvalidInput, SashError
 from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Bucket, RejectedRows, Work
-from sash.spark.state.micro_batch import MicroBatch, is_count
+from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.snapshot_log import Head, SnapshotLog
 from sash.spark.wire.answers import answer_schema
-from sash.spark.wire.stream_lines import FAR, LINE, piece_columns
+from sash.spark.wire.pieces import FAR, Piece, rows_schema, unpack_row
 from sash.spark.worker.worker_gc import freeze_loaded
 
 __all__ = ["BucketProcessor"]
@@ -34,20 +33,20 @@ class BucketProcessor(StatefulProcessor):
         self, work: Work, stream: str, buckets: int, held_bytes: int, has_far: bool = False, flushes: bool = False
     ) -> None:
         self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
-        self._pieces = piece_columns(work.schema, has_far)
+        self._rows_schema = rows_schema(work.schema, has_far)
         self._has_far, self._flushes = has_far, flushes
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
         self._log = SnapshotLog(handle, self._work, self._stream, self._buckets, self._held_bytes)
         self._had_rows: set[int] = set()
-        self._noted: dict[int, int] = {}  # lines from before the stream began, by bucket
+        self._initial: dict[int, int] = {}  # the number of pieces from before the stream, by bucket
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
         (bucket,) = key
-        number = self._noted.get(bucket, 0)
-        self._log.note(number, [initialState[name] for name in LINE])
-        self._noted[bucket] = number + 1
+        number = self._initial.get(bucket, 0)
+        self._log.write_initial(number, unpack_row(initialState))
+        self._initial[bucket] = number + 1
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:
         (bucket,) = key
@@ -80,12 +79,12 @@ class BucketProcessor(StatefulProcessor):
     def _push(self, number: int, rows: Iterable[Any]) -> Iterable[Row]:
         bucket, head, is_changed = self._log.read(number)
         batches, rejected = [], NONE_REJECTED
-        initial = [] if head.version else [self._line(line) for line in self._log.noted()]
+        initial = [] if head.version else self._log.take_initial(self._rows_schema)
         if initial:
             batch, far = self._batch(initial)
             bucket.replay(batch)  # windows that ended before the stream began are not sent
             batches, rejected = [batch], _with_far(bucket.rejected, far)
-        batch, far = self._batch(rows)
+        batch, far = self._batch(map(unpack_row, rows))
         return self._answer(number, bucket, head, [*batches, batch], is_changed, rejected, far)
 
     def _end(self, number: int) -> Iterable[Row]:
@@ -130,28 +129,12 @@ class BucketProcessor(StatefulProcessor):
         lines = [{**nothing, **figures, "data": data[0]}, *({**nothing, "data": each} for each in data[1:])]
         return [Row(**{name: line[name] for name in names}) for line in lines]
 
-    def _line(self, line: tuple[Any, ...]) -> dict[str, Any]:
-        """A line that was noted, if it is one that a map task can have sent."""
-        found = dict(zip(LINE, line, strict=False))
-        numbers = [found.get(name) for name in ("task", "number")]  # of tasks before the stream they are negative
-        if len(line) != len(LINE) or not all(type(each) is int for each in numbers) or not is_count(found["rows"]):
-            raise InvalidState.damaged("a line from before the stream does not count what it should")
-        if found["newest"] is not None and not self._work.measure.holds(found["newest"]):
-            raise InvalidState.damaged("a line from before the stream has no position")
-        if found["rows"]:
-            batch_of_bytes(found["piece"], self._pieces)
-        return found
-
-    def _batch(self, rows: Iterable[Any]) -> tuple[MicroBatch, pa.Table | None]:
-        """Rows as the map tasks had them, one task after the other; those that are too far ahead apart."""
-        lines = sorted(rows, key=lambda line: (line["task"], line["number"]))
-        known = [line["newest"] for line in lines if line["newest"] is not None]
-        tables = [
-            pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(line["piece"]), self._pieces)])
-            for line in lines
-            if line["rows"]
-        ]
-        table = pa.concat_tables([self._pieces.empty_table(), *tables])
+    def _batch(self, pieces: Iterable[Piece]) -> tuple[MicroBatch, pa.Table | None]:
+        """Return the rows of a micro-batch in the order of their map tasks, and apart those beyond max_future."""
+        pieces = sorted(pieces, key=lambda piece: (piece.task, piece.number))
+        known = [piece.newest for piece in pieces if piece.newest is not None]
+        schema = self._rows_schema
+        table = pa.concat_tables([schema.empty_table(), *(piece.table(schema) for piece in pieces if piece.rows)])
         far = None
         if self._has_far:
             is_far = table.column(FAR)

@@ -18,19 +18,31 @@ whose nonce is not in the log belongs to an attempt that failed, and is dropped.
 
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
+from sash.engine.arrow_bytes import batch_of_bytes
 from sash.errors import InvalidState
 from sash.spark.state.bucket import Bucket, Work
 from sash.spark.state.micro_batch import MicroBatch, is_count
+from sash.spark.wire.pieces import Piece
 from sash.swag.saved import pack, unpack
+from sash.windows.measure import Measure
 
-__all__ = ["HEAD", "INITIAL", "LOG", "SNAPSHOT", "STATE_VARIABLE", "Head", "SnapshotLog", "noted_line", "packed_line"]
+__all__ = [
+    "HEAD",
+    "INITIAL",
+    "LOG",
+    "SNAPSHOT",
+    "STATE_VARIABLE",
+    "Head",
+    "SnapshotLog",
+    "initial_entry",
+    "initial_piece",
+]
 
 _PART_BYTES = 4 << 20  # bytes of a snapshot in one entry of the store
 _LOG_RATIO = 2
@@ -73,18 +85,27 @@ class Head:
         return cls(version, nonce, snapshot, parts, log_bytes, buckets)
 
 
-def packed_line(line: Sequence[Any]) -> bytes:
-    """A line from before the stream, to be kept."""
-    *told, piece = line
-    return pack((*told, bytes(piece)), _INITIAL)
+def initial_entry(piece: Piece) -> bytes:
+    """Return a piece of the rows before the stream as an entry of the store."""
+    return pack((piece.bucket, piece.task, piece.number, piece.rows, piece.newest, piece.data.to_pybytes()), _INITIAL)
 
 
-def noted_line(data: bytes) -> tuple[Any, ...]:
-    """A line that was kept."""
-    line = unpack(data, _INITIAL, "journal")
-    if not isinstance(line, tuple):
-        raise InvalidState.damaged("a line from before the stream is none")
-    return line
+def initial_piece(data: bytes, measure: Measure, schema: pa.Schema) -> Piece:
+    """Read such an entry, whose rows have this schema; refuse damaged bytes."""
+    content = unpack(data, _INITIAL, "piece")
+    if not isinstance(content, tuple) or len(content) != 6:
+        raise InvalidState.damaged("a piece of its initial rows is not a piece")
+    bucket, task, number, rows, newest, packed = content
+    # Numbers of tasks and pieces may be negative.
+    if not all(type(each) is int for each in (bucket, task, number)) or not is_count(rows):
+        raise InvalidState.damaged("the counts of its initial rows are not counts")
+    if newest is not None and not measure.holds(newest):
+        raise InvalidState.damaged("the newest position of its initial rows is not a position")
+    if type(packed) is not bytes:
+        raise InvalidState.damaged("its initial rows are not bytes")
+    if rows:
+        batch_of_bytes(packed, schema)
+    return Piece(bucket, task, number, rows, None, newest, pa.py_buffer(packed))
 
 
 @dataclass
@@ -154,17 +175,17 @@ class SnapshotLog:
         found = self._entries.getValue((kind, number))
         return None if found is None else (bytes(found[0]), bytes(found[1]))
 
-    def note(self, number: int, line: Sequence[Any]) -> None:
-        """Keep a line from before the stream: Spark tells it in the first micro-batch only, and rows may come later."""
-        self._write(INITIAL, number, b"", packed_line(line))
+    def write_initial(self, number: int, piece: Piece) -> None:
+        """Keep rows from before the stream: Spark gives them in the first micro-batch only, which may have no rows."""
+        self._write(INITIAL, number, b"", initial_entry(piece))
 
-    def noted(self) -> list[tuple[Any, ...]]:
-        """The lines from before the stream began, which are forgotten now."""
-        lines: list[tuple[Any, ...]] = []
-        while (found := self._entry(INITIAL, len(lines))) is not None:
-            lines.append(noted_line(found[1]))
-            self._entries.removeKey((INITIAL, len(lines) - 1))
-        return lines
+    def take_initial(self, schema: pa.Schema) -> list[Piece]:
+        """Return the pieces of rows from before the stream, and remove them from the store."""
+        pieces: list[Piece] = []
+        while (found := self._entry(INITIAL, len(pieces))) is not None:
+            pieces.append(initial_piece(found[1], self._work.measure, schema))
+            self._entries.removeKey((INITIAL, len(pieces) - 1))
+        return pieces
 
     def _write(self, kind: str, number: int, nonce: bytes, data: bytes) -> None:
         self._entries.updateValue((kind, number), (nonce, data))

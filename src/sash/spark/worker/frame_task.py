@@ -8,7 +8,7 @@ import pyarrow as pa
 from sash.engine.rolling import Framing
 from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey, by_bucket
-from sash.spark.wire.pieces import pieces_of
+from sash.spark.wire.pieces import unpack
 from sash.spark.wire.results import written
 from sash.spark.worker.frames import Frames
 from sash.spark.worker.groups import Group, groups, stretches
@@ -29,7 +29,7 @@ class FrameTask(Task):
     hot: tuple[HotKey, ...] = ()
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        for group in groups(pieces_of(batches), self.budget, by_bucket(self.hot)):
+        for group in groups(unpack(batches), self.budget, by_bucket(self.hot)):
             halo = 0
             for table in self._answers(group):
                 if group.chunk is not None:

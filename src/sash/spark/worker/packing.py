@@ -1,14 +1,12 @@
-"""Rows that travel as columns: what a map task has for a bucket is one row of the shuffle.
+"""Map tasks of tables: rows of a source partition become pieces of buckets.
 
-Spark shuffles rows one by one. A map task cuts the rows that it has into buckets of keys, each in the order of
-positions, and sends every bucket as an Arrow record batch in a binary column: a few rows are shuffled, however many
-there are. A task that takes buckets gets their pieces by the lowest position in them, so that of a bucket that does not
-fit its memory it can let go of what no later piece can reach.
+The rows of each bucket are in the order of positions. A task that takes buckets gets their pieces by the lowest
+position in them, so it can drop the rows that no later piece reaches if a bucket does not fit its memory.
 
-  source partition ─▶ buckets ─▶ pieces (bucket, low, task, piece, rows) ─▶ sorted ─▶ groups of whole buckets
+  source partition ─▶ buckets ─▶ pieces ─▶ sorted by bucket and low ─▶ groups of whole buckets
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,60 +17,67 @@ from pyspark import TaskContext
 from sash.spark.wire.buckets import buckets_of
 from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey
-from sash.spark.wire.pieces import Piece, as_binary, piece_schema
+from sash.spark.wire.pieces import Piece, pack
 from sash.spark.worker.hot_keys import bucketed
 from sash.spark.worker.positions import positions_in
 from sash.spark.worker.task import Batches, Task
 from sash.windows.measure import Measure
 
-__all__ = ["PackTask", "gathered", "packed", "taken"]
+__all__ = ["PackTask", "gathered", "partition_id", "serialized", "taken"]
 
 _SHORT, _PARTS = 512, 16
 
 
 @dataclass(frozen=True)
 class PackTask(Task):
-    """The rows of a source partition, by bucket."""
+    """Pack the rows of a source partition by bucket."""
 
     on: str
     by: tuple[str, ...]
     measure: Measure
-    schema: pa.Schema
+    schema: pa.Schema  # with the names that users gave
     budget: Budget
     buckets: int
     hot: tuple[HotKey, ...] = ()
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        context = TaskContext.get()
-        task = 0 if context is None else context.partitionId()
-        return packed(batches, task, self.on, self.by, self.measure, self.schema, self.budget, self.buckets, self.hot)
+        task, number = partition_id(), 0
+        for table in gathered(batches, self.budget):
+            pieces = list(self._pieces(table.rename_columns(self.schema.names), task, number))
+            number += len(pieces)
+            yield pack(pieces, self.measure)
+
+    def _pieces(self, table: pa.Table, task: int, number: int) -> Iterator[Piece]:
+        # A row without a position is in no window, but `rolling` gives it back.
+        positions = positions_in(table, self.on, self.measure)
+        buckets = buckets_of(table, self.by, self.buckets)
+        places = None
+        if self.hot:
+            places, buckets = bucketed(table, self.by, positions, buckets, self.hot)
+            positions = positions[places]
+        is_ordered = not (positions[1:] < positions[:-1]).any()
+        order = np.argsort(buckets, kind="stable") if is_ordered else np.lexsort((positions, buckets))
+        positions, buckets = positions[order], buckets[order]
+        order = order if places is None else places[order]
+        (whole,) = taken(table, order).cast(self.schema).combine_chunks().to_batches()
+        begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
+            most = self.budget.piece_rows
+            if not is_ordered:  # every task has rows of all times: in short pieces, rows of one time come together
+                most = min(most, max(_SHORT, (end - begin) // _PARTS))
+            for start, rows, data in serialized(whole, begin, end, most):
+                yield Piece(int(buckets[start]), task, number, rows, positions[start].item(), None, data)
+                number += 1
 
 
-def packed(
-    batches: Iterable[pa.RecordBatch],
-    task: int,
-    on: str,
-    by: Sequence[str],
-    measure: Measure,
-    schema: pa.Schema,
-    budget: Budget,
-    count: int,
-    hot: Sequence[HotKey] = (),
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a source partition as pieces of `count` buckets; `schema` has the names that users gave."""
-    kind = piece_schema(measure)
-    number = 0
-    for table in gathered(batches, budget):
-        table = table.rename_columns(schema.names)
-        pieces = list(_pieces(table, task, number, on, by, measure, schema, budget, count, hot))
-        number += len(pieces)
-        columns = zip(*((p.bucket, p.low, p.task, p.number, p.rows) for p in pieces), strict=True)
-        arrays = [pa.array(each, f.type) for each, f in zip(columns, kind, strict=False)]
-        yield pa.record_batch([*arrays, as_binary([p.data for p in pieces])], schema=kind)
+def partition_id() -> int:
+    """Return the number of the source partition, or 0 outside of Spark."""
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
 
 
 def gathered(batches: Iterable[pa.RecordBatch], budget: Budget) -> Iterator[pa.Table]:
-    """Batches together, as many as a task may hold."""
+    """Return batches together, as many as a task may hold at once."""
     held: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
@@ -87,40 +92,13 @@ def gathered(batches: Iterable[pa.RecordBatch], budget: Budget) -> Iterator[pa.T
         yield pa.Table.from_batches(held)
 
 
-def _pieces(
-    table: pa.Table,
-    task: int,
-    number: int,
-    on: str,
-    by: Sequence[str],
-    measure: Measure,
-    schema: pa.Schema,
-    budget: Budget,
-    count: int,
-    hot: Sequence[HotKey],
-) -> Iterator[Piece]:
-    positions = positions_in(table, on, measure)  # rows that have none are of no window, but frames give them back
-    buckets = buckets_of(table, by, count)
-    places = None
-    if hot:
-        places, buckets = bucketed(table, by, positions, buckets, hot)
-        positions = positions[places]
-    is_ordered = not (positions[1:] < positions[:-1]).any()
-    order = np.argsort(buckets, kind="stable") if is_ordered else np.lexsort((positions, buckets))
-    positions, buckets = positions[order], buckets[order]
-    order = order if places is None else places[order]
-    (whole,) = taken(table, order).cast(schema).combine_chunks().to_batches()
-    begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
-    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
-        # Of rows in any order every task has some of all times: in short pieces, those of one time come together.
-        most = budget.piece_rows if is_ordered else min(budget.piece_rows, max(_SHORT, (end - begin) // _PARTS))
-        for start in range(begin, end, most):
-            stop = min(start + most, end)
-            data = whole.slice(start, stop - start).serialize()
-            yield Piece(int(buckets[start]), positions[start].item(), task, number, stop - start, data)
-            number += 1
-
-
 def taken(table: pa.Table, order: Any) -> pa.Table:
-    """Rows in another order, each column in one piece."""
+    """Return rows in another order, each column in one chunk."""
     return table.combine_chunks().take(pa.array(order))
+
+
+def serialized(whole: pa.RecordBatch, begin: int, end: int, most: int) -> Iterator[tuple[int, int, Any]]:
+    """Return rows [begin, end) in parts of at most `most` rows: the start, the number of rows and the bytes of each."""
+    for start in range(begin, end, most):
+        rows = min(most, end - start)
+        yield start, rows, whole.slice(start, rows).serialize()

@@ -1,25 +1,23 @@
-"""What every map task of a micro-batch tells every bucket: its rows of it, and how far time has come.
+"""Tasks of streams without state: send rows to buckets, and unpack results.
 
-  source partition ─▶ SendTask ─▶ (bucket, newest, task, number, rows, piece) ─▶ one group per bucket
+  source partition ─▶ SendTask ─▶ pieces ─▶ one group per bucket ─▶ packed results ─▶ OpenTask
 
-A bucket that gets no rows still gets a line from each task: so each is called in each micro-batch, all know the
-largest position of it, and the watermark is the same everywhere.
+Every map task sends every bucket a piece, with rows or without. So every bucket is called in every micro-batch, all
+buckets know its largest position, and all have the same watermark.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark import TaskContext
 
 from sash.spark.wire.buckets import buckets_of
 from sash.spark.wire.budget import Budget
-from sash.spark.wire.pieces import as_binary
-from sash.spark.wire.stream_lines import FAR, sent_schema
-from sash.spark.worker.packing import gathered, taken
+from sash.spark.wire.pieces import FAR, Piece, pack
+from sash.spark.worker.packing import gathered, partition_id, serialized, taken
 from sash.spark.worker.task import Batches, Task
 from sash.windows.measure import Measure
 
@@ -28,7 +26,7 @@ __all__ = ["OpenTask", "SendTask"]
 
 @dataclass(frozen=True)
 class SendTask(Task):
-    """The rows of a source partition, a piece for each bucket."""
+    """Send every bucket the rows of a source partition that belong to it."""
 
     on: str
     by: tuple[str, ...]
@@ -36,24 +34,22 @@ class SendTask(Task):
     schema: pa.Schema  # with the names that users gave
     budget: Budget
     ids: tuple[int, ...]  # of the buckets
-    max_future: Any = None  # rows further ahead of the clock move no watermark; the clock is one more column then
+    max_future: Any = None  # rows further ahead of the clock do not move the watermark; the clock is the last column
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        context = TaskContext.get()
-        task = 0 if context is None else context.partitionId()
-        number = 0
-        yield self._lines([(each, task, -1, 0, None, b"") for each in self.ids])
+        task, number = partition_id(), 0
+        yield pack([Piece(bucket, task, -1, 0, None, None, b"") for bucket in self.ids], self.measure)
         for table in gathered(batches, self.budget):
             now = None
             if self.max_future is not None:  # the clock of the micro-batch: the same if it is run again
                 now = table.column(table.num_columns - 1)[0].value
                 table = table.drop_columns([table.column_names[-1]])
             table = table.rename_columns(self.schema.names).cast(self.schema)
-            lines = list(self._pieces(table, task, number, now))
-            number += len(lines)
-            yield self._lines(lines)
+            pieces = list(self._pieces(table, task, number, now))
+            number += len(pieces)
+            yield pack(pieces, self.measure)
 
-    def _pieces(self, table: pa.Table, task: int, number: int, now: Any) -> Iterator[tuple[Any, ...]]:
+    def _pieces(self, table: pa.Table, task: int, number: int, now: Any) -> Iterator[Piece]:
         positions, valid = self.measure.positions(table.column(self.on), self.on)
         if now is not None:
             is_far = positions > now + self.max_future
@@ -63,21 +59,12 @@ class SendTask(Task):
         newest = known.max().item() if len(known) else None
         buckets = buckets_of(table, self.by, len(self.ids))
         order = np.argsort(buckets, kind="stable")
-        buckets = buckets[order]
         (whole,) = taken(table, order).to_batches()
-        begins = np.searchsorted(buckets, np.arange(len(self.ids) + 1)).tolist()
-        for bucket, (begin, end) in enumerate(pairwise(begins)):
-            for start in range(begin, max(end, begin + 1), self.budget.sent_rows):
-                part = whole.slice(start, min(self.budget.sent_rows, end - start))
-                data = part.serialize() if end > begin else b""
-                yield self.ids[bucket], task, number, part.num_rows if end > begin else 0, newest, data
+        begins = np.searchsorted(buckets[order], np.arange(len(self.ids) + 1)).tolist()
+        for bucket, (begin, end) in zip(self.ids, pairwise(begins), strict=True):
+            for _, rows, data in serialized(whole, begin, end, self.budget.sent_rows) if end > begin else [(0, 0, b"")]:
+                yield Piece(bucket, task, number, rows, None, newest, data)
                 number += 1
-
-    def _lines(self, lines: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
-        kind = sent_schema(self.measure)
-        columns = list(zip(*lines, strict=True))
-        arrays = [pa.array(each, field.type) for each, field in zip(columns[:-1], kind, strict=False)]
-        return pa.record_batch([*arrays, as_binary(columns[-1])], schema=kind)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sash.engine.stream import Stream
 from sash.plan.plan import Plan
 from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey, by_bucket
-from sash.spark.wire.pieces import pieces_of
+from sash.spark.wire.pieces import unpack
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import written
 from sash.spark.worker.failing_rows import with_failing_rows
@@ -46,7 +46,7 @@ class WindowTask(Task):
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         plan = self.recipe.plan()
-        for group in groups(pieces_of(batches), self.budget, by_bucket(self.hot)):
+        for group in groups(unpack(batches), self.budget, by_bucket(self.hot)):
             for table in self._windows(plan, group):
                 if table.num_rows:
                     yield from written(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
