@@ -5,16 +5,16 @@ from typing import Any
 import pyarrow as pa
 
 import sash
-from sash.spark.wire.results import as_spark, written
+from sash.spark.wire.results import as_spark, cast_results
 
 
 def test_lists_of_one_length_and_unsigned_numbers_become_what_spark_has() -> None:
     table = pa.table({"bits": pa.array([[1, 2], None, [3, 2**64 - 1]], pa.list_(pa.uint64(), 2))})
     schema = pa.schema([pa.field("bits", as_spark(table.schema.field("bits").type))])
     assert schema.field("bits").type == pa.list_(pa.int64())
-    assert written(table, schema).column("bits").to_pylist() == [[1, 2], None, [3, -1]]
-    assert written(table.slice(1, 2), schema).column("bits").to_pylist() == [None, [3, -1]]
-    assert written(table.slice(0, 0), schema).num_rows == 0
+    assert cast_results(table, schema).column("bits").to_pylist() == [[1, 2], None, [3, -1]]
+    assert cast_results(table.slice(1, 2), schema).column("bits").to_pylist() == [None, [3, -1]]
+    assert cast_results(table.slice(0, 0), schema).num_rows == 0
 
 
 def test_a_sketch_is_the_same_numbers_on_spark(spark: Any) -> None:

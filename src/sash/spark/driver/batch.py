@@ -1,4 +1,4 @@
-"""Bounded DataFrames: what is asked is planned and refused here, on the driver; what runs is lazy."""
+"""Bounded DataFrames: plan and refuse on the driver, and return a lazy DataFrame."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Plan, as_html, as_text
 from sash.plan.query import Query
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
-from sash.spark.driver.intervals import arrived, travelling
+from sash.spark.driver.intervals import with_intervals, with_text_intervals
 from sash.spark.driver.jvm_slices import aggregate_in_spark, can_finish, can_slice, sliced
 from sash.spark.driver.request import framing_of, recipe_of
 from sash.spark.driver.schema import arrow_schema, check_results, column, spark_schema
@@ -48,7 +48,7 @@ def aggregate(
     path: str = "auto",
     budget: Budget = BUDGET,
 ) -> DataFrame:
-    """All windows of a bounded DataFrame, as a DataFrame; `path` says who cuts rows into slices, if not the planner."""
+    """Return all windows of a bounded DataFrame; `path` overrides the planner's choice of who cuts rows into slices."""
     options_of(on, by, allowed_lateness, watermark, False, emit)
     if not isinstance(partial, bool):
         raise InvalidInput.option("partial", partial, "True or False")
@@ -85,26 +85,26 @@ def rolling(
     budget: Budget = BUDGET,
     **aggregates: Template,
 ) -> DataFrame:
-    """All rows of a bounded DataFrame, with the aggregates of their frames beside them."""
+    """Return all rows of a bounded DataFrame with the aggregates of their frames."""
     wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
     options = options_of(on, by, 0, None, False, "final")
     _check_bounded(table, "sash.rolling")
     plan, own, added = framing_of(table, wanted, options)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
-    given, table = table, travelling(table)
+    given, table = table, with_text_intervals(table)
     results = pa.schema([*own, *as_results(added)])
     lengths = [width for width in plan.widths if width is not None]
     reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
     hot = _hot(table, options.by, on, plan.measure, reach)
     pieces = _packed(table, options.by, on, plan.measure, budget, hot)
     framed = _mapped(pieces, FrameTask(plan, own, results, budget, hot), StructType([*table.schema.fields, *new]))
-    return arrived(framed, StructType([*given.schema.fields, *new]))
+    return with_intervals(framed, StructType([*given.schema.fields, *new]))
 
 
 @dataclass(frozen=True)
 class Explained:
-    """What would run on Spark, and why: the path of the rows, then the plan of the engine."""
+    """What runs on Spark, and why: the path of the rows, then the plan of the engine."""
 
     path: Decision
     plan: Plan
@@ -128,14 +128,14 @@ class Explained:
 def explain(
     rows: DataFrame, queries: Query | Sequence[Query], *, on: str, by: str | Sequence[str] | None = None
 ) -> Explained:
-    """What `aggregate` would do with this DataFrame."""
+    """Return what `aggregate` does with this DataFrame."""
     _check_bounded(rows, "sash.explain")
     plan = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final")).plan()
     return Explained(choose_path(rows, plan, "auto"), plan)
 
 
 def choose_path(rows: DataFrame, plan: Plan, path: str) -> Decision:
-    """Who cuts rows into slices, and why."""
+    """Return who cuts rows into slices, and why."""
     if path not in ("auto", "spark", "jvm", "packed"):
         raise InvalidInput.option("path", path, "'auto', 'spark', 'jvm' or 'packed'")
     if path == "packed":
@@ -152,7 +152,7 @@ def choose_path(rows: DataFrame, plan: Plan, path: str) -> Decision:
     return Decision("jvm" if possible.choice else "packed", possible.because)
 
 
-# --- what is refused --------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------
 
 
 def _check_bounded(rows: DataFrame, what: str) -> None:
@@ -160,7 +160,7 @@ def _check_bounded(rows: DataFrame, what: str) -> None:
         raise InvalidInput.streaming(what)
 
 
-# --- what runs ----------------------------------------------------------------------------------------
+# --- DataFrames ---------------------------------------------------------------------------------------
 
 
 def _reach(plan: Plan) -> Reach | None:
@@ -170,7 +170,7 @@ def _reach(plan: Plan) -> Reach | None:
 
 
 def _newest(rows: DataFrame, plan: Plan) -> Any:
-    """The last position of any key: the last rows every so often are told up to there, for every key."""
+    """Return the last position of any key: multi-measure windows of every key are sent up to there."""
     on = column(plan.options.on)
     near = on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) <= plan.measure.reach, on)
     found = rows.agg(F.max(near)).toArrow()
@@ -184,37 +184,37 @@ def _hot(rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: R
     return find_hot_keys(rows, by, on, measure, reach, _cores(rows), _buckets(rows))
 
 
-# Below it no key is large enough to be cut.
+# In less than this no key is large enough to be cut.
 _SMALL_BYTES = 16 << 20
 
 
 def _is_small(rows: DataFrame) -> bool:
-    """Whether Spark knows that there is not much to read; nothing is run for that."""
+    """Return whether Spark's statistics say that there is little to read; run nothing for that."""
     plan = getattr(rows, "_jdf", None)
     return plan is not None and plan.queryExecution().optimizedPlan().stats().sizeInBytes() < _SMALL_BYTES
 
 
 def _cores(rows: DataFrame) -> int:
-    """How many tasks run at once; a session of Spark Connect does not tell."""
+    """Return how many tasks run at once; 8 on Spark Connect, where it is not known."""
     return rows.sparkSession.sparkContext.defaultParallelism if hasattr(rows, "_jdf") else 8
 
 
 def _tasks(rows: DataFrame) -> int:
-    """Tasks that take buckets: of much to do a few for each core, so that none waits long for another."""
+    """Return the number of tasks that take buckets: several per core if there is much to read, to balance them."""
     return _cores(rows) if _is_small(rows) else 3 * _cores(rows)
 
 
 def _buckets(rows: DataFrame) -> int:
-    """Keys are spread over so many: a task takes as many together as fit its budget."""
+    """Return the number of buckets: a task takes as many together as fit its budget."""
     return 20 * _tasks(rows)
 
 
 def _packed(
     rows: DataFrame, by: Sequence[str], on: str, measure: Measure, budget: Budget, hot: tuple[HotKey, ...]
 ) -> DataFrame:
-    """Rows as pieces, sorted for the tasks that take buckets."""
+    """Return rows as pieces, sorted for the tasks that take buckets."""
     task = PackTask(on, tuple(by), measure, arrow_schema(rows.schema), budget, _buckets(rows), hot)
-    # mapInArrow looks columns up by name, and trips over a dot in one.
+    # mapInArrow looks columns up by name, and fails if a name has a dot.
     plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
     pieces = _mapped(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))
     tasks = _tasks(rows)

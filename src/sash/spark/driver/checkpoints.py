@@ -1,7 +1,7 @@
-"""Before a query starts: whether its checkpoint was written with the same `flush`.
+"""Refuse a checkpoint that was written with another `flush`, before the query starts.
 
-`flush` adds a source and the time mode of Spark's timers. Spark would fail on either with an assertion of its own,
-before any code of sash runs, so the checkpoint is looked at where it is first known: when the results are written.
+`flush` adds a source and changes the time mode of Spark's timers. Spark fails on either with an assertion, before any
+code of sash runs. So sash reads the checkpoint as soon as its path is known: when the user starts the query.
 """
 
 import json
@@ -23,9 +23,9 @@ _WITH_TIMERS = "EventTime"
 
 
 def checked(results: DataFrame, flushes: bool) -> DataFrame:
-    """The same results, whose `writeStream` refuses a checkpoint that was written with another `flush`.
+    """Return the same results with a `writeStream` that refuses a checkpoint that was written with another `flush`.
 
-    What is made of them, by a `select` for example, is a DataFrame of Spark's own, and has Spark's own refusal.
+    A DataFrame that is derived from them, by a `select` for example, is Spark's own and has no such check.
     """
     kind: Any = type(results)
     results.__class__ = _checked_results(kind)
@@ -34,17 +34,17 @@ def checked(results: DataFrame, flushes: bool) -> DataFrame:
 
 
 def selected(results: Any, names: Sequence[str]) -> DataFrame:
-    """Some columns of results, which are results as well."""
+    """Return some columns of results, with the same check."""
     chosen = results.select(*map(column, names))
     return checked(chosen, results._sash_flushes) if results.isStreaming else chosen
 
 
 def check_flush(session: Any, checkpoint: str, flushes: bool) -> None:
-    """Refuse a checkpoint that was written with another `flush`; one that is not there yet fits."""
+    """Refuse a checkpoint that was written with another `flush`; accept one that does not exist yet."""
     try:
         found = session.read.format("state-metadata").load(checkpoint).select("operatorProperties").collect()
     except PySparkException:
-        return  # no checkpoint that Spark can read: it says so itself, when the query starts
+        return  # Spark cannot read it, and says so when the query starts
     for (text,) in found:
         properties = json.loads(text) if text else {}
         if STATE_VARIABLE[0] in [each.get("stateName") for each in properties.get("stateVariables", ())]:
@@ -55,7 +55,7 @@ def check_flush(session: Any, checkpoint: str, flushes: bool) -> None:
 
 @cache
 def _checked_results(kind: Any) -> type:
-    """The class of DataFrames, of a session or of Spark Connect, with a writer that looks at its checkpoint."""
+    """Return a subclass of a DataFrame class, classic or Connect, whose writer checks its checkpoint."""
 
     class Results(kind):  # type: ignore[misc]
         @property
@@ -95,10 +95,10 @@ def _checked_writer(kind: Any) -> type:
 
         def _sash_check(self, options: dict[str, Any]) -> None:
             session, flushes = self._sash_given
-            told = self._sash_options | {key.lower(): value for key, value in options.items()}
-            checkpoint, folder = told.get(_OPTION), session.conf.get(_SETTING, None)
-            if checkpoint is None and folder and told.get("queryname"):
-                checkpoint = f"{folder}/{told['queryname']}"
+            given = self._sash_options | {key.lower(): value for key, value in options.items()}
+            checkpoint, folder = given.get(_OPTION), session.conf.get(_SETTING, None)
+            if checkpoint is None and folder and given.get("queryname"):
+                checkpoint = f"{folder}/{given['queryname']}"
             if checkpoint is not None:
                 check_flush(session, str(checkpoint), flushes)
 
@@ -106,6 +106,6 @@ def _checked_writer(kind: Any) -> type:
 
 
 def _named_as(kind: Any, other: type) -> type:
-    """Under the other's name: to whoever asks, it is what it was."""
+    """Give a class the name of another, so that users and Spark see the class that they know."""
     kind.__module__, kind.__name__, kind.__qualname__ = other.__module__, other.__name__, other.__qualname__
     return kind  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Expressions of query text on DataFrames: columns, never SQL."""
+"""Expressions of query text as columns of DataFrames; no text becomes SQL."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ __all__ = ["prepared"]
 
 
 def prepared(rows: DataFrame, request: Request) -> DataFrame:
-    """The rows that WHERE keeps, with a column for each expression that an aggregate takes; refused here or never."""
+    """Return the rows that WHERE keeps, with a column for each expression that an aggregate reads; check all types."""
     expressions = [*([] if request.where is None else [request.where]), *request.computed.values()]
     if not expressions:
         return rows
@@ -33,17 +33,17 @@ def prepared(rows: DataFrame, request: Request) -> DataFrame:
 
 
 class _OnSpark:
-    """Columns of whatever they are selected from."""
+    """Read expressions as columns of Spark."""
 
     def column(self, name: str) -> Column:
         return column(name)
 
     def literal(self, value: Any) -> Column:
         if isinstance(value, dt.datetime):
-            # Text, for a datetime without a zone would be read in that of this machine.
+            # As text: Spark reads a datetime without a zone in the zone of this machine.
             return F.lit(value.isoformat(" ")).cast("timestamp_ntz" if value.tzinfo is None else "timestamp")
         if isinstance(value, dt.date):
-            return F.lit(value.isoformat()).cast("date")  # text, for PySpark takes no date before the year 1000
+            return F.lit(value.isoformat()).cast("date")  # as text: PySpark accepts no date before the year 1000
         return F.lit(value)
 
     def apply(self, function: str, arguments: Sequence[Column], place: int) -> Column:
@@ -51,7 +51,7 @@ class _OnSpark:
 
 
 def _balanced(of: Callable[[Column, Column], Column]) -> Callable[..., Column]:
-    """A long chain as a flat tree: Spark walks down it by recursion."""
+    """Join a long chain as a balanced tree: Spark recurses into it."""
 
     def joined(*values: Column) -> Column:
         left = list(values)

@@ -1,13 +1,13 @@
-"""No key, or one that most rows have: its time is cut into chunks, and each chunk is a bucket of its own.
+"""Find hot keys, that most rows have, or no key at all: cut their time into chunks, each a bucket of its own.
 
-A window or frame that crosses a border belongs to the chunk that it ends in. That chunk is also sent the rows before
-its start that such windows reach back to, its halo; so chunks are answered independently, after one shuffle.
+A window or frame that crosses a border belongs to the chunk that it ends in. That chunk also gets the rows before its
+start that such windows reach back to, its halo. So chunks are answered independently, after one shuffle.
 
      … ──────[ chunk 1 ──────────────)[ chunk 2 ──────────────)[ chunk 3 …
                             [ halo of 2 )          [ halo of 3 )
 
-Time is cut where the rows are: a look at the first rows tells which keys may be large, and only then is one narrow pass
-made over their positions. Frames by rows need a halo of so many rows: a second pass counts them.
+Quantiles of positions say where to cut. The first rows say which keys may be hot; only if there are any, one narrow
+pass reads all positions. Frames by rows need a halo of a number of rows: a second pass counts them.
 """
 
 import math
@@ -27,9 +27,8 @@ from sash.windows.measure import Measure
 
 __all__ = ["Reach", "find_hot_keys"]
 
-# Keys are looked for among so many first rows, and a key is large from so many rows on.
-_PROBED = 20_000
-_LARGE = 1_000_000
+_PROBED = 20_000  # first rows among which hot keys are looked for
+_LARGE = 1_000_000  # rows that make a key hot
 _CANDIDATES = 4
 _QUANTILES = 512
 _LEAST_ROWS = 250_000  # of a chunk
@@ -39,7 +38,7 @@ _NO_KEY = 0  # the hash where there are no key columns
 
 @dataclass(frozen=True)
 class Reach:
-    """How far back windows and frames look: in positions, and in rows."""
+    """How far back windows and frames look, in positions and in rows."""
 
     length: Any = 0
     rows: int = 0
@@ -48,7 +47,7 @@ class Reach:
 def find_hot_keys(
     rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: Reach, tasks: int, first_bucket: int
 ) -> tuple[HotKey, ...]:
-    """The keys whose rows would keep one task busy while others wait, with their chunks."""
+    """Return the keys whose rows would keep one task busy while others wait, with their chunks."""
     candidates = _candidates(rows, by, tasks) if by else [(_NO_KEY, ())]
     if not candidates or tasks < 2:
         return ()
@@ -78,7 +77,7 @@ def find_hot_keys(
 
 
 def _candidates(rows: DataFrame, by: Sequence[str], tasks: int) -> list[tuple[int, tuple[Any, ...]]]:
-    """Keys that are often among the first rows, each with its hash."""
+    """Return keys that many of the first rows have, each with its hash."""
     first = rows.limit(_PROBED).select(_hash(by), *map(column, by)).toArrow().combine_chunks()
     if first.num_rows < _PROBED:
         return []  # not many rows at all
@@ -94,10 +93,12 @@ def _candidates(rows: DataFrame, by: Sequence[str], tasks: int) -> list[tuple[in
 
 
 def _hash(by: Sequence[str]) -> Column:
-    """A number for each key, the same for what Spark takes for equal. Keys are compared by it, for not every value has
-    a literal: Python's times end at the year 9999, and PySpark takes no date before the year 1000.
+    """Return a number for each key, the same for keys that are equal to Spark.
+
+    Keys are compared by it because not every value has a literal: Python's times end at the year 9999, and PySpark
+    accepts no date before the year 1000.
     """
-    # A null leaves the hash of the columns before it as it is.
+    # xxhash64 skips nulls, so whether a column is null is hashed as well.
     return (
         F.xxhash64(*(part for name in by for part in (column(name), column(name).isNull()))) if by else F.lit(_NO_KEY)
     )
@@ -108,7 +109,7 @@ def _about(count: int, marks: int) -> Any:
 
 
 def _counted(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
-    """How many rows there are before the first mark, between each two, and from the last on."""
+    """Return the numbers of rows before the first mark, between each two, and from the last on."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts = np.zeros(len(marks) + 1, np.int64)
@@ -123,7 +124,7 @@ def _counted(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
 
 
 def _chunks(marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, bucket: int) -> Iterator[Chunk]:
-    """As many chunks as are worth it: of even numbers of rows, and with halos that are small beside them."""
+    """Return as many chunks as pay: with equal numbers of rows, and with halos that are small beside them."""
     before = np.cumsum(counts[:-1])  # rows before each mark
     total = float(before[-1] + counts[-1]) if len(before) else 0.0
     for number in range(min(most, int(total // _LEAST_ROWS)), 1, -1):
@@ -142,7 +143,7 @@ def _chunks(marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, 
 
 
 def _halo(marks: Any, before: Any, border: int, reach: Reach, measure: Measure) -> tuple[Any, float]:
-    """From where rows before a border are needed, and about how many those are."""
+    """Return where the halo before a border starts, and about how many rows it has."""
     length = reach.length
     if measure.dtype.kind == "f":  # edges are rounded, each by itself
         length += 4 * np.spacing(max(abs(marks[border]), length))

@@ -1,8 +1,8 @@
-"""JVM slices: Spark itself aggregates rows into slices, and Python sees only those.
+"""JVM slices: Spark itself aggregates rows into slices, and Python sees only slices.
 
-Where windows start and end at places that no row decides, the slice of a row is arithmetic; where every piece of a
-partial is an aggregate that Spark has, a slice is a group. So `groupBy(by, slice).agg(partials)` is code that Spark
-generates, and combines before it shuffles.
+If no row decides where windows start and end, the slice of a row is arithmetic. If Spark has an aggregate for every
+field of a partial, a slice is a group. Then Spark generates code for `groupBy(by, slice).agg(partials)`, and combines
+before it shuffles.
 """
 
 import math
@@ -27,13 +27,13 @@ from sash.windows.measure import MeasureKind
 __all__ = ["aggregate_in_spark", "can_finish", "can_slice", "position_of", "sliced"]
 
 Fields = list[Column | None]
-# Each adds an expression per row; beyond it, cutting by a sorted array in a kernel is cheaper.
+# Each adds an expression per row; with more, a kernel that cuts by a sorted array is cheaper.
 _MOST_PROGRESSIONS = 64
 _ARRIVAL = "_arrival"
-# Whether there was any value: the first field of the component is null if not, so it need not travel.
+# A field that says whether there was a value. It does not travel: the first field of its component is null if not.
 SEEN = None
 _DAY = 86_400_000_000
-_FARTHEST = 2**61  # positions beyond it are none
+_FARTHEST = 2**61  # larger positions are refused
 _HERE = "the value"  # stands in a message where Spark puts the value of a row
 
 
@@ -60,7 +60,7 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
 
 
 def position_of(rows: DataFrame, on: str, given: Column) -> Column:
-    """Where a row is: microseconds of a time, or the integer itself; one too far to compute with is refused."""
+    """Return the position of a row, in microseconds or as an integer; refuse one that is too large to compute with."""
     kind = rows.schema[on].dataType
     unit = _DAY if isinstance(kind, spark.DateType) else 1
     if isinstance(kind, spark.TimestampType):
@@ -70,20 +70,20 @@ def position_of(rows: DataFrame, on: str, given: Column) -> Column:
     whole = given.cast("long")
     near = F.when(whole.isNull() | whole.between(-(_FARTHEST // unit), _FARTHEST // unit), whole * unit)
     what = MeasureKind.INTEGER if isinstance(kind, spark.IntegralType) else MeasureKind.TIME
-    told = str(InvalidInput.too_far(on, _HERE, what.value, float(_FARTHEST)))
-    before, after = told.split(repr(_HERE))
+    message = str(InvalidInput.too_far(on, _HERE, what.value, float(_FARTHEST)))
+    before, after = message.split(repr(_HERE))
     return near.otherwise(F.raise_error(F.concat(F.lit(before), whole.cast("string"), F.lit(after))))
 
 
 def _plain(rows: DataFrame, plan: Plan) -> tuple[DataFrame, dict[str, Column]]:
-    """The columns that a plan asks for, under names that cannot be anyone's, and how each is called now."""
+    """Return the columns that a plan reads under plain names, and the new column of each name."""
     names = list(dict.fromkeys([plan.options.on, *plan.options.by, *plan.columns]))
     plain = [f"_{place}" for place, _ in enumerate(names)]
     return rows.select(*map(column, names)).toDF(*plain), dict(zip(names, map(F.col, plain), strict=True))
 
 
 def slice_of(plan: Plan, position: Column) -> Column:
-    """The last edge that is not after a position."""
+    """Return the last edge that is not after a position."""
     starts = [
         position - F.pmod(position - F.lit(phase), F.lit(step))
         for step, phase in zip(plan.edges.step.tolist(), plan.edges.phase.tolist(), strict=True)
@@ -111,7 +111,7 @@ def can_finish(plan: Plan, schema: spark.StructType) -> Decision:
 
 
 def aggregate_in_spark(rows: DataFrame, plan: Plan, schema: spark.StructType) -> DataFrame:
-    """The windows themselves, where each is one slice."""
+    """Return the windows, each of which is one slice."""
     (query,) = plan.queries
     window: Any = query.window
     given, names = _plain(rows, plan)
@@ -136,7 +136,7 @@ def aggregate_in_spark(rows: DataFrame, plan: Plan, schema: spark.StructType) ->
 
 
 def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
-    """One row for each key and slice, whose columns are the fields of its partials."""
+    """Return one row for each key and slice; its columns are the fields of its partials."""
     given, called = _plain(rows, plan)
     position = position_of(rows, plan.options.on, called[plan.options.on])
     components = [
@@ -163,7 +163,7 @@ def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
 
 @dataclass(frozen=True)
 class _Inputs:
-    """What the expressions of a component are made of."""
+    """The columns that the expressions of a component read."""
 
     columns: list[Column]
     position: Column
@@ -178,7 +178,7 @@ class _Inputs:
         return reduce(lambda a, b: a & b, [each.isNotNull() for each in self.columns])
 
     def in_order(self, first: bool, *before: Column) -> Column:
-        """What decides which row is first or last: values, then the position, then arrival; null where x is null."""
+        """Return what decides which row is first or last: values, position, arrival; null if x is null."""
         sign = 1 if first else -1
         return F.when(self.x.isNotNull(), F.struct(*before, self.position * sign, F.col(_ARRIVAL) * sign))
 
@@ -230,7 +230,7 @@ def _last(inputs: _Inputs) -> Fields:
 
 def _argmax(inputs: _Inputs) -> Fields:
     who = inputs.columns[1]
-    # Of equals the first in time: everything behind the value counts downwards.
+    # Of equal values the first in time wins: position and arrival are negated.
     order = inputs.in_order(False, inputs.x)
     return [F.max(inputs.x), F.max_by(who, order), F.max_by(who.isNotNull(), order), SEEN]
 
@@ -252,14 +252,14 @@ def _spread(sample: Callable[[Column], Column], population: Callable[[Column], C
     def spread(template: Any, columns: list[Column]) -> Column:
         x = columns[0].cast("double")
         found = (population if dict(template.parameters)["population"] else sample)(x)
-        # Spark's own is NaN or infinite, as its partitions have it, where differences of values are beyond a double.
+        # Where differences of values overflow a double, Spark returns NaN or infinity, depending on its partitions.
         is_beyond = F.isnan(found) | (F.abs(F.sum(x)) == math.inf)
         return F.when(found.isNotNull() & is_beyond & _all_finite(x), F.lit(math.inf)).otherwise(found)
 
     return spread
 
 
-# Aggregates that mean the same to Spark, of these types.
+# Aggregates that mean the same to Spark, and the types for which they do.
 _PLAIN = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.FloatType, spark.DoubleType)
 _RESULTS: dict[str, Result] = {
     "count": lambda template, columns: F.count(columns[0] if columns else F.lit(1)),

@@ -1,4 +1,4 @@
-"""What is asked of a DataFrame, bounded or not: read from its columns, and refused in the user's words."""
+"""Queries and frames over a DataFrame, bounded or not: read its columns, and refuse in the user's words."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.plan import Options
 from sash.plan.query import named_queries
-from sash.spark.driver.intervals import travelling_schema
+from sash.spark.driver.intervals import text_interval_schema
 from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins
 from sash.spark.wire.recipe import Recipe
 
@@ -22,7 +22,7 @@ __all__ = ["framing_of", "recipe_of"]
 
 
 def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
-    """What is asked of a DataFrame, as far as its columns are known."""
+    """Return the recipe of queries over a DataFrame."""
     wanted = named_queries(queries)
     if not wanted:
         raise InvalidQuery.none()
@@ -37,13 +37,13 @@ def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
 
 
 def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[Framing, pa.Schema, pa.Schema]:
-    """The plan of frames over a DataFrame, its columns, and those that are added."""
+    """Return the plan of frames over a DataFrame, its columns, and the columns that are added."""
     columns = [name for each in frames for _, template in each.aggregates for name in template.columns]
     used = list(dict.fromkeys([options.on, *options.by, *columns]))
     check_columns(table, used)
     check_no_twins(table)
-    arrow_schema(StructType([table.schema[name] for name in used]))  # of those, none travels as text
-    own = arrow_schema(travelling_schema(table.schema))
+    arrow_schema(StructType([table.schema[name] for name in used]))  # none of these may travel as text
+    own = arrow_schema(text_interval_schema(table.schema))
     _check_keys(own, options.by)
     sealed = tuple(each.sealed() for each in frames)
     plan = plan_frames(read_rows(own.empty_table()), sealed, options.on, list(options.by))
@@ -51,7 +51,7 @@ def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) ->
 
 
 def _check_keys(schema: pa.Schema, by: Sequence[str]) -> None:
-    Keys([schema.field(name).type for name in by], by)  # says which types it takes
+    Keys([schema.field(name).type for name in by], by)  # refuses types that cannot be keys
     for name in by:
         if pa.types.is_null(schema.field(name).type):  # a column of results must have a type
             raise InvalidInput.key_type(name, "void")

@@ -1,4 +1,4 @@
-"""Types at the border: what Spark's columns are to the planner, and what results are to Spark."""
+"""Types of columns between Spark and Arrow, and checks of names."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,12 +22,12 @@ __all__ = [
     "spark_schema",
 ]
 
-# Spark keeps an instant and shows it in the session's zone; positions are the instants, so the zone is a label.
+# Spark stores instants and shows them in the session's zone. Positions are instants, so the zone is only a label.
 _ZONE = "UTC"
 
 
 def arrow_schema(schema: spark.StructType) -> pa.Schema:
-    """A DataFrame's columns as Arrow has them, whatever the session's time zone."""
+    """Return the columns of a DataFrame as Arrow has them, whatever the session's time zone."""
     fields = []
     for each in schema.fields:
         try:
@@ -38,7 +38,7 @@ def arrow_schema(schema: spark.StructType) -> pa.Schema:
 
 
 def check_columns(rows: DataFrame, names: Iterable[str]) -> None:
-    """Refuse a column that is not there, that Spark cannot tell from another, or whose equality is not ours."""
+    """Refuse a column that is missing, that Spark cannot tell from another, or whose collation is not binary."""
     is_exact = _is_exact(rows)
     for name in names:
         if name not in rows.schema.names:
@@ -52,7 +52,7 @@ def check_columns(rows: DataFrame, names: Iterable[str]) -> None:
 
 
 def check_no_twins(rows: DataFrame) -> None:
-    """Refuse two columns of one name, where all columns are given back."""
+    """Refuse two columns of one name, where all columns are returned."""
     for name in rows.schema.names:
         if rows.schema.names.count(name) > 1:
             raise InvalidInput.twice(name)
@@ -70,22 +70,22 @@ def check_results(rows: DataFrame, names: Sequence[str], own: Sequence[str] = ()
 
 
 def _is_exact(rows: DataFrame) -> bool:
-    """Whether names that differ in case alone are two names to Spark."""
+    """Return whether names that differ only in case are two names to Spark."""
     return str(rows.sparkSession.conf.get("spark.sql.caseSensitive")).lower() == "true"
 
 
 def quoted(name: str) -> str:
-    """A name as Spark's own parsers read it: nothing in it can end the quotes."""
+    """Quote a name for Spark's parsers; nothing in it can end the quotes."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def column(name: str) -> Column:
-    """A column by its name, whatever is in the name."""
+    """Return a column by its name, whatever characters the name has."""
     return F.col(quoted(name))
 
 
 def spark_schema(schema: pa.Schema, what: str) -> spark.StructType:
-    """The columns of a result as Spark has them; a type that is not known before the rows are is refused."""
+    """Return the columns of a result as Spark has them; refuse a type that is not known before the rows are."""
     fields = []
     for each in schema:
         if pa.types.is_null(each.type):

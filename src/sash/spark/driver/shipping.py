@@ -1,4 +1,4 @@
-"""The package to the executors of a session, where nobody has installed it."""
+"""Send the package to the executors of a session on which it is not installed."""
 
 import functools
 import tempfile
@@ -22,7 +22,7 @@ def ship(spark: Any) -> None:
 
 @functools.cache
 def _folder() -> "tempfile.TemporaryDirectory[str]":
-    """A folder with the archive: executors that start later fetch it too, so it stays until this process ends."""
+    """Return a folder with the archive; it stays until this process ends, for executors that start later."""
     folder = tempfile.TemporaryDirectory(prefix="sash-")
     with zipfile.ZipFile(Path(folder.name) / "sash.zip", "w") as target:
         for name, source in sorted(_sources(files("sash"), "sash")):
@@ -32,7 +32,7 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
 
 
 def _sources(folder: Any, name: str) -> Iterator[tuple[str, bytes]]:
-    """The modules of a package by their paths; the package may be in an archive itself."""
+    """Return the modules of a package by their paths; the package itself may be in an archive."""
     for each in folder.iterdir():
         if each.is_dir():
             yield from _sources(each, f"{name}/{each.name}")

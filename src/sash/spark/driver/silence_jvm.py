@@ -1,4 +1,4 @@
-"""Spark without the pages that it prints whenever it plans a state operator in Python."""
+"""Silence the pages that the JVM prints whenever Spark plans a Python state operator."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +11,7 @@ __all__ = ["silence_jvm"]
 
 @contextmanager
 def silence_jvm(session: Any) -> Iterator[None]:
-    """For a while, nothing that the JVM prints on its own; its log still speaks. A session of Connect has no JVM."""
+    """Discard what the JVM prints to stderr, but not its log; do nothing for Spark Connect, which has no JVM here."""
     if not hasattr(session, "_jsparkSession"):
         yield
         return
@@ -21,5 +21,5 @@ def silence_jvm(session: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(Py4JError, OSError):  # an interrupt may have ended the JVM, too
+        with suppress(Py4JError, OSError):  # an interrupt may have ended the JVM as well
             java.lang.System.setErr(before)

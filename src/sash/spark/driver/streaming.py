@@ -1,4 +1,4 @@
-"""Streaming DataFrames: what is asked is planned and refused here, on the driver, before a query starts.
+"""Streaming DataFrames: plan and refuse on the driver, before a query starts.
 
 source ─▶ SendTask ─▶ one group per bucket ─▶ BucketProcessor ─▶ figures observed ─▶ OpenTask ─▶ any sink
 """
@@ -22,7 +22,7 @@ from sash.plan.decide import Decision
 from sash.plan.query import Query
 from sash.spark.driver.batch import Explained
 from sash.spark.driver.checkpoints import checked
-from sash.spark.driver.intervals import arrived, travelling
+from sash.spark.driver.intervals import with_intervals, with_text_intervals
 from sash.spark.driver.request import framing_of, recipe_of
 from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins, check_results, column, spark_schema
 from sash.spark.state.bucket import Work
@@ -46,7 +46,7 @@ __all__ = ["aggregate", "explain", "rolling"]
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-_DELAY = "spark.watermarkDelayMs"  # where withWatermark leaves its mark
+_DELAY = "spark.watermarkDelayMs"  # metadata that withWatermark sets
 _LATE_ROW = "late_row"
 
 
@@ -66,7 +66,7 @@ def aggregate(
     max_future: Any = None,
     budget: Budget = BUDGET,
 ) -> DataFrame:
-    """All windows of a stream, as a stream."""
+    """Return all windows of a stream, as a stream."""
     _check_options(late, flush, partial)
     delay = _delay(rows, "sash.aggregate", on, watermark)
     options = options_of(on, by, allowed_lateness, delay, False, emit, partial)
@@ -76,7 +76,7 @@ def aggregate(
     given = rows.schema
     if late == "keep":
         check_no_twins(rows)
-        rows = travelling(rows)
+        rows = with_text_intervals(rows)
         wanted = _with_late(wanted, [pa.field(_LATE_ROW, pa.struct(list(arrow_schema(rows.schema))))])
     else:
         rows = rows.select(*map(column, recipe.schema.names))
@@ -85,7 +85,7 @@ def aggregate(
     work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), late == "keep")
     results = _streamed(rows, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
     fields = [StructField(each.name, given if each.name == _LATE_ROW else each.dataType) for each in schema]
-    return checked(arrived(results, StructType(fields)), flush == "at_end")
+    return checked(with_intervals(results, StructType(fields)), flush == "at_end")
 
 
 def rolling(
@@ -106,7 +106,7 @@ def rolling(
     budget: Budget = BUDGET,
     **aggregates: Template,
 ) -> DataFrame:
-    """All rows of a stream, each once no earlier one can come, with the aggregates of their frames beside them."""
+    """Return all rows of a stream, each when no earlier one can come, with the aggregates of their frames."""
     _check_options(late, flush, False)
     wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
     options = options_of(on, by, 0, _delay(table, "sash.rolling", on, watermark), False, "final")
@@ -115,13 +115,13 @@ def rolling(
         added = _with_late(added, [], own.names)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
-    given, table = table.schema, travelling(table)
+    given, table = table.schema, with_text_intervals(table)
     schema = StructType([*table.schema.fields, *new])
     results = pa.schema([*own, *as_results(added)])
     delay = length_on(plan.measure, "watermark", options.delay)
     work = FrameWork(plan, delay, own, results, late == "keep")
     framed = _streamed(table, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
-    return checked(arrived(framed, StructType([*given.fields, *new])), flush == "at_end")
+    return checked(with_intervals(framed, StructType([*given.fields, *new])), flush == "at_end")
 
 
 def explain(
@@ -134,14 +134,14 @@ def explain(
     allowed_lateness: Any = 0,
     emit: str = "final",
 ) -> Explained:
-    """What `aggregate` would do with this stream."""
+    """Return what `aggregate` does with this stream."""
     delay = _delay(rows, "sash.explain", on, watermark)
     plan = recipe_of(rows, queries, options_of(on, by, allowed_lateness, delay, False, emit)).plan()
     partitions = rows.sparkSession.conf.get("spark.sql.shuffle.partitions")
     return Explained(Decision("buckets", f"Python's state costs per group: {partitions} of them hold all keys"), plan)
 
 
-# --- what is refused --------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------
 
 
 def _check_options(late: str, flush: str | None, partial: bool) -> None:
@@ -154,7 +154,7 @@ def _check_options(late: str, flush: str | None, partial: bool) -> None:
 
 
 def _delay(rows: DataFrame, what: str, on: str, watermark: Any) -> Any:
-    """How late rows may come: as given, or as `withWatermark` was told."""
+    """Return how late rows may come: `watermark`, or the delay that was given to `withWatermark`."""
     if watermark is not None:
         return watermark
     found = rows.schema[on].metadata.get(_DELAY) if on in rows.schema.names else None
@@ -182,13 +182,13 @@ def _far(max_future: Any, measure: Measure) -> Any:
 
 
 def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
-    """The rows from before the stream, under the stream's own names and types."""
+    """Return the rows from before the stream, under the names of the stream; refuse other types."""
     if not isinstance(initial, DataFrame) or type(initial.sparkSession) is not type(rows.sparkSession):
         raise InvalidInput.option("initial", type(initial).__name__, "a bounded DataFrame of the same session")
     if initial.isStreaming:
         raise InvalidInput.option("initial", "a stream", "a bounded DataFrame")
     check_columns(initial, rows.schema.names)
-    chosen = travelling(initial.select(*map(column, rows.schema.names)))
+    chosen = with_text_intervals(initial.select(*map(column, rows.schema.names)))
     for ours, theirs in zip(rows.schema.fields, chosen.schema.fields, strict=True):
         if ours.dataType != theirs.dataType:
             kinds = ours.dataType.simpleString(), theirs.dataType.simpleString()
@@ -196,7 +196,7 @@ def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
     return chosen
 
 
-# --- what runs ----------------------------------------------------------------------------------------
+# --- DataFrames ---------------------------------------------------------------------------------------
 
 
 def _streamed(
@@ -213,7 +213,7 @@ def _streamed(
 ) -> DataFrame:
     session = rows.sparkSession
     if session.conf.get(_PROVIDER) != _ROCKS:
-        session.conf.set(_PROVIDER, _ROCKS)  # the one provider that Spark's state operator takes
+        session.conf.set(_PROVIDER, _ROCKS)  # the only provider that Spark's state operator accepts
     partitions = int(str(session.conf.get("spark.sql.shuffle.partitions")))
     _warn_of_many(rows, partitions)
     if flush is not None and any(_DELAY in field.metadata for field in rows.schema):
@@ -229,7 +229,7 @@ def _streamed(
     sent = _sent(rows, task, measure)
     if flush == "at_end":
         # Spark's own watermark follows the clock. It only has to move: then an empty micro-batch follows the last one.
-        # It stays far behind, for Spark drops what is older, and clocks go back.
+        # It stays far behind, because Spark drops older rows and clocks may go back.
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
     history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
@@ -247,24 +247,24 @@ def _streamed(
 
 
 def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
-    # mapInArrow looks columns up by name, and trips over a dot in one.
+    # mapInArrow looks columns up by name, and fails if a name has a dot.
     plain = rows.toDF(*(f"_{place}" for place, _ in enumerate(rows.columns)))
     if task.max_future is not None:
-        # A time without a zone, and a date, is what a clock on the wall shows.
+        # Times without a zone and dates are local.
         has_zone = rows.schema[task.on].dataType == TimestampType()
         plain = plain.withColumn("_now", F.current_timestamp() if has_zone else F.localtimestamp())
     return plain.mapInArrow(as_function(task), spark_schema(piece_schema(measure), "pieces"))
 
 
 def _pulse(sent: DataFrame) -> DataFrame:
-    """No rows, but a reason for one more micro-batch in every run: a run may have ended before the one that flushes."""
+    """Return a source without rows that causes one more micro-batch in every run: the last run may not have flushed."""
     beats = sent.sparkSession.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).option("numPartitions", 1)
     none = beats.load().where(F.col("value") < 0)
     return none.select(*(F.lit(None).cast(each.dataType).alias(each.name) for each in sent.schema))
 
 
 def _observed(answers: DataFrame, name: str) -> DataFrame:
-    """With figures that Spark's own progress carries."""
+    """Add figures to Spark's own progress."""
     figures = [F.sum(name).alias(name) for name in FIGURES]
     figures += [F.max(name).alias(name) for name in ("watermark", "newest")]
     figures.append(F.min("next_end").alias("next_end"))

@@ -1,4 +1,4 @@
-"""Query text inside Spark SQL, as a table function: rows come one by one, and wait for the last of their bucket."""
+"""Query text inside Spark SQL, as a table function: Spark asks for its columns, and then gives rows to buckets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,17 +15,18 @@ from sash.engine.options import options_of, with_free_names
 from sash.engine.results import schema_of
 from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
-from sash.errors import InvalidInput, SashError, UnknownName
+from sash.errors import InvalidInput, UnknownName
 from sash.spark.driver.schema import arrow_schema, quoted, spark_schema
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from sash.spark.worker.table_function import FunctionBucket, Job, computes
+from sash.spark.worker.task import without_traceback
 from sash.text import Request, computing, parse, request_of
 from sash.text.functions import functions_of
 
 __all__ = ["register_functions"]
 
-# Keys are spread over so many, and a bucket is answered at once: many keys share the cost of a call.
+# A bucket is answered by one call, so that many keys share its cost.
 _BUCKETS = 256
 _PLAIN = (
     spark.NumericType,
@@ -50,7 +51,7 @@ def register_functions(session: Any, *, name: str = "sash", functions: Mapping[s
 
 
 def _calling(functions: Mapping[str, Template]) -> type:
-    """What Spark makes an instance of, for every bucket; a class of its own, so that it travels with the functions."""
+    """Return the class of which Spark makes an instance per bucket; it is local, so `functions` travel with it."""
 
     class Called(FunctionBucket):
         @staticmethod
@@ -60,17 +61,15 @@ def _calling(functions: Mapping[str, Template]) -> type:
             on: AnalyzeArgument | None = None,
             by: AnalyzeArgument | None = None,
         ) -> _Analyzed:
-            try:
+            with without_traceback():
                 return _analyzed(functions, rows, query, on, by)
-            except SashError as error:
-                raise error.with_traceback(None) from None
 
     return Called
 
 
 @dataclass
 class _Analyzed(AnalyzeResult):  # type: ignore[misc]
-    """What Spark asks before rows come, and the job for those who get them."""
+    """The columns and partitions that Spark asks for before rows come, and the job for the workers."""
 
     packed: bytes = b""
 
@@ -101,7 +100,7 @@ def _analyzed(
     selected = [SelectedColumn(_sent_as(each), f"_{place}") for place, each in enumerate(fields)]
     if computes(request):
         selected.append(SelectedColumn("current_timezone()", "_zone"))
-    # Of a constant key, not of none: Spark refuses to sort a stream, and would take each micro-batch for a table.
+    # A constant key instead of none: Spark refuses to sort a stream, and would take each micro-batch for a table.
     keys = ", ".join(map(quoted, request.by))
     bucket = f"pmod(xxhash64({keys}), {_BUCKETS})" if keys and is_apart else "0"
     return _Analyzed(
@@ -121,7 +120,7 @@ def _constant(name: str, given: AnalyzeArgument | None) -> Any:
 
 
 def _fields(schema: spark.StructType, request: Request) -> list[spark.StructField]:
-    """The columns that are needed, as the table has them; those that cannot be sent are refused."""
+    """Return the columns that are needed, as the table has them; refuse those that cannot be sent."""
     request.check_columns(schema.names)
     for name in (request.on, *request.by):
         if name not in schema.names:
@@ -142,7 +141,7 @@ def _fields(schema: spark.StructType, request: Request) -> list[spark.StructFiel
 
 
 def _planned(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
-    """The columns of the result, and whether keys can be answered apart from each other."""
+    """Return the columns of the result, and whether keys can be answered apart from each other."""
     rows = computing.prepared(sent.empty_table(), request)
     options = options_of(request.on, list(request.by), 0, None, False, "final")
     if request.queries:
@@ -155,6 +154,6 @@ def _planned(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
 
 
 def _sent_as(field: spark.StructField) -> str:
-    """A column as Spark is to send it: an instant as a number, for a Python datetime would be one in a zone."""
+    """Return the expression that Spark sends: an instant as a number, because a Python datetime depends on a zone."""
     name = quoted(field.name)
     return f"unix_micros({name})" if isinstance(field.dataType, spark.TimestampType) else name

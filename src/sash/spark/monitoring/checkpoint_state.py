@@ -54,9 +54,9 @@ class Remembered:
 
 
 def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, operator: int = 0) -> Remembered:
-    """What a stopped query remembers, read from the state store of its checkpoint: keys, slices and open windows.
+    """Return the state of a stopped query, read from its checkpoint: keys, slices and open windows.
 
-    Windows and aggregates of sash are known by their texts. Where users' own are among them, give the `queries`.
+    Windows and aggregates of sash are known by their texts. If there are users' own, give the `queries`.
     """
     session = SparkSession.getActiveSession()
     if session is None:

@@ -1,4 +1,4 @@
-"""Being told: what Spark reports of each micro-batch, as it comes."""
+"""Call a function with the progress of each micro-batch."""
 
 from collections.abc import Callable
 
@@ -17,8 +17,9 @@ __all__ = ["Listener"]
 
 
 class Listener(StreamingQueryListener):
-    """Hands what Spark reports of every micro-batch of a query of sash to a function: the query's name, or its id where
-    it has none, and its progress.
+    """Call a function after every micro-batch of a query of sash, with its name and progress.
+
+    A query without a name is given by its id.
     """
 
     def __init__(self, tell: Callable[[str, Progress], None]) -> None:

@@ -10,7 +10,7 @@ __all__ = ["later", "position_on", "shown"]
 
 
 def position_on(position: Any, measure: Measure) -> Any:
-    """A position in the unit of `on`; a time in UTC."""
+    """Return a position in the unit of `on`, a time in UTC; None if there is none, infinity at the end."""
     if position is None or position <= measure.lowest:
         return None
     if position >= measure.highest:
@@ -22,7 +22,7 @@ _EPOCH, _FIRST, _LAST = (each.replace(tzinfo=UTC) for each in (datetime(1970, 1,
 
 
 def _time(position: int) -> datetime:
-    """A time; one that Python has none for, before the year 1 or after 9999, is the first or the last that it has."""
+    """Return a time; before the year 1 and after 9999, the first and the last that Python has."""
     try:
         return _EPOCH + timedelta(microseconds=position)
     except OverflowError:

@@ -17,7 +17,7 @@ __all__ = ["Progress", "of_report", "progress", "why"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What a query of sash has done: of its last micro-batch where nothing else is said."""
+    """What a query of sash has done, in its last micro-batch if nothing else is said."""
 
     batch: int
     rows: int
@@ -25,7 +25,7 @@ class Progress:
     watermark: Any  # in the unit of `on`: a time in UTC, or a number; None before there is one
     newest: Any  # the largest position so far
     results: int
-    open_windows: int  # by arithmetic: of keys with gaps a few too many
+    open_windows: int  # an upper bound for keys with gaps
     late: int
     late_rows: int  # since the query first started
     slices: int
@@ -53,12 +53,12 @@ class Progress:
 
 
 def progress(query: StreamingQuery) -> Progress | None:
-    """What a streaming query has done, as of its last micro-batch; None before the first has ended."""
+    """Return what a streaming query has done by its last micro-batch; None before the first has ended."""
     return next(filter(None, map(of_report, reversed(query.recentProgress))), None)
 
 
 def why(query: StreamingQuery) -> str:
-    """What a query waits for: what it cannot close yet, and what holds the watermark back, in sentences."""
+    """Say what a query waits for: the windows that it cannot close yet, and what holds the watermark back."""
     if not query.isActive:
         failed = query.exception()
         if failed is not None:
@@ -97,7 +97,7 @@ def why(query: StreamingQuery) -> str:
 
 
 def of_report(report: Any) -> Progress | None:
-    """What one of Spark's reports says of sash; a trigger without rows, and a query of others, say nothing."""
+    """Return the progress in one of Spark's reports; None for a trigger without rows and for queries of others."""
     named = report["observedMetrics"]
     for name in named:
         figures = _figures(named[name]) if name.startswith(OBSERVED) else {}
@@ -107,11 +107,11 @@ def of_report(report: Any) -> Progress | None:
 
 
 def _figures(observed: Any) -> dict[str, Any]:
-    """What was observed, by name; a session of Spark Connect gives values apart from the schema that names them."""
-    told: dict[str, Any] = observed.asDict()
-    if set(told) == {"values", "schema"}:
-        return {field["name"]: value for field, value in zip(told["schema"]["fields"], told["values"], strict=True)}
-    return told
+    """Return observed figures by name; Spark Connect gives values and the schema that names them apart."""
+    found: dict[str, Any] = observed.asDict()
+    if set(found) == {"values", "schema"}:
+        return {field["name"]: value for field, value in zip(found["schema"]["fields"], found["values"], strict=True)}
+    return found
 
 
 def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progress:

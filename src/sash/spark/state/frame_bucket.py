@@ -23,7 +23,7 @@ from sash.spark.state.bucket import (
     with_more_rows,
 )
 from sash.spark.state.micro_batch import MicroBatch, with_parts
-from sash.spark.wire.results import written
+from sash.spark.wire.results import cast_results
 from sash.spark.worker.frames import Frames
 from sash.spark.worker.positions import positions_in
 from sash.swag.saved import pack, unpack
@@ -162,8 +162,10 @@ class FrameWork(Work):
 
     def output(self, results: pa.Table, rejected: RejectedRows) -> pa.Table:
         if not self.keeps_late:
-            return written(results, self.results)
-        table = written(results.append_column("late_reason", pa.nulls(results.num_rows, pa.string())), self.results)
+            return cast_results(results, self.results)
+        table = cast_results(
+            results.append_column("late_reason", pa.nulls(results.num_rows, pa.string())), self.results
+        )
         if not len(rejected):
             return table
         columns: dict[str, Any] = {name: rejected.rows.column(name) for name in self.schema.names}

@@ -1,7 +1,8 @@
-"""A processor that is taken apart on the way: Spark starts a process of its own on the driver, for every query, to ask
-which variables a processor keeps. That one need not import all of sash for one name.
+"""A processor that loads sash only when rows come.
 
-So this module travels as text, and may use nothing of sash: what it wraps stays packed until there are rows.
+For every query, Spark starts a process on the driver to ask which state variables a processor has. That process need
+not import all of sash for one name. So this module is pickled by value and imports nothing of sash, and the processor
+that it wraps stays pickled until there are rows.
 """
 
 import sys
@@ -24,7 +25,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 class LazyProcessor(StatefulProcessor):
-    """Declares the one map that a processor keeps, by its name and schemas; loads it for the first rows."""
+    """Declare the one map of a processor, by its name and schemas; load the processor for the first rows."""
 
     def __init__(self, processor: StatefulProcessor, variable: tuple[str, StructType, StructType]) -> None:
         self._packed: bytes = cloudpickle.dumps(processor)
@@ -51,14 +52,14 @@ class LazyProcessor(StatefulProcessor):
 
     def _processor(self) -> StatefulProcessor:
         if self._loaded is None:
-            # Code on its way within one query, as Spark itself sends it; state has its own format (snapshot_log.py).
+            # Code of this query, as Spark itself sends it; state has its own format (snapshot_log.py).
             self._loaded = cloudpickle.loads(self._packed)
             self._loaded.init(self._handle)
         return self._loaded
 
 
 class _Declared:
-    """A handle whose map is known already."""
+    """A handle whose map is declared already."""
 
     def __init__(self, handle: StatefulProcessorHandle, known: MapState) -> None:
         self._handle, self._known = handle, known

@@ -1,4 +1,4 @@
-"""What runs in Spark's state operator: one group per bucket of keys and micro-batch."""
+"""The processor in Spark's state operator: one group per bucket of keys and micro-batch."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,12 +13,13 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from sash.errors import InvalidInput, SashError
+from sash.errors import InvalidInput
 from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Bucket, RejectedRows, Work
 from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.snapshot_log import Head, SnapshotLog
 from sash.spark.wire.answers import answer_schema
 from sash.spark.wire.pieces import FAR, Piece, rows_schema, unpack_row
+from sash.spark.worker.task import without_traceback
 from sash.spark.worker.worker_gc import freeze_loaded
 
 __all__ = ["BucketProcessor"]
@@ -55,26 +56,21 @@ class BucketProcessor(StatefulProcessor):
         self._had_rows.add(bucket)
         if self._flushes:  # due in the next micro-batch, with rows or without
             self._handle.registerTimer(max(timerValues.getCurrentWatermarkInMs(), 0) + 1)
-        yield from self._without_traceback(lambda: self._push(bucket, rows))
+        with without_traceback():
+            yield from self._push(bucket, rows)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
     ) -> Iterator[Any]:
         (bucket,) = key
         if bucket not in self._had_rows:  # a micro-batch without rows: there are no more
-            yield from self._without_traceback(lambda: self._end(bucket))
+            with without_traceback():
+                yield from self._end(bucket)
 
     def close(self) -> None:
         freeze_loaded()
 
     # --- a micro-batch -----------------------------------------------------------------------------------
-
-    def _without_traceback(self, run: Any) -> Iterator[Any]:
-        """What is refused is said in its own words, without the way it came."""
-        try:
-            return iter(run())
-        except SashError as error:
-            raise error.with_traceback(None) from None
 
     def _push(self, number: int, rows: Iterable[Any]) -> Iterable[Row]:
         bucket, head, is_changed = self._log.read(number)

@@ -31,7 +31,7 @@ from sash.spark.state.bucket import (
 )
 from sash.spark.state.micro_batch import MicroBatch, with_parts
 from sash.spark.wire.recipe import Recipe
-from sash.spark.wire.results import written
+from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.swag.saved import pack, unpack
 from sash.windows.measure import Measure
@@ -175,11 +175,11 @@ class WindowWork(Work):
 
     def output(self, results: pa.Table, rejected: RejectedRows) -> pa.Table:
         if not self.keeps_late:
-            return written(results, self.results)
+            return cast_results(results, self.results)
         table = results
         for name in ("late_row", "late_reason"):
             table = table.append_column(name, pa.nulls(results.num_rows, self.results.field(name).type))
-        table = written(table, self.results)
+        table = cast_results(table, self.results)
         if not len(rejected):
             return table
         rows = rejected.rows.select(self.schema.names).combine_chunks()

@@ -8,7 +8,7 @@ __all__ = ["FIGURES", "OBSERVED", "answer_schema"]
 
 # The name of the observed figures begins with it.
 OBSERVED = "sash"
-# What each bucket counts in a micro-batch: the sum over buckets is the figure of the query.
+# Counts of each bucket in a micro-batch: the sum over buckets is the figure of the query.
 FIGURES = (
     "rows",
     "late",
@@ -24,7 +24,7 @@ FIGURES = (
 
 
 def answer_schema(measure: Measure) -> pa.Schema:
-    """What a bucket answers: results, packed, and figures of the micro-batch."""
+    """Return the columns of an answer: packed results, and figures of the micro-batch."""
     position = pa.from_numpy_dtype(measure.dtype)
     return pa.schema(
         [

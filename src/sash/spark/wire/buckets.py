@@ -1,4 +1,4 @@
-"""Which bucket a key belongs to: the same in every task, whatever other keys there are."""
+"""The bucket of a key: the same in every task, whatever other keys there are."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from pandas.util import hash_array
 
 __all__ = ["bucket_ids", "buckets_of"]
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: neighbours end up far apart
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio spreads neighbours
 
 
 def buckets_of(table: pa.Table, by: Sequence[str], count: int) -> Any:
-    """The bucket of each row, of so many; hashed by Python here, a column less has to cross from the JVM."""
+    """Return the bucket of each row. The hash is computed here, so that no column of it has to come from the JVM."""
     mixed = np.zeros(table.num_rows, np.uint64)
     for name in by:
         mixed = (mixed ^ _numbers(table.column(name).combine_chunks())) * _ODD
@@ -22,7 +22,7 @@ def buckets_of(table: pa.Table, by: Sequence[str], count: int) -> Any:
 
 
 def _numbers(column: Any) -> Any:
-    """A number for each value, the same for equal ones; null is a value."""
+    """Return a number for each value, the same for equal values; null is a value."""
     kind = column.type
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
@@ -43,7 +43,7 @@ def _numbers(column: Any) -> Any:
 
 
 def _texts(column: Any) -> Any:
-    """Texts, and what can be written as text: each different one is hashed once."""
+    """Return a number for each text, or value that can be cast to one; hash each distinct value once."""
     if not pa.types.is_binary(column.type) and not pa.types.is_large_binary(column.type):
         column = column.cast(pa.string())
     encoded = column.dictionary_encode(null_encoding="encode")
@@ -53,7 +53,7 @@ def _texts(column: Any) -> Any:
 
 
 def bucket_ids(partitions: int) -> tuple[int, ...]:
-    """A number for each partition of a shuffle that Spark hashes to it: buckets 0, 1, 2 … would share some."""
+    """Return a number for each shuffle partition that Spark hashes to it; 0, 1, 2 … would share partitions."""
     found: dict[int, int] = {}
     candidate = 0
     while len(found) < partitions:
@@ -66,7 +66,7 @@ _BITS = 0xFFFFFFFF
 
 
 def _hashed(number: int) -> int:
-    """Spark's hash of an integer: Murmur3 of four bytes with seed 42, signed."""
+    """Return Spark's hash of an integer: Murmur3 of four bytes with seed 42, signed."""
     mixed = number * 0xCC9E2D51 & _BITS
     mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & _BITS
     mixed ^= 42

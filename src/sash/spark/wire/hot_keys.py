@@ -11,16 +11,16 @@ __all__ = ["Chunk", "HotKey", "by_bucket"]
 
 @dataclass(frozen=True)
 class Chunk:
-    """A stretch of one key's time."""
+    """A stretch of the time of one key."""
 
     bucket: int
     start: Any
-    end: Any  # the highest position there is: the last chunk
-    halo: Any  # from here on it is sent the rows before its start
-    rows: int = 0  # that must be among these, for frames by rows
+    end: Any  # of the last chunk, the highest position that there is
+    halo: Any  # where the rows before its start begin that it gets as well
+    rows: int = 0  # that the halo must have, for frames by rows
 
     def check(self, before: int, lowest: Any) -> None:
-        """The rows that were counted are there: a source that changes while it is read would give wrong frames."""
+        """Refuse a halo with fewer rows than were counted: the source changed, and frames would be wrong."""
         if self.halo > lowest and before < self.rows:
             raise InvalidState.source_changed(self.rows, before)
 
@@ -29,10 +29,10 @@ class Chunk:
 class HotKey:
     """A key that most rows have, and its chunks; without key columns, all rows."""
 
-    key: tuple[Any, ...]  # Arrow arrays of one value: scalars travel as Python's values, which end at the year 9999
+    key: tuple[Any, ...]  # Arrow arrays of one value: scalars are pickled as Python values, which end at the year 9999
     chunks: tuple[Chunk, ...]
 
 
 def by_bucket(hot: Sequence[HotKey]) -> dict[int, Chunk]:
-    """The chunks of all such keys."""
+    """Return the chunks of all hot keys by their buckets."""
     return {chunk.bucket: chunk for each in hot for chunk in each.chunks}

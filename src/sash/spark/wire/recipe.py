@@ -1,4 +1,4 @@
-"""What a plan is made of, as it travels."""
+"""Recipes of plans: they travel, plans do not."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ __all__ = ["Recipe"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a plan is made of. Plans hold functions that are known to the compiler of one process; a recipe travels."""
+    """What a plan is made of. A plan holds functions that only the compiler of its process knows; a recipe travels."""
 
     queries: tuple[Query, ...]
     options: Options

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["as_results", "as_spark", "written"]
+__all__ = ["as_results", "as_spark", "cast_results"]
 
 
 def as_results(schema: pa.Schema) -> pa.Schema:
-    """Columns of results as workers send them to Spark."""
+    """Return the columns of results as workers send them to Spark."""
     return pa.schema([pa.field(each.name, as_spark(each.type)) for each in schema])
 
 
@@ -18,7 +18,7 @@ _SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int6
 
 
 def as_spark(kind: Any) -> Any:
-    """The Arrow type that Spark takes for one that it has not: of unsigned numbers, and of lists of one length."""
+    """Return the Arrow type that Spark has for a type that it has not, such as unsigned numbers."""
     if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(as_spark(kind.value_type))
     if pa.types.is_float16(kind):
@@ -26,8 +26,8 @@ def as_spark(kind: Any) -> Any:
     return _SIGNED.get(kind, kind)
 
 
-def written(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Results as the columns that Spark was told of."""
+def cast_results(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return results in the columns that Spark expects."""
     columns = []
     for each in schema:
         column = table.column(each.name)

@@ -1,4 +1,4 @@
-"""Whose rows they were: a user's function that fails in a worker is reported with the key and the rows."""
+"""Report a user's function that fails in a worker with the key and the rows that it fails for."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,17 +13,17 @@ _SHOWN = 3
 
 
 def with_failing_rows(run: Callable[[pa.Table], Any], table: pa.Table, by: Sequence[str], on: str) -> Any:
-    """What `run` makes of a table; if a user's function fails, it is tried again on fewer rows until it does not."""
+    """Run a function on a table; if a user's function fails, find few rows for which it fails and report them."""
     try:
         return run(table)
     except (InvalidAggregate, InvalidWindow) as error:
-        if error.__cause__ is None:  # refused, not failed
+        if error.__cause__ is None:  # sash refused it: no function failed
             raise
-        raise _told(error, _narrowed(run, table, by, on), by) from error.__cause__
+        raise _with_rows(error, _narrowed(run, table, by, on), by) from error.__cause__
 
 
 def _narrowed(run: Callable[[pa.Table], Any], table: pa.Table, by: Sequence[str], on: str) -> pa.Table:
-    """The fewest rows, by halves, that still fail; by key first, then by position."""
+    """Halve the rows, sorted by key and position, as long as one half fails."""
     part = table.sort_by([(name, "ascending") for name in [*by, on]])
     while part.num_rows > 1:
         half = part.num_rows // 2
@@ -44,7 +44,7 @@ def _fails(run: Callable[[pa.Table], Any], table: pa.Table) -> bool:
     return False
 
 
-def _told(error: SashError, rows: pa.Table, by: Sequence[str]) -> SashError:
+def _with_rows(error: SashError, rows: pa.Table, by: Sequence[str]) -> SashError:
     first = rows.slice(0, _SHOWN).to_pylist()
     key = ", ".join(f"{name}={first[0][name]!r}" for name in by) or "none"
     shown = "; ".join(", ".join(f"{name}={value!r}" for name, value in row.items()) for row in first)

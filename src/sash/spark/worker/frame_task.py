@@ -9,7 +9,7 @@ from sash.engine.rolling import Framing
 from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey, by_bucket
 from sash.spark.wire.pieces import unpack
-from sash.spark.wire.results import written
+from sash.spark.wire.results import cast_results
 from sash.spark.worker.frames import Frames
 from sash.spark.worker.groups import Group, groups, stretches
 from sash.spark.worker.positions import positions_in
@@ -38,7 +38,7 @@ class FrameTask(Task):
                     table = table.filter(pa.array(own))
                     if own.any():
                         group.chunk.check(halo, self.plan.measure.lowest)
-                yield from written(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
+                yield from cast_results(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
 
     def _answers(self, group: Group) -> Iterator[pa.Table]:
         frames = Frames(self.plan, self.schema.empty_table())

@@ -18,20 +18,20 @@ __all__ = ["Group", "groups", "stretches"]
 
 @dataclass(frozen=True)
 class Group:
-    """Whole buckets that fit the budget; or, of one that does not, its pieces by their lowest position."""
+    """Whole buckets that fit the budget together, or one bucket that does not fit."""
 
     pieces: Iterator[Piece]
     is_whole: bool
-    chunk: Chunk | None = None  # alone, if it is the bucket of one
+    chunk: Chunk | None = None  # of a hot key: then it is the only bucket
 
     def table(self, schema: pa.Schema) -> pa.Table:
-        """All rows of whole buckets, as they stood in their partitions."""
+        """Return all rows of whole buckets, in the order of their source partitions."""
         arrived = sorted(self.pieces, key=lambda each: (each.task, each.number))
         return pa.concat_tables([each.table(schema) for each in arrived])
 
 
 def groups(pieces: Iterable[Piece], budget: Budget, chunks: Mapping[int, Chunk]) -> Iterator[Group]:
-    """Buckets, together as long as they fit; each group must be used up before the next is asked for."""
+    """Return buckets in groups that fit the budget; use up each group before the next."""
     source = iter(pieces)
     held: list[Piece] = []
     rows = 0
@@ -63,7 +63,7 @@ def groups(pieces: Iterable[Piece], budget: Budget, chunks: Mapping[int, Chunk])
 
 
 class _Rest:
-    """The pieces of one bucket, some of them read; it stops at the first piece of another one."""
+    """The pieces of one bucket, some of which are read already; stops at the first piece of another bucket."""
 
     def __init__(self, source: Iterator[Piece], bucket: int, own: list[Piece], ahead: Piece | None) -> None:
         self._source, self._bucket, self._own, self.ahead = source, bucket, own, ahead
@@ -77,14 +77,16 @@ class _Rest:
             self.ahead = next(self._source, None)
 
 
-Held = list[tuple[int, int, pa.Table]]  # by task and number: in the order of these they arrived
+Held = list[tuple[int, int, pa.Table]]  # task, number, rows
 
 
 def stretches(
     pieces: Iterable[Piece], on: str, measure: Measure, schema: pa.Schema, most: int
 ) -> Iterator[tuple[pa.Table, Any]]:
-    """The rows of a bucket that is too large to hold, in stretches of time, each with where it ends: no row before that
-    is still to come. Within a stretch rows stand as they did in their partitions; the last has no end.
+    """Return the rows of a bucket that is too large to hold in stretches of time, each with its end.
+
+    No row before the end of a stretch comes later; the last stretch has no end. Within a stretch, rows are in the order
+    of their source partitions.
     """
     held: Held = []
     rows, enough = 0, most
@@ -93,14 +95,14 @@ def stretches(
             ready, held = _parted(held, on, measure, piece.low)
             yield _arrived(ready, schema), piece.low
             rows = sum(table.num_rows for _, _, table in held)
-            enough = max(most, 2 * rows)  # where most have to wait, not every piece is a reason to look again
+            enough = max(most, 2 * rows)  # if most rows have to wait, do not search them again for every piece
         held.append((piece.task, piece.number, piece.table(schema)))
         rows += piece.rows
     yield _arrived(held, schema), None
 
 
 def _parted(held: Held, on: str, measure: Measure, until: Any) -> tuple[Held, Held]:
-    """Rows before a position, and the others."""
+    """Return the rows before a position, and the others."""
     ready, waiting = [], []
     for task, number, table in held:
         count = int(np.searchsorted(positions_in(table, on, measure), until))  # a piece is in order

@@ -1,4 +1,4 @@
-"""Rows of hot keys to the buckets of their chunks and halos, in map tasks."""
+"""Send rows of hot keys to the buckets of their chunks and halos, in map tasks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["bucketed"]
 def bucketed(
     table: pa.Table, by: Sequence[str], positions: Any, buckets: Any, hot: Sequence[HotKey]
 ) -> tuple[Any, Any]:
-    """The places of rows, those in a halo more than once, and the bucket that each goes to."""
+    """Return the places of rows, and the bucket of each; a row in a halo has more than one place."""
     places, targets = [np.arange(len(buckets))], [buckets.copy()]
     for each in hot:
         own = _rows_of(table, by, each.key)
@@ -37,7 +37,7 @@ def _rows_of(table: pa.Table, by: Sequence[str], key: tuple[Any, ...]) -> Any:
 
 
 def _is_same(values: Any, key: Any) -> Any:
-    """Where a column has the value of a key."""
+    """Return where a column has the value of a key."""
     if key.null_count:
         return pc.is_null(values)
     if pa.types.is_floating(key.type) and pc.is_nan(key)[0].as_py():

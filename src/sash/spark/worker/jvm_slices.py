@@ -1,4 +1,4 @@
-"""Slices that Spark has aggregated, made whole in Python."""
+"""Complete the slices that Spark has aggregated."""
 
 import pyarrow as pa
 
@@ -9,7 +9,7 @@ __all__ = ["with_seen"]
 
 
 def with_seen(table: pa.Table, plan: Plan) -> pa.Table:
-    """Slices with the fields that did not travel: whether there was any value."""
+    """Add the fields that did not travel: whether there was any value."""
     for group, names in zip(plan.groups, of_slices(plan).group_columns, strict=True):
         place = 0
         for component in group.components:

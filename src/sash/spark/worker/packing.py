@@ -23,7 +23,7 @@ from sash.spark.worker.positions import positions_in
 from sash.spark.worker.task import Batches, Task
 from sash.windows.measure import Measure
 
-__all__ = ["PackTask", "gathered", "partition_id", "serialized", "taken"]
+__all__ = ["PackTask", "gathered", "partition_id", "reordered", "serialized"]
 
 _SHORT, _PARTS = 512, 16
 
@@ -59,7 +59,7 @@ class PackTask(Task):
         order = np.argsort(buckets, kind="stable") if is_ordered else np.lexsort((positions, buckets))
         positions, buckets = positions[order], buckets[order]
         order = order if places is None else places[order]
-        (whole,) = taken(table, order).cast(self.schema).combine_chunks().to_batches()
+        (whole,) = reordered(table, order).cast(self.schema).combine_chunks().to_batches()
         begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
             most = self.budget.piece_rows
@@ -92,7 +92,7 @@ def gathered(batches: Iterable[pa.RecordBatch], budget: Budget) -> Iterator[pa.T
         yield pa.Table.from_batches(held)
 
 
-def taken(table: pa.Table, order: Any) -> pa.Table:
+def reordered(table: pa.Table, order: Any) -> pa.Table:
     """Return rows in another order, each column in one chunk."""
     return table.combine_chunks().take(pa.array(order))
 

@@ -11,6 +11,6 @@ __all__ = ["positions_in"]
 
 
 def positions_in(table: pa.Table, on: str, measure: Measure) -> Any:
-    """The positions of rows; those that have none are before all others."""
+    """Return the positions of rows; a row without one gets the lowest."""
     positions, valid = measure.positions(table.column(on), on)
     return positions if valid is None else np.where(valid, positions, measure.dtype.type(measure.lowest))

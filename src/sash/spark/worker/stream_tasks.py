@@ -17,7 +17,7 @@ import pyarrow as pa
 from sash.spark.wire.buckets import buckets_of
 from sash.spark.wire.budget import Budget
 from sash.spark.wire.pieces import FAR, Piece, pack
-from sash.spark.worker.packing import gathered, partition_id, serialized, taken
+from sash.spark.worker.packing import gathered, partition_id, reordered, serialized
 from sash.spark.worker.task import Batches, Task
 from sash.windows.measure import Measure
 
@@ -59,7 +59,7 @@ class SendTask(Task):
         newest = known.max().item() if len(known) else None
         buckets = buckets_of(table, self.by, len(self.ids))
         order = np.argsort(buckets, kind="stable")
-        (whole,) = taken(table, order).to_batches()
+        (whole,) = reordered(table, order).to_batches()
         begins = np.searchsorted(buckets[order], np.arange(len(self.ids) + 1)).tolist()
         for bucket, (begin, end) in zip(self.ids, pairwise(begins), strict=True):
             for _, rows, data in serialized(whole, begin, end, self.budget.sent_rows) if end > begin else [(0, 0, b"")]:

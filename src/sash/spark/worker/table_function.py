@@ -1,4 +1,4 @@
-"""The rows of a bucket of the table function: they come one by one, and wait for the last."""
+"""A bucket of the table function: rows come one by one, and are answered after the last."""
 
 import pickle
 import re
@@ -10,48 +10,49 @@ import pyarrow as pa
 
 from sash.engine import batch
 from sash.engine.rolling import rolling
-from sash.errors import InvalidInput, SashError
-from sash.spark.wire.results import written
+from sash.errors import InvalidInput
+from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
+from sash.spark.worker.task import without_traceback
 from sash.text import Request, computing
 
 __all__ = ["FunctionBucket", "Job", "computes"]
 
-# Rows that wait as Python objects, and rows of results at once.
+# Rows that are held as Python objects, and rows of results at once.
 _BATCH = 65_536
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?")
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked of the rows of a bucket; it travels."""
+    """A query over the rows of a bucket; it travels."""
 
     request: Request
     sent: pa.Schema
     results: pa.Schema
 
     def read(self, rows: Sequence[Sequence[Any]]) -> pa.RecordBatch:
-        """Rows as Spark sends them: the columns, then the session's time zone if expressions are to be computed."""
+        """Read rows: the columns, then the session's time zone if the query has expressions."""
         zone = rows[0][-1] if computes(self.request) else "UTC"
         columns = zip(self.sent, zip(*rows, strict=True), strict=False)
         arrays = [pa.array(values, _in_zone(field.type, zone)) for field, values in columns]
         return pa.record_batch(arrays, names=self.sent.names)
 
-    def answered(self, table: pa.Table) -> pa.Table:
+    def answer(self, table: pa.Table) -> pa.Table:
         request = self.request
         rows, on, by = computing.prepared(table, request), request.on, list(request.by)
         if request.queries:
             found = batch.aggregate(rows, request.queries, on=on, by=by)
         else:
             found = rolling(rows, *request.frames, on=on, by=by)
-        return written(found, self.results)
+        return cast_results(found, self.results)
 
 
 class FunctionBucket:
-    """The rows of a bucket, and what is asked of them when all are there."""
+    """Gather the rows of a bucket, and answer when all are there."""
 
     def __init__(self, analyzed: Any) -> None:
-        # Made by `analyze` of this very query, as Spark sends any function of a user; nothing of it is ever stored.
+        # `analyze` of this query made these bytes, as Spark sends any function of a user; they are never stored.
         self._job: Job = pickle.loads(analyzed.packed)
         self._batches: list[pa.RecordBatch] = []
         self._rows: list[Sequence[Any]] = []
@@ -67,12 +68,10 @@ class FunctionBucket:
         if not self._batches:
             return
         request, table = self._job.request, pa.Table.from_batches(self._batches)
-        try:
-            found = with_failing_rows(self._job.answered, table, request.by, request.on)
+        with without_traceback():
+            found = with_failing_rows(self._job.answer, table, request.by, request.on)
             for part in found.to_batches(max_chunksize=_BATCH):
                 yield from zip(*map(_objects, part.schema.names, part.columns), strict=True)
-        except SashError as error:
-            raise error.with_traceback(None) from None
 
     def _pack(self) -> None:
         self._batches.append(self._job.read(self._rows))
@@ -80,7 +79,7 @@ class FunctionBucket:
 
 
 def _objects(name: str, column: pa.Array) -> list[Any]:
-    """Values as Spark takes them from Python: an instant with its zone, or it would be read in the machine's."""
+    """Return values as Spark reads them: an instant has a zone, or Spark would read it in that of the machine."""
     try:
         values: list[Any] = column.to_pylist()
     except OverflowError:
@@ -98,7 +97,7 @@ def _in_zone(kind: Any, zone: str) -> Any:
 
 
 def _arrow_zone(zone: str) -> str:
-    """A zone as Spark names it, as Arrow does.
+    """Return Arrow's name of a time zone of Spark.
 
     >>> [_arrow_zone(each) for each in ("GMT+8", "UTC-03:30", "+1", "Z", "America/New_York")]
     ['+08:00', '-03:30', '+01:00', 'UTC', 'America/New_York']

@@ -1,14 +1,16 @@
-"""A description that travels to the workers, and runs there on the batches of a partition."""
+"""Tasks: descriptions that travel to the workers and run there."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pyarrow as pa
 
 from sash.errors import SashError
 from sash.spark.worker.worker_gc import freeze_loaded
 
-__all__ = ["RESULT_ROWS", "Batches", "Task", "as_function"]
+__all__ = ["RESULT_ROWS", "Batches", "Task", "as_function", "without_traceback"]
 
 Batches = Iterable[pa.RecordBatch]
 # Rows of one batch of results: Spark holds a whole batch outside its heap.
@@ -16,22 +18,32 @@ RESULT_ROWS = 65_536
 
 
 class Task(ABC):
-    """A description that travels to the workers, and what it does there."""
+    """A description that travels to a worker and runs there on the batches of a partition."""
 
     @abstractmethod
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """Batches of one partition in, batches of results out."""
+        """Return batches of results of the batches of one partition."""
 
 
 def as_function(task: Task) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """A task as Spark wants it. What it refuses is said in its own words, without the way it came."""
+    """Return a task as a function for Spark; it raises errors of sash without their traceback."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         try:
-            yield from task.run(batches)
-        except SashError as error:
-            raise error.with_traceback(None) from None
+            with without_traceback():
+                yield from task.run(batches)
         finally:
             freeze_loaded()
 
     return run
+
+
+def without_traceback() -> AbstractContextManager[None]:
+    """Raise errors of sash without their traceback: Spark shows it to users, who need only the message."""
+    return _WithoutTraceback()
+
+
+class _WithoutTraceback(AbstractContextManager[None]):
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if isinstance(error, SashError):
+            raise error.with_traceback(None) from None

@@ -14,7 +14,7 @@ from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey, by_bucket
 from sash.spark.wire.pieces import unpack
 from sash.spark.wire.recipe import Recipe
-from sash.spark.wire.results import written
+from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.spark.worker.groups import Group, groups, stretches
 from sash.spark.worker.jvm_slices import with_seen
@@ -23,7 +23,7 @@ from sash.spark.worker.task import RESULT_ROWS, Batches, Task
 
 __all__ = ["WindowTask"]
 
-# Results of one group that are held at once, about; and steps of the watermark that keep them so.
+# About how many results of a group are held at once; and the most steps of the watermark to keep to that.
 _MOST_RESULTS = 4_000_000
 _MOST_STEPS = 10_000
 
@@ -35,7 +35,7 @@ def windows_per_row(plan: Plan) -> float:
 
 @dataclass(frozen=True)
 class WindowTask(Task):
-    """Whole buckets through the engine; one that is too large, piece by piece as the watermark follows."""
+    """Run the engine on whole buckets; on a bucket that is too large, in stretches of time with a watermark."""
 
     recipe: Recipe
     schema: pa.Schema
@@ -49,7 +49,7 @@ class WindowTask(Task):
         for group in groups(unpack(batches), self.budget, by_bucket(self.hot)):
             for table in self._windows(plan, group):
                 if table.num_rows:
-                    yield from written(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
+                    yield from cast_results(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
 
     def _windows(self, plan: Plan, group: Group) -> Iterator[pa.Table]:
         stream, chunk = self._stream(plan), group.chunk
@@ -66,14 +66,14 @@ class WindowTask(Task):
         on = plan.options.on
         for table, until in stretches(group.pieces, on, plan.measure, self.schema, self.budget.rows // 2):
             fired = stream.push(self._ready(plan, table))
-            if chunk is None:  # a punctuation at the watermark closes a window without moving it
+            if chunk is None:  # a punctuation at the watermark closes a window before the watermark moves
                 yield fired
             mark = end if until is None else until
             stream.push({}, watermark=min(mark, start))
             yield stream.push({}, watermark=mark) if mark > start else stream.push({})
 
     def _in_steps(self, stream: Stream, plan: Plan, table: pa.Table) -> Iterator[pa.Table]:
-        """Windows are many times as many as rows: the watermark goes on in steps, so that not all are held at once."""
+        """Move the watermark in steps, so that windows that far outnumber rows are not all held at once."""
         yield stream.push(table)
         positions = positions_in(table, plan.options.on, plan.measure)
         positions = positions[positions > plan.measure.lowest]

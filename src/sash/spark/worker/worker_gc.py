@@ -1,22 +1,20 @@
-"""Python workers, settled: Spark has each collect its garbage after every task, and most of what a collector looks at
-then is code that was loaded to stay.
-"""
+"""Keep loaded modules out of the garbage collection that Spark runs in Python workers after every task."""
 
 import gc
 
 __all__ = ["freeze_loaded"]
 
-_is_settled = False
+_is_frozen = False
 
 
 def freeze_loaded() -> None:
-    """At the end of a worker's first task: what is there by now is not looked at again.
+    """Freeze what the first task of a worker loaded, so that Spark's gc.collect() after every task skips it.
 
-    Spark's worker collects between two tasks of a micro-batch, while the next one waits: 60 to 90 ms each time with
-    sash and its compiler loaded, and nothing of it afterwards.
+    The next task waits for that collection: 60 to 90 ms each time with sash and its compiler loaded, and nearly nothing
+    after the freeze.
     """
-    global _is_settled
-    if not _is_settled:
-        _is_settled = True
+    global _is_frozen
+    if not _is_frozen:
+        _is_frozen = True
         gc.collect()
         gc.freeze()
