@@ -55,10 +55,11 @@ class WindowBucket(Bucket):
         plan, rows = self.plan, batch.rows
         if batch.newest is not None:
             self.newest = max(self.newest, batch.newest)
+        mark: Any = np.inf if batch.is_end else None
+        if mark is None and plan.delay is None and self.newest > plan.measure.lowest:
+            mark = self.newest  # without a delay, the newest position is the watermark
         try:
-            results = self.stream.advance(
-                rows if rows.num_rows else {}, np.inf if batch.is_end else None, newest=self.newest
-            )
+            results = self.stream.advance(rows if rows.num_rows else {}, mark, newest=self.newest)
         except (InvalidAggregate, InvalidWindow):
             for given in (rows, self._waiting_rows()):
                 with_failing_rows(self._push_alone, given, plan.options.by, plan.options.on)
