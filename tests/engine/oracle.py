@@ -285,6 +285,7 @@ class Sent:
     values: tuple[Any, ...]
     revision: int
     certain: bool = True  # False: it may hold rows that came before its query, which may or may not be kept
+    extent: tuple[Number, Number] | None = None  # of a count window, whose start and end are ranks: where its rows lie
 
 
 @dataclass(frozen=True)
@@ -528,13 +529,16 @@ class Oracle:
                     continue
                 values = tuple(evaluate(call, extent.rows) for call in live.query.calls)
                 same = [old for old in before if self._is_same(live.query.window, old, extent)]
+                by_count = live.query.window.by_count
+                where = (extent.rows[0].position, extent.rows[-1].position) if by_count else None
                 if any(
-                    (old.start, old.end) == (extent.start, extent.end) and alike(old.values, values) for old in same
+                    (old.start, old.end, old.extent) == (extent.start, extent.end, where) and alike(old.values, values)
+                    for old in same
                 ):
                     continue
                 revision = 1 + max((old.revision for old in same), default=-1)
                 certain = self._is_certain(live, extent) and all(old.certain for old in same)
-                sent.append(Sent(name, key, extent.start, extent.end, values, revision, certain))
+                sent.append(Sent(name, key, extent.start, extent.end, values, revision, certain, where))
                 replaced += same
             live.sent[key] = [old for old in before if old not in replaced] + sent
             news += sent

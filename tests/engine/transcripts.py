@@ -27,7 +27,7 @@ import sash
 from tests.engine.oracle import Call, Oracle, Query, Sent, Window, alike, calls, key_of, number, parse, rolling
 from tests.engine.users_own import AGGREGATES, WINDOWS
 
-__all__ = ["FRAMES", "TRANSCRIPTS", "Event", "Frame", "Transcript", "difference"]
+__all__ = ["FRAMES", "TRANSCRIPTS", "Event", "Frame", "Transcript", "difference", "edges_of"]
 
 HERE = Path(__file__).parent.parent / "transcripts"
 OPTIONS = {"name", "columns", "queries", "by", "lateness", "delay", "in_order", "emit", "partial", "events", "no_batch"}
@@ -127,12 +127,22 @@ class Transcript:
             names = [call.name for call in query.calls]
             others = {call.name for each in self.all_queries.values() for call in each.calls} - set(names)
             assert all(row[name] is None for name in others if name in row), f"{row} has another query's values"
-            start, end = (None if row[name] is None else number(row[name]) for name in ("window_start", "window_end"))
-            assert start is not None
+            start, end, extent = edges_of(row, query)
             assert ("revision" in row) == (self.has_revisions if has_revisions is None else has_revisions)
             values = tuple(row[name] for name in names)
-            found.append(Sent(row["query"], key_of(row, self.by), start, end, values, row.get("revision", 0)))
+            revision = row.get("revision", 0)
+            found.append(Sent(row["query"], key_of(row, self.by), start, end, values, revision, extent=extent))
         return found
+
+
+def edges_of(row: Mapping[str, Any], query: Query) -> tuple[Any, Any, Any]:
+    """Start, end and extent of a result as the oracle says them: ranks where rows are counted, and where these lie."""
+    start, end = (None if row[name] is None else number(row[name]) for name in ("window_start", "window_end"))
+    assert start is not None, f"{row} has no start"
+    if query.window.by_count:
+        return row["rank_start"], row["rank_end"], (start, end)
+    assert row.get("rank_start") is None and row.get("rank_end") is None, f"{row} has ranks"
+    return start, end, None
 
 
 @dataclass(frozen=True)
@@ -261,9 +271,8 @@ def difference(found: Iterable[Any], wanted: Iterable[Any]) -> str:
 
 def _alike(a: Any, b: Any) -> bool:
     if isinstance(a, Sent) and isinstance(b, Sent):
-        return (a.query, a.key, a.start, a.end, a.revision) == (b.query, b.key, b.start, b.end, b.revision) and alike(
-            a.values, b.values
-        )
+        same = (a.query, a.key, a.start, a.end, a.revision) == (b.query, b.key, b.start, b.end, b.revision)
+        return same and alike(a.values, b.values) and (None in (a.extent, b.extent) or a.extent == b.extent)
     return alike(a, b)
 
 

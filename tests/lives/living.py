@@ -14,7 +14,7 @@ from sash.engine import forgetting, placing
 from sash.plan import decide
 from sash.slicing import slicer
 from tests.engine.oracle import Oracle, Query, Sent, alike, key_of, number, parse
-from tests.engine.transcripts import difference, key_columns, subject, subjects, written
+from tests.engine.transcripts import difference, edges_of, key_columns, subject, subjects, written
 from tests.lives.life import COLUMNS, Action, Add, Life, Push, Remove, Restore
 
 __all__ = ["Difference", "compare", "length", "low_limits", "oracle_of", "position", "rows_of", "run", "table"]
@@ -97,10 +97,9 @@ def read(life: Life, results: pa.Table, queries: Mapping[str, Query]) -> list[Se
             round(row[call.name]) if call.function == "hyperloglog" and row[call.name] is not None else row[call.name]
             for call in calls
         )
-        start, end = (None if row[name] is None else number(row[name]) for name in ("window_start", "window_end"))
-        if start is None:
-            raise Difference(f"{row} has no start")
-        found.append(Sent(row["query"], key_of(row, life.by), start, end, values, row.get("revision", 0)))
+        start, end, extent = edges_of(row, queries[row["query"]])
+        revision = row.get("revision", 0)
+        found.append(Sent(row["query"], key_of(row, life.by), start, end, values, revision, extent=extent))
     return found
 
 

@@ -179,7 +179,7 @@ def _shown(spark: Any, folder: Path) -> None:
     for query, values in names.items():
         row = examples.get(query)
         shown = ", ".join(f"{name} {_number(row[name])}" for name in values) if row is not None else ""
-        end = str(row["window_end"]) if row is not None and query != "recent" else ""
+        end = str(row["window_end"]) if row is not None else ""
         cells.append((query, f"{counts.get(query, 0):,}", end, shown))
     show(
         Table(

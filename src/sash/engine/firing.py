@@ -7,14 +7,14 @@ import numpy as np
 
 from sash.engine.placing import blame
 from sash.engine.results import Fired, columns_of, names_of
-from sash.engine.revisions import Emitted, revised
+from sash.engine.revisions import Columns, Emitted, revised
 from sash.engine.state import State
 from sash.kinds.kind import Moment, Push
 from sash.plan.decide import finishes
 from sash.plan.plan import Plan, Planned
 from sash.slicing.grids import Grids, ended_on_grids
 from sash.slicing.partials import settle_trees
-from sash.slicing.slices import Array
+from sash.slicing.slices import Array, Slices
 from sash.slicing.window_manager import Ended
 
 __all__ = ["Trigger", "due"]
@@ -111,21 +111,41 @@ class Trigger:
         except Exception as error:
             raise blame(plan, state, error, "combine or lower") from error
         columns = columns_of(query, answers)
+        if query.window.by_count:
+            columns = (*_first_and_last(state.slices, ended), *columns)
         if not plan.has_revisions:
             names = self._families[query.name][1] if query.name in self._families else None
-            return [Fired(family, ended.which, names, ended.slots, ended.starts, ended.ends, columns, None)]
+            return [_fired(family, ended, columns, names=names)]
         now = Emitted(ended.slots, ended.starts, ended.ends, np.zeros(len(ended), np.int64), columns)
         before = state.emitted.get(query.name, now.taken(np.zeros(0, np.int64)))
         fresh, state.emitted[query.name] = revised(before, now, query.kind.same_window)
-        if not len(fresh):
-            return []
-        return [Fired(family, None, None, fresh.slots, fresh.starts, fresh.ends, fresh.columns, fresh.revisions)]
+        return [_fired(family, fresh, fresh.columns, fresh.revisions)] if len(fresh) else []
 
     def _combined(self, lengths: Array, covered: int, how: str) -> int:
         """Return how many partials are combined for windows of so many slices each."""
         if self.plan.tree.choice:
             return int((2 * np.log2(lengths + 1)).sum())
         return int(lengths.sum()) if how == "fold" else 3 * covered
+
+
+def _first_and_last(slices: Slices, ended: Ended) -> Columns:
+    """Return the positions of the first and the last row of count windows: late rows may change them, too."""
+    every = np.ones(len(ended), np.bool_)
+    firsts, lasts = slices.firsts[slices.order[ended.lows]], slices.lasts[slices.order[ended.highs - 1]]
+    return (firsts, every), (lasts, every)
+
+
+def _fired(
+    family: tuple[Planned, ...], windows: Ended | Emitted, columns: Columns, revisions: Any = None, names: Any = None
+) -> Fired:
+    """Return windows as they are sent: count windows by the positions of their rows, their ranks beside these."""
+    which = windows.which if isinstance(windows, Ended) else None
+    starts, ends, ranks = windows.starts, windows.ends, None
+    if family[0].window.by_count:
+        ranks = starts, ends
+        (starts, _), (ends, _), *rest = columns
+        columns = tuple(rest)
+    return Fired(family, which, names, windows.slots, starts, ends, columns, revisions, ranks)
 
 
 def _grids(plan: Plan, queries: Sequence[Planned]) -> Grids | None:

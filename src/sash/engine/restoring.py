@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.algebra.fields import Field
 from sash.algebra.monoid import Monoid
 from sash.engine.keys import Keys
 from sash.engine.objects import refuse_foreign_partials
@@ -234,7 +235,8 @@ def _memories(plan: Plan, keys: Keys, slices: Slices, frozen: dict[str, Any]) ->
 
 
 def _emitted(plan: Plan, query: Planned, live: Array, given: Any) -> Emitted:
-    results = []
+    position = Field(plan.measure.dtype.str[1:]), None
+    results: list[tuple[Field, Any]] = [position, position] if query.window.by_count else []
     for reading in query.readings:
         view = query.views[reading.group]
         assert view is not None

@@ -18,6 +18,8 @@ from sash.slicing.slices import Array
 
 __all__ = ["Fired", "arrow_of", "columns_of", "names_of", "schema_of", "table_of", "values_of"]
 
+RANKS = ("rank_start", "rank_end")
+
 
 @dataclass(frozen=True)
 class Fired:
@@ -31,12 +33,17 @@ class Fired:
     ends: Array
     columns: Columns
     revisions: Array | None
+    ranks: tuple[Array, Array] | None = None  # of count windows
 
     def names(self) -> Any:
         """Whose each window is."""
         if self.known_names is None:
             return pa.repeat(pa.scalar(self.queries[0].name), len(self.slots))
         return self.known_names.take(pa.array(self.which))
+
+    def rank_column(self, side: int) -> Any:
+        """The first rank of each window, or the one after the last; null where windows do not count rows."""
+        return pa.nulls(len(self.slots), pa.int64()) if self.ranks is None else pa.array(self.ranks[side])
 
 
 def names_of(queries: Sequence[Planned]) -> Any:
@@ -85,6 +92,8 @@ def schema_of(plan: Plan) -> pa.Schema:
     fields = [pa.field(name, kind) for name, kind in zip(plan.options.by, plan.key_types, strict=True)]
     kind = _edge_type(plan)
     fields += [pa.field("query", pa.string()), pa.field("window_start", kind), pa.field("window_end", kind)]
+    if plan.counts_rows:
+        fields += [pa.field(name, pa.int64()) for name in RANKS]
     fields += [pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results]
     if plan.has_revisions:
         fields.append(pa.field("revision", pa.int64()))
@@ -92,8 +101,6 @@ def schema_of(plan: Plan) -> pa.Schema:
 
 
 def _edge_type(plan: Plan) -> Any:
-    if all(query.window.by_count for query in plan.queries):
-        return pa.int64()
     if plan.measure.logical is not None:
         return plan.measure.logical
     return pa.from_numpy_dtype(plan.measure.dtype)
@@ -109,6 +116,8 @@ def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[Fired]) 
     arrays.append(pa.concat_arrays([each.names() for each in fired]))
     kind = _edge_type(plan)
     arrays += [_edges(plan, kind, [getattr(each, which) for each in fired]) for which in ("starts", "ends")]
+    if plan.counts_rows:
+        arrays += [pa.concat_arrays([each.rank_column(side) for each in fired]) for side in range(len(RANKS))]
     fields = list(schema)
     at = len(arrays)
     for place, (name, known) in enumerate(plan.results):
@@ -125,9 +134,8 @@ def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[Fired]) 
 
 
 def _edges(plan: Plan, kind: Any, parts: list[Array]) -> Any:
-    """Positions in the unit of `on`; ranks as they are; the end of a window that never ended is null."""
-    dtype = plan.measure.dtype
-    values = np.concatenate([part.astype(dtype) if not pa.types.is_int64(kind) else part for part in parts])
+    """Return positions in the unit of `on`; the end of a window that never ended is null."""
+    values = np.concatenate(parts)
     open_ended = values == plan.measure.highest
     array = pa.array(values, mask=open_ended if open_ended.any() else None)
     return array if array.type == kind else array.cast(kind)

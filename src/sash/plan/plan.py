@@ -134,6 +134,11 @@ class Plan:
         return tuple(tuple(each) for each in found.values())
 
     @cached_property
+    def counts_rows(self) -> bool:
+        """Whether a query has windows of ranks."""
+        return any(each.window.by_count for each in self.queries)
+
+    @cached_property
     def calls_users(self) -> bool:
         """Whether functions of users are called, which may fail."""
         templates = [reading.template for each in self.queries for reading in each.readings]

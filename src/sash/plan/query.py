@@ -12,7 +12,7 @@ from sash.windows.window import Window
 __all__ = ["RESERVED_NAMES", "Query", "described", "named_queries", "query"]
 
 # Columns of every table of results.
-RESERVED_NAMES = ("query", "window_start", "window_end", "revision")
+RESERVED_NAMES = ("query", "window_start", "window_end", "rank_start", "rank_end", "revision")
 
 
 @dataclass(frozen=True)
