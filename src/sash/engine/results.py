@@ -16,7 +16,7 @@ from sash.plan.plan import Plan, Planned
 from sash.slicing.partials import Answer
 from sash.slicing.slices import Array
 
-__all__ = ["Fired", "arrow_of", "columns_of", "names_of", "schema_of", "table_of", "values_of"]
+__all__ = ["RANKS", "Fired", "arrow_of", "columns_of", "names_of", "schema_of", "table_of", "values_of"]
 
 RANKS = ("rank_start", "rank_end")
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sash.engine.results import RANKS
 from sash.engine.rolling import EVER, Frame
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
@@ -102,7 +103,8 @@ def request_of(asked: Sequence[Asked], on: str | None, by: str | Sequence[str] |
             raise InvalidText.disagree(first.place, "The key", ", ".join(given) or "none", _listed(first.keys))
         for each in asked:
             for column in each.named:
-                allowed = (*(keys or ()), *(_EDGES if each.window is not None else ()))
+                edges = () if each.window is None else (*_EDGES, *RANKS) if each.window.by_count else _EDGES
+                allowed = (*(keys or ()), *edges)
                 if column.name not in allowed:
                     what = f"{column.name!r} is neither a key nor in an aggregate"
                     fix = "add GROUP BY, or write such as LAST(…) of it"
