@@ -116,7 +116,8 @@ class Target:
     def _values(self, found: Sequence[Measured]) -> Iterator[str]:
         """Say what the bar is made of."""
         if self.along:
-            yield from (f"{value:.3g} at {record.get(self.along):,}" for record, _, value in found)
+            unit = f" {found[0][0].unit}" if found and self.over is None and self.value is by_value else ""
+            yield from (f"{value:.3g}{unit} at {record.get(self.along):,}" for record, _, value in found)
         elif self.reduce is not first:
             yield f"{len(found)} comparisons"
         elif found:

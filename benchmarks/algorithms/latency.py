@@ -24,10 +24,9 @@ from sash.algebra.monoid import Monoid, lift
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm, evict, insert, query
 
-__all__ = ["METRICS", "latency_tasks"]
+__all__ = ["latency_tasks"]
 
 QUANTILES = {"min": 0.0, "25 %": 25.0, "median": 50.0, "75 %": 75.0, "99.99 %": 99.99, "max": 100.0}
-METRICS = (*QUANTILES, "steady max", "standard deviation")
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Aggregate buckets: one partial per open window, and every row combined into each window that covers it.
 
-Idea      A window is finished when its last row is: its result is only read. What windows have in common
-          is computed for each of them. Sessions are buckets that grow, and meet.
+Idea      Every row is combined into the buckets of all windows that cover it, so a window that ends is
+          only read. Work that windows have in common is repeated. Sessions are buckets that grow and merge.
 Picture     window size 10 every 4      row at 9 →   n = 0 [0, 10)   n = 1 [4, 14)   n = 2 [8, 18)
             ring of definition k:  bucket n lives in slot base(k) + n mod room(k)
 Keeps     K1  low(k) ≤ n < high(k) for every open window n of k that has a row;  high - low ≤ room
@@ -40,7 +40,7 @@ BUCKET = 24  # bytes: start, end, count
 
 
 class Ring:
-    """Where the buckets of each window definition live: for each, a ring of a power of two."""
+    """The slots of buckets: for each window definition, a ring whose length is a power of two."""
 
     def __init__(self, definitions: int) -> None:
         self.low = np.zeros(definitions, np.int64)
@@ -74,7 +74,7 @@ class Ring:
 
 
 def relaid(column: Any, old: Any, new: Any, slots: int) -> Any:
-    """A column with its buckets in other slots."""
+    """Return a column with its buckets moved to other slots."""
     wider = widened(column[:0], slots)
     if isinstance(wider, list):
         for origin, target in zip(old.tolist(), new.tolist(), strict=True):
@@ -145,7 +145,7 @@ class AggregateBuckets(Operator):
         _fold(self.aggregate, self.partials, self.merged, self.layout.session, self.due, count, results, presences)
 
     def _drop(self) -> None:
-        """Sent buckets have no rows any more: their slots are free already."""
+        """Do nothing: the slots of buckets that were sent are free already."""
 
 
 @jitable
@@ -248,7 +248,7 @@ def _take(
 
 @kernel
 def due_buckets(times: Any, ring: Any, counts: Any, watermark: int, due: Any) -> bool:
-    """Buckets of time windows that end by the watermark; they have no rows from now on."""
+    """List the buckets of time windows that end by the watermark, and empty them."""
     which, sizes, everys, offsets = times
     lows, highs, rooms, bases, wanted = ring
     for k in range(len(sizes)):

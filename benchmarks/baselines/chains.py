@@ -4,8 +4,8 @@ Picture     head → [ 1 | 2 | 2 | · ] ⇄ [ 5 | 7 | · | · ] ⇄ [ 9 | 9 | 9 
 Keeps     K1  in a chain, rows are in order of position, then arrival;  no chunk of a chain is empty
           K2  every chunk is in one chain or in the list of free ones, which counts its chunks
 
-A chain is a place in two arrays, `heads` and `tails`. Kernels cannot allocate: who may need chunks looks at
-`spare` first. An insert needs at most one, a cut one, a prepend one; the others need none.
+A chain is a place in two arrays, `heads` and `tails`. Kernels cannot allocate: a caller that may need
+chunks checks `spare` first. An insert needs at most one, a cut one, a prepend one; the others need none.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ FREE, SPARE, ROWS = range(3)  # of `cursor`: the first free chunk, how many are 
 
 
 def new_pool(aggregate: Monoid, chunks: int = 32) -> Any:
-    """A pool of free chunks: positions, rows, links, counts, cursor."""
+    """Return a pool of free chunks: positions, rows, links, counts, cursor."""
     rows = allocate(tuple(each.field for each in aggregate.columns), chunks * CHUNK, aggregate.is_compiled)
     links = tuple(np.zeros(chunks, np.int64) for _ in range(3))
     pool = np.zeros(chunks * CHUNK, np.int64), rows, *links, np.array([NONE, 0, 0])
@@ -60,7 +60,7 @@ def _free_from(pool: Any, start: int, end: int) -> None:
 
 
 def enlarged(pool: Any, least: int = 0) -> Any:
-    """The same chains in a pool with at least twice the chunks, and at least so many of them free."""
+    """Return the chains in a pool of at least twice the chunks, with at least so many of them free."""
     positions, rows, before, after, counts, cursor = pool
     had = len(counts)
     has = 2 * had + least
@@ -75,14 +75,14 @@ def enlarged(pool: Any, least: int = 0) -> Any:
 
 
 def bytes_in_use(pool: Any, row: int) -> int:
-    """Of rows of so many bytes, and of the links of their chunks."""
+    """Return the bytes of rows of so many bytes each, and of the links of their chunks."""
     _positions, _rows, _before, _after, counts, cursor = pool
     return int(cursor[ROWS]) * row + 24 * (len(counts) - int(cursor[SPARE]))
 
 
 @jitable
 def spare(pool: Any) -> int:
-    """How many chunks are free."""
+    """Return how many chunks are free."""
     _positions, _rows, _before, _after, _counts, cursor = pool
     free: int = cursor[SPARE]
     return free
@@ -108,7 +108,7 @@ def _free_chunk(pool: Any, chunk: int) -> None:
 
 @jitable
 def _chunk_after(pool: Any, tails: Any, chain: int, chunk: int) -> int:
-    """A new chunk behind one of a chain."""
+    """Add a chunk after one of a chain."""
     _positions, _rows, before, after, _counts, _cursor = pool
     made = _new_chunk(pool)
     following = after[chunk]
@@ -124,7 +124,7 @@ def _chunk_after(pool: Any, tails: Any, chain: int, chunk: int) -> int:
 
 @jitable
 def _move_rows(pool: Any, source: int, start: int, target: int) -> None:
-    """The rows of a chunk from `start` on become those of an empty chunk."""
+    """Move the rows of a chunk from `start` on to an empty chunk."""
     positions, rows, _before, _after, counts, _cursor = pool
     for place in range(start, counts[source]):
         positions[target * CHUNK + place - start] = positions[source * CHUNK + place]
@@ -217,7 +217,7 @@ def prepend(pool: Any, heads: Any, tails: Any, chain: int, position: int, row: A
 
 @jitable
 def last_row(pool: Any, tails: Any, chain: int) -> int:
-    """The slot of the last row of a chain that is not empty."""
+    """Return the slot of the last row of a chain that is not empty."""
     _positions, _rows, _before, _after, counts, _cursor = pool
     chunk = tails[chain]
     slot: int = chunk * CHUNK + counts[chunk] - 1
@@ -246,7 +246,7 @@ def row_at(pool: Any, heads: Any, tails: Any, chain: int, index: int, count: int
 
 @jitable
 def drop_last(pool: Any, heads: Any, tails: Any, chain: int) -> None:
-    """Take the last row out."""
+    """Remove the last row."""
     _positions, _rows, before, after, counts, cursor = pool
     chunk = tails[chain]
     counts[chunk] -= 1
@@ -317,7 +317,7 @@ def release(pool: Any, heads: Any, tails: Any, chain: int) -> None:
 
 @jitable
 def fold_chain(aggregate: Monoid, pool: Any, heads: Any, chain: int) -> Any:
-    """The fold of the rows of a chain that is not empty."""
+    """Return the fold of the rows of a chain that is not empty."""
     _positions, rows, _before, after, counts, _cursor = pool
     chunk = heads[chain]
     folded = lift(aggregate, load(rows, chunk * CHUNK))
@@ -331,7 +331,7 @@ def fold_chain(aggregate: Monoid, pool: Any, heads: Any, chain: int) -> Any:
 
 
 def chain_positions(pool: Any, heads: Any, chain: int) -> list[int]:
-    """The positions of the rows of a chain; for tests."""
+    """Return the positions of the rows of a chain; for tests."""
     positions, _rows, _before, after, counts, _cursor = pool
     found: list[int] = []
     chunk = heads[chain]

@@ -1,4 +1,4 @@
-"""Slices with their rows, and what can be done to one: update, split, merge, shift.
+"""Slices with their rows, and the operations on them: update, split, merge, shift.
 
 Picture     slots    f                              b
             [ … | [0, 5) 1…4  a | [5, 8) 5…7  b | free … ]        start, end, first, last, count, rows, partial
@@ -66,7 +66,7 @@ ROOM = 64
 
 
 def new_line(aggregate: Monoid) -> Any:
-    """No slices: metadata, partials, rows, cursor."""
+    """Return the state without slices: metadata, partials, rows, cursor."""
     cursor = np.zeros(9, np.int64)
     cursor[WATERMARK] = cursor[OPENED] = NEVER
     cursor[COMMUTES] = aggregate.commutative
@@ -77,7 +77,7 @@ def new_line(aggregate: Monoid) -> Any:
 
 
 def roomier(line: Any, chunks: int) -> Any:
-    """The same slices with room for two more at least, and for so many more chunks of rows."""
+    """Return the slices with room for at least two more, and for so many more chunks of rows."""
     meta, partials, pool, cursor = line
     begin, end, room = int(cursor[F]), int(cursor[B]), len(meta[0])
     if end + 2 > room:
@@ -91,7 +91,7 @@ def roomier(line: Any, chunks: int) -> Any:
 
 
 def _without(aggregate: Monoid, whole: Partial, part: Partial) -> Partial:
-    """What an aggregate that commutes and has an inverse makes of a part that goes; the whole, if it has none."""
+    """Remove a part by the inverse of an aggregate that commutes; return the whole if there is no inverse."""
     return whole if aggregate.invert is None else invert(aggregate, whole, part)
 
 

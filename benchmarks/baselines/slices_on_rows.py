@@ -1,7 +1,7 @@
 """General slicing on rows: slices shared by all windows, with their rows, a row at a time.
 
 Idea      The stream is cut where windows begin and end. A row is combined into the one slice that it belongs
-          to, and a window is the fold of its slices. What rows tell later is mended: a punctuation splits a
+          to, and a window is the fold of its slices. Later rows can change slices: a punctuation splits a
           slice, a row between two sessions merges two, a late row shifts every later count by one.
 Picture     windows   [0, 10)  [4, 14)  [8, 18)
             slices    [0, 4) [4, 8) [8, 10) [10, 12) …          first, last and partial of each, and its rows
@@ -142,7 +142,7 @@ class SlicesOnRows(Operator):
 
 @jitable
 def _last_edge(times: Any, marks: Any, cursor: Any, position: int) -> int:
-    """The last edge that is not after a position."""
+    """Return the last edge that is not after a position."""
     _which, sizes, everys, offsets = times
     edge = NEVER
     for k in range(len(sizes)):
@@ -158,7 +158,7 @@ def _last_edge(times: Any, marks: Any, cursor: Any, position: int) -> int:
 
 @jitable
 def _edge_after(times: Any, marks: Any, cursor: Any, position: int) -> int:
-    """The first edge after a position."""
+    """Return the first edge after a position."""
     _which, sizes, everys, offsets = times
     edge = FOREVER
     for k in range(len(sizes)):
@@ -172,7 +172,7 @@ def _edge_after(times: Any, marks: Any, cursor: Any, position: int) -> int:
 
 @jitable
 def _rank_edge_after(counts: Any, rank: int) -> int:
-    """The first rank after this one where a count window begins or ends."""
+    """Return the first rank after this one where a count window begins or ends."""
     _which, sizes, everys, _offsets = counts
     edge = FOREVER
     for k in range(len(sizes)):
@@ -183,7 +183,7 @@ def _rank_edge_after(counts: Any, rank: int) -> int:
 
 @jitable
 def _slot_for(times: Any, line: Any, marks: Any, position: int) -> int:
-    """The slice that covers a position; a new one if there is none."""
+    """Return the slice that covers a position; make one if there is none."""
     meta, _partials, _pool, cursor = line
     starts, ends, _firsts, _lasts, _counts, _heads, _tails = meta
     slot: int = cursor[B] - 1
@@ -238,7 +238,7 @@ def _cut_off(aggregate: Monoid, line: Any, slot: int, gap: int, position: int) -
 
 @jitable
 def _bridge(aggregate: Monoid, times: Any, line: Any, marks: Any, slot: int, gap: int) -> None:
-    """Merge a slice with the one behind it if a session that is no more was all that parted them."""
+    """Merge a slice with the next one if only the end of a session separated them."""
     meta, _partials, _pool, cursor = line
     starts, ends, firsts, lasts, counts, _heads, _tails = meta
     if slot < cursor[F] or slot + 1 >= cursor[B] or ends[slot] != starts[slot + 1]:
@@ -324,7 +324,7 @@ def _take_counted(aggregate: Monoid, counts: Any, line: Any, given: Any, inputs:
 
 @kernel
 def _due_marks(which: int, marks: Any, cursor: Any, firsts: Any, watermark: int, due: Any) -> bool:
-    """Windows between two marks, and the one from the first row to the first mark."""
+    """List the windows between two marks, and the one from the first row to the first mark."""
     done = 0
     full = False
     while done < cursor[MARKED] and marks[done] <= watermark:
@@ -346,7 +346,7 @@ def _due_marks(which: int, marks: Any, cursor: Any, firsts: Any, watermark: int,
 
 @kernel
 def _due_counts(counts: Any, nexts: Any, meta: Any, cursor: Any, watermark: int, due: Any) -> bool:
-    """Count windows all of whose slices are full and lie before the watermark."""
+    """List the count windows whose slices are all full and before the watermark."""
     which, sizes, everys, _offsets = counts
     starts, ends, _firsts, lasts, held, _heads, _tails = meta
     begin, end = cursor[F], cursor[B]

@@ -1,8 +1,8 @@
 """Tuple buckets: a list of rows per open window, folded when the window ends.
 
 Idea      A row is copied into every window that covers it, in its place among the rows there. So any
-          aggregate can be answered, and a count window can be mended: a late row pushes the last row
-          out of each later window, and the one before its first row in.
+          aggregate works, and count windows can be corrected: a late row pushes the last row out of each
+          later window, and the row before its first row into it.
 Picture     count window size 4 every 2, late row 3:
             [ 1 2 4 5 ]   [ 4 5 7 8 ]   [ 7 8 9 ]       →    [ 1 2 3 4 ]   [ 3 4 5 7 ]   [ 5 7 8 9 ]
 Keeps     K1  of every open window: all of its rows, in order of position, then arrival;
@@ -164,7 +164,7 @@ class TupleBuckets(Operator):
         )
 
     def _kinds(self) -> Any:
-        """Of each window, whose chains it has: 0 time, 1 count, 2 session."""
+        """Return which chains each window has: 0 time, 1 count, 2 session."""
         kinds = np.zeros(len(self.layout.windows), np.int64)
         kinds[self.layout.counts[0]] = 1
         if self.layout.session >= 0:
@@ -172,7 +172,7 @@ class TupleBuckets(Operator):
         return kinds
 
     def _drop(self) -> None:
-        """Sent buckets gave their rows back when they were folded."""
+        """Do nothing: folding a bucket has freed its rows."""
 
 
 @jitable

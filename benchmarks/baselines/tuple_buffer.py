@@ -1,7 +1,7 @@
 """Tuple buffer: rows in order of position, and every window folded from its rows when it ends.
 
-Idea      Nothing is shared and nothing is computed before it is asked for. A row that comes late moves
-          all newer rows one slot further.
+Idea      No work is shared, and nothing is computed before a window ends. A late row moves all newer rows
+          one slot further.
 Picture          f                    b
             [  … | 3 | 4 | 4 | 7 | 9 | free … ]      late 5:  7 and 9 move up
 Keeps     K1  f ≤ i < b: slots in order of position, then arrival
@@ -31,7 +31,7 @@ ROOM = 1024
 
 
 class SortedRows(Operator):
-    """Rows in slots in the order of their positions; how a window is folded is left to the technique."""
+    """Rows in slots in the order of their positions; the technique says how to fold a window."""
 
     def __init__(self, aggregate: Monoid, layout: Layout) -> None:
         super().__init__(aggregate, layout)
@@ -80,7 +80,7 @@ class SortedRows(Operator):
 
 
 def moved(column: Any, begin: int, end: int, room: int) -> Any:
-    """The slots [begin, end) at the front of a column of so much room."""
+    """Return a column of so much room with the slots [begin, end) at its front."""
     return widened(column[begin:end], room)
 
 
