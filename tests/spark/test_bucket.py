@@ -12,11 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sash
+from sash.engine import saving
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidState
+from sash.spark.state import window_bucket
 from sash.spark.state.bucket import Bucket
 from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.micro_batch import MicroBatch
@@ -250,6 +252,45 @@ def test_frames_of_floats_in_a_bucket_are_those_of_the_whole_table(closed: str, 
         snapshot = live.snapshot()
     whole = sash.rolling(pa.Table.from_pylist(rows, schema), *frames, on="t", by="k").to_pylist()
     assert sorted(found, key=lambda row: row["x"]) == whole
+
+
+def works() -> tuple[WindowWork, FrameWork]:
+    schema = pa.schema([("t", pa.int64()), ("x", pa.int64())])
+    queries = (
+        sash.query("ten", sash.tumbling(10), s=sash.sum("x")),
+        sash.query("visit", sash.session(gap=3), n=sash.count()),
+    )
+    recipe = Recipe(queries, options_of("t", None, 0, 2, False, "final"), schema)
+    plan = plan_frames(read_rows(schema.empty_table()), (sash.frame(rows=3, n=sash.count()),), "t", None)
+    results = schema.append(pa.field("n", pa.int64()))
+    windows = WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
+    return windows, FrameWork(plan, 2, schema, results, keeps_late=False)
+
+
+def test_windows_and_frames_refuse_the_snapshots_of_each_other() -> None:
+    windows, frames = works()
+    with pytest.raises(InvalidState, match=r"saved with frames sash\.rolling, not sash\.aggregate"):
+        windows.restore(frames.new_bucket().snapshot())
+    with pytest.raises(InvalidState, match=r"saved with windows sash\.aggregate, not sash\.rolling"):
+        frames.restore(windows.new_bucket().snapshot())
+
+
+def test_a_snapshot_of_windows_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    work, _ = works()
+    bucket = work.new_bucket()
+    bucket.push(MicroBatch(pa.table({"t": [3, 9], "x": [1, 2]}, work.schema), 9))
+    snapshot = bucket.snapshot()
+    decoded, load = [], saving.load
+
+    def counted(blob: Any) -> Any:
+        decoded.append(blob)
+        return load(blob)
+
+    monkeypatch.setattr(saving, "load", counted)
+    monkeypatch.setattr(window_bucket, "load_stream", counted)
+    again = work.restore(snapshot)
+    assert len(decoded) == 1
+    assert again.push(MicroBatch(work.schema.empty_table(), None, is_end=True)).num_rows == 2
 
 
 def test_replay_of_frames_gives_the_same_state_and_computes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from sash.plan.plan import Plan, as_html, as_text
 from sash.plan.query import Query
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
 from sash.spark.driver.intervals import with_intervals, with_text_intervals
-from sash.spark.driver.jvm_slices import aggregate_in_spark, can_finish, can_slice, sliced
+from sash.spark.driver.jvm_slices import aggregate_in_spark, can_aggregate_in_spark, can_slice, sliced
 from sash.spark.driver.request import framing_of, recipe_of
 from sash.spark.driver.schema import arrow_schema, check_results, column, spark_schema
 from sash.spark.wire.budget import BUDGET, Budget
@@ -68,7 +68,7 @@ def aggregate(
         rows = rows.select(*map(column, dict.fromkeys([*plan.options.by, on, *plan.columns, *plan.punctuations])))
         hot = _hot(rows, plan.options.by, on, plan.measure, _reach(plan))
     pieces = _packed(rows, plan.options.by, on, plan.measure, budget, hot)
-    newest = _newest(rows, plan) if any(each.kind.needs_newest for each in plan.queries) else None
+    newest = _newest(rows, plan) if any(query.kind.needs_newest for query in plan.queries) else None
     return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, budget, hot, newest), schema)
 
 
@@ -141,7 +141,7 @@ def choose_path(rows: DataFrame, plan: Plan, path: str) -> Decision:
     if path == "packed":
         return Decision("packed", "it was asked for")
     possible = can_slice(plan, rows.schema)
-    alone = can_finish(plan, rows.schema) if possible.choice else possible
+    alone = can_aggregate_in_spark(plan, rows.schema) if possible.choice else possible
     if path in ("jvm", "spark"):
         if not (possible if path == "jvm" else alone).choice:
             because = (possible if path == "jvm" else alone).because
@@ -164,8 +164,8 @@ def _check_bounded(rows: DataFrame, what: str) -> None:
 
 
 def _reach(plan: Plan) -> Reach | None:
-    """How far back the windows of a plan look; None where it is rows that decide."""
-    lengths = [each.kind.lookback for each in plan.queries]
+    """Return how far back the windows of a plan look; None if rows decide it."""
+    lengths = [query.kind.lookback for query in plan.queries]
     return None if None in lengths else Reach(max(lengths))
 
 

@@ -24,7 +24,7 @@ from sash.plan.share import keeps_runs
 from sash.spark.driver.schema import column
 from sash.windows.measure import MeasureKind
 
-__all__ = ["aggregate_in_spark", "can_finish", "can_slice", "position_of", "sliced"]
+__all__ = ["aggregate_in_spark", "can_aggregate_in_spark", "can_slice", "position_of", "sliced"]
 
 Fields = list[Column | None]
 # Each adds an expression per row; with more, a kernel that cuts by a sorted array is cheaper.
@@ -38,10 +38,10 @@ _HERE = "the value"  # stands in a message where Spark puts the value of a row
 
 
 def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
-    """Whether Spark can cut these windows and has every piece of their partials."""
-    for each in plan.queries:
-        if not each.kind.spark_slices:
-            return Decision(False, f"the edges of {each.text.partition(':')[0]!r} depend on rows")
+    """Return whether Spark can cut these windows and has every field of their partials."""
+    for query in plan.queries:
+        if not query.kind.spark_slices:
+            return Decision(False, f"the edges of {query.text.partition(':')[0]!r} depend on rows")
     if plan.measure.kind is MeasureKind.FLOAT:
         return Decision(False, f"{plan.options.on!r} is a float, and Spark would round edges in its own way")
     if isinstance(schema[plan.options.on].dataType, spark.TimestampNTZType):
@@ -94,8 +94,8 @@ def slice_of(plan: Plan, position: Column) -> Column:
     return F.greatest(*starts) if len(starts) > 1 else starts[0]
 
 
-def can_finish(plan: Plan, schema: spark.StructType) -> Decision:
-    """Whether a slice is a window, and Spark has the aggregates themselves: then there is nothing left to do."""
+def can_aggregate_in_spark(plan: Plan, schema: spark.StructType) -> Decision:
+    """Return whether each window is one slice and Spark has all aggregates: then Python has nothing to do."""
     query = plan.queries[0]
     if isinstance(schema[plan.options.on].dataType, spark.DateType):
         return Decision(False, "the edges of a date have no time zone")

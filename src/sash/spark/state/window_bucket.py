@@ -85,7 +85,12 @@ class WindowBucket(Bucket):
         return pa.table(columns)
 
     def snapshot(self) -> bytes:
-        content = {"newest": self.newest, "rejected": self.rejected_count, "stream": self.stream.save()}
+        content = {
+            "newest": self.newest,
+            "rejected": self.rejected_count,
+            "queries": [query.name for query in self.stream.queries],  # to choose from before the stream is decoded
+            "stream": self.stream.save(),
+        }
         return pack(content, BUCKET_MAGIC)
 
     @property
@@ -150,14 +155,15 @@ class WindowWork(Work):
         return WindowBucket(stream, plan.measure.lowest)
 
     def restore(self, snapshot: bytes) -> WindowBucket:
-        content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected", "stream")
-        saved = load_stream(content["stream"])
-        _check_options(saved.options, self.recipe.options)
-        names = [name for name, _ in saved.queries]
+        content = _content(snapshot, "sash.aggregate")
+        names = content["queries"]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InvalidState.damaged("the names of its queries are not texts")
         common = [query for query in self.recipe.queries if query.name in names]
         if not common:
             raise InvalidState.other_queries(names, [query.name for query in self.recipe.queries])
         stream = Stream.restore(content["stream"], common)
+        _check_options(stream.options, self.recipe.options)
         if stream.plan is None:
             raise InvalidState.damaged("it has no state")
         bucket = WindowBucket(stream, *head_of(content, stream.plan.measure, "newest"))
@@ -194,6 +200,14 @@ class WindowWork(Work):
         return with_more_rows(table, columns, count)
 
 
+def _content(snapshot: bytes, expected: str) -> dict[str, Any]:
+    """Unpack a snapshot of windows; refuse one of frames."""
+    content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected")
+    if "frames" in content:
+        raise InvalidState.other("frames", "sash.rolling", expected)
+    return with_parts(content, "queries", "stream")
+
+
 def _check_options(saved: Options, given: Options) -> None:
     pairs = [(field.name, getattr(saved, field.name), getattr(given, field.name)) for field in fields(Options)]
     differences = [(_PUBLIC_NAMES.get(name, name), old, new) for name, old, new in pairs if old != new]
@@ -203,9 +217,7 @@ def _check_options(saved: Options, given: Options) -> None:
 
 def read_windows(snapshot: bytes, queries: Sequence[Query] = ()) -> tuple[WindowBucket, list[tuple[str, str]]]:
     """Return the bucket of a snapshot without its aggregates, to look at, and the names and texts of its queries."""
-    content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected")
-    if "stream" not in content:
-        raise InvalidState.other("frames", "sash.rolling", "windows, which sash.state shows")
+    content = _content(snapshot, "windows, which sash.state shows")
     saved = load_stream(content["stream"])
     plan, state = windows_only(saved, queries)
     bucket = WindowBucket(Stream.of(plan, state, late="keep"), *head_of(content, plan.measure, "newest"))

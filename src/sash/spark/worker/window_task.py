@@ -29,8 +29,8 @@ _MOST_STEPS = 10_000
 
 
 def windows_per_row(plan: Plan) -> float:
-    """How many windows a row can be in."""
-    return sum(each.kind.windows_per_row for each in plan.queries)
+    """Return the number of windows that a row can be in."""
+    return sum(query.kind.windows_per_row for query in plan.queries)
 
 
 @dataclass(frozen=True)
