@@ -1,8 +1,8 @@
-"""A monoid with typed fields: what an aggregate becomes once its input types are known.
+"""A monoid with typed fields: an aggregate whose input types are known.
 
-Idea      An aggregate is some components and a way to read its result off them. A component is
-          the smallest piece that two aggregates can share: a count, a sum, a maximum. Aggregates
-          of the same columns that need the same component store and combine it once.
+Idea      An aggregate is some components and a function that reads its result off them. A component
+          is the smallest piece that two aggregates can share: a count, a sum, a maximum. Aggregates
+          of the same columns that need the same component store and combine it once (`union`).
 Picture     mean(x)      needs  [count | sum]
             stddev(x)    needs  [count | sum | m2]
             together     keep   [count | sum | m2]       one partial, two outputs
@@ -10,10 +10,10 @@ Laws      combine is associative, identity is neutral on both sides, oldest on t
           invert(a ⊕ b, a) = b where there is one.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, jitable, static_of, unrolled
 from sash.algebra.digest import digest
 from sash.algebra.fields import Field, Fields, Partial, allocate
+from sash.algebra.source import constant, tuple_of, typed
 
 __all__ = [
     "Column",
@@ -36,8 +37,6 @@ __all__ = [
     "lift",
     "of_partials",
     "optional",
-    "places_of",
-    "unite",
 ]
 
 
@@ -55,7 +54,7 @@ class Column:
 
     field: Field
     nullable: bool = False
-    is_time: bool = False  # an integer that stands for a date or time: not to be added up
+    is_time: bool = False  # an integer that stands for a date or time, and cannot be added up
 
     def __str__(self) -> str:
         kind = "time" if self.is_time else self.field.dtype.name
@@ -82,21 +81,21 @@ class Component:
     selective: bool = False
     reads: tuple[str, ...] = ()
     inputs: tuple[int, ...] = (0,)
-    passes: tuple[int, ...] = ()  # inputs that may be null without the row being skipped: lift is told
+    passes: tuple[int, ...] = ()  # inputs whose nulls do not skip the row: lift also gets their validity
 
     @property
     def shared_as(self) -> tuple[str, tuple[int, ...]]:
-        """Two components that agree in this are one."""
+        """What identifies a component: two that agree in it are one."""
         return self.name, self.inputs
 
 
 def optional(component: Component) -> Component:
-    """The same choice where there may be nothing to choose from: a last field says if there is."""
+    """Return a component that also has a partial for no rows: a last field says whether there are rows."""
     lift, choose = jitable(component.lift), jitable(component.combine)
     width = len(component.fields)
 
     def lift_seen(*row: Any) -> Partial:
-        return lift(*row) + (True,)  # noqa: RUF005  # the compiler knows no star in a tuple
+        return lift(*row) + (True,)  # noqa: RUF005  # Numba cannot compile a star in a tuple
 
     def choose_seen(a: Partial, b: Partial) -> Partial:
         if not b[width]:
@@ -120,7 +119,7 @@ def optional(component: Component) -> Component:
 
 @dataclass(frozen=True)
 class Parts:
-    """What one aggregate needs of a partial, and how its result is read off those components."""
+    """The components of one aggregate, and how its result is read off them."""
 
     components: tuple[Component, ...]
     lower: Callable[[Partial], Any]
@@ -139,7 +138,7 @@ class Output:
     presence: Callable[[Partial], int] | None
 
     def read(self, partial: Partial) -> tuple[Any, int]:
-        """The result and what it is."""
+        """Return the result and whether there is one."""
         own = tuple(partial[k] for k in self.fields)
         presence = Presence.VALUE if self.presence is None else self.presence(own)
         return (self.lower(own) if presence == Presence.VALUE else None), presence
@@ -177,16 +176,16 @@ class Monoid(Static):
 
     @property
     def has_objects(self) -> bool:
-        """Whether values or partials are Python objects, which nothing can compile."""
+        """Whether values or partials are Python objects, which cannot be compiled."""
         return any(each.is_object for each in (*self.fields, *(column.field for column in self.columns)))
 
     @cached_property
     def needs_heap(self) -> bool:  # type: ignore[override]
-        """Whether partials or results are made of arrays."""
+        """Whether partials or results contain arrays."""
         return any(each.is_array for each in (*self.fields, *(output.result for output in self.outputs)))
 
     def allocate(self, slots: int) -> Fields:
-        """Room for partials."""
+        """Allocate room for partials."""
         return allocate(self.fields, slots, self.is_compiled)
 
     def __eq__(self, other: object) -> bool:
@@ -196,65 +195,8 @@ class Monoid(Static):
         return hash(self.key)
 
 
-def unite(parts: Mapping[str, Parts], columns: tuple[Column, ...]) -> Monoid:
-    """One monoid for several aggregates of the same row: what they share is kept once."""
-    kept: dict[tuple[str, tuple[int, ...]], Component] = {}
-    for part in parts.values():
-        for component in part.components:
-            kept.setdefault(component.shared_as, component)
-    components = tuple(kept.values())
-    first_field: dict[tuple[str, tuple[int, ...]], int] = {}
-    count = 0
-    for component in components:
-        first_field[component.shared_as] = count
-        count += len(component.fields)
-
-    def places(component: Component) -> tuple[int, ...]:
-        start = first_field[component.shared_as]
-        return tuple(range(start, start + len(component.fields)))
-
-    def read_places(component: Component) -> tuple[int, ...]:
-        before = tuple(place for name in component.reads for place in places(kept[name, component.inputs]))
-        return before + places(component)
-
-    fields = tuple(each for component in components for each in component.fields)
-    compiled = not JIT_DISABLED and not any(each.is_object for each in (*fields, *(c.field for c in columns)))
-    outputs = tuple(
-        Output(name, tuple(p for c in part.components for p in places(c)), part.lower, part.result, part.presence)
-        for name, part in parts.items()
-    )
-    return Monoid(
-        name="+".join(parts),
-        fields=fields,
-        initial=tuple(value for component in components for value in component.identity),
-        lift=_united_lift(components, columns),
-        combine=_united(components, read_places, [component.combine for component in components]),
-        invert=(
-            _united(components, read_places, [component.invert for component in components])
-            if all(component.invert for component in components)
-            else None
-        ),
-        outputs=outputs,
-        columns=columns,
-        commutative=all(component.commutative for component in components),
-        selective=len(components) == 1 and components[0].selective,
-        is_compiled=compiled,
-        components=components,
-    )
-
-
-def places_of(part: Monoid, whole: Monoid) -> tuple[int, ...]:
-    """Where the fields of a monoid are among the fields of one that has all its components."""
-    first: dict[tuple[str, tuple[int, ...]], int] = {}
-    count = 0
-    for component in whole.components:
-        first[component.shared_as] = count
-        count += len(component.fields)
-    return tuple(first[each.shared_as] + k for each in part.components for k in range(len(each.fields)))
-
-
 def of_partials(aggregate: Monoid) -> Monoid:
-    """The same monoid over rows that are partials already."""
+    """Return the same monoid over rows that are partials already."""
     columns = tuple(Column(each) for each in aggregate.fields)
     return replace(aggregate, lift=_row_itself, columns=columns)
 
@@ -263,124 +205,32 @@ def _row_itself(row: Partial) -> Partial:
     return row
 
 
-def _united(
-    components: tuple[Component, ...], read_places: Callable[[Component], tuple[int, ...]], functions: Iterable[Any]
-) -> Callable[[Partial, Partial], Partial]:
-    functions = tuple(functions)
-    if len(components) == 1:
-        return jitable(functions[0])
-    lines, results, bindings = [], [], []
-    for k, (component, function) in enumerate(zip(components, functions, strict=True)):
-        left, right = (_tuple(f"{side}[{place}]" for place in read_places(component)) for side in "ab")
-        lines.append(f"    c{k} = f{k}({left}, {right})\n")
-        results += [f"c{k}[{j}]" for j in range(len(component.fields))]
-        bindings.append((f"f{k}", jitable(function)))
-    return unrolled(f"def generated(a, b):\n{''.join(lines)}    return {_tuple(results)}", *bindings)
-
-
-def _united_lift(components: tuple[Component, ...], columns: tuple[Column, ...]) -> Callable[..., Partial]:
-    validity = {k: len(columns) + sum(c.nullable for c in columns[:k]) for k, c in enumerate(columns) if c.nullable}
-    lines, results, bindings = [], [], []
-    for k, component in enumerate(components):
-        arguments = [f"row[{i}]" for i in component.inputs]
-        arguments += [f"row[{validity[i]}]" if i in validity else "True" for i in component.passes]
-        present = [f"row[{validity[i]}]" for i in component.inputs if i in validity and i not in component.passes]
-        bindings.append((f"f{k}", jitable(component.lift)))
-        lifted = f"f{k}({', '.join(arguments)})"
-        if present:  # both branches must give one type
-            bindings += [(f"cast{k}", _canonical(component.fields)), (f"zero{k}", _initial(component))]
-            lines.append(f"    if {' and '.join(present)}:\n        c{k} = cast{k}({lifted})\n")
-            lines.append(f"    else:\n        c{k} = cast{k}(zero{k}())\n")
-        else:
-            lines.append(f"    c{k} = {lifted}\n")
-        results += [f"c{k}[{j}]" for j in range(len(component.fields))]
-    return unrolled(f"def generated(row):\n{''.join(lines)}    return {_tuple(results)}", *bindings)
-
-
-def _tuple(items: Iterable[str]) -> str:
-    items = list(items)
-    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-
-
-def _initial(component: Component) -> Callable[[], Partial]:
-    return _constant(component.fields, component.identity)
-
-
-def _constant(fields: tuple[Field, ...], values: tuple[Any, ...]) -> Callable[[], Partial]:
-    """A function of a fixed partial; array fields are filled anew, so no two partials share one."""
-    items, bindings = [], []
-    for k, (each, value) in enumerate(zip(fields, values, strict=True)):
-        if each.is_array:
-            items.append(f"np.full({each.width}, v{k}, t{k})")
-            bindings += [(f"v{k}", each.dtype.type(value)), (f"t{k}", each.dtype.type)]
-        elif each.is_object:
-            items.append(f"v{k}")
-            bindings += [(f"v{k}", value), (f"kind of v{k}", f"{type(value)} {value!r}")]
-        else:
-            items.append(f"v{k}")
-            bindings.append((f"v{k}", each.dtype.type(value).item()))
-    # To a cache 0, 0.0, -0.0 and False are one key: the text tells fields of unlike types apart, a kind objects.
-    kinds = [
-        f"{each.code} {'' if each.is_object else each.dtype.type(value)}"
-        for each, value in zip(fields, values, strict=True)
-    ]
-    return _generate(f"def generated():\n    # {', '.join(kinds)}\n    return {_tuple(items)}", [("np", np), *bindings])
-
-
-def _typed(fields: tuple[Field, ...], name: str) -> tuple[str, list[tuple[str, Any]]]:
-    """Source that gives every field of `name` the type it is stored as: a partial has one type everywhere."""
-    casts = _tuple(f"{name}[{k}]" if each.is_array else f"t{k}({name}[{k}])" for k, each in enumerate(fields))
-    return casts, [(f"t{k}", each.dtype.type) for k, each in enumerate(fields) if not each.is_array]
-
-
-@cache  # the compiler keeps each of them for ever
-def _canonical(fields: tuple[Field, ...]) -> Callable[[Partial], Partial]:
-    """A function that does nothing to Python, and gives fields their types when compiled."""
-
-    def as_is(partial: Partial) -> Partial:
-        return partial
-
-    @compiled_reading(as_is)
-    def _compiled(partial: Any) -> Any:
-        casts, bindings = _typed(fields, "partial")
-        return unrolled(f"def generated(partial):\n    return {casts}", *bindings)
-
-    return as_is
-
-
-def _generate(source: str, bindings: list[tuple[str, Any]]) -> Callable[..., Any]:
-    try:
-        return unrolled(source, *bindings)
-    except TypeError:  # an unhashable identity such as a list: nothing to share
-        return unrolled.__wrapped__(source, *bindings)
-
-
-# --- what kernels call: the same words for the interpreter and for the compiler ------------------
+# --- called by kernels, interpreted and compiled -------------------------------------------------
 
 
 def identity(aggregate: Monoid) -> Partial:
-    """The partial of no rows."""
-    return _constant(aggregate.fields, aggregate.initial)()
+    """Return the partial of no rows."""
+    return constant(aggregate.fields, aggregate.initial)()
 
 
 def lift(aggregate: Monoid, row: tuple[Any, ...]) -> Partial:
-    """The partial of one row."""
+    """Return the partial of one row."""
     return aggregate.lift(row)
 
 
 def combine(aggregate: Monoid, older: Partial, newer: Partial) -> Partial:
-    """The partial of older rows followed by newer ones."""
+    """Return the partial of older rows followed by newer ones."""
     return aggregate.combine(older, newer)
 
 
 def invert(aggregate: Monoid, whole: Partial, older: Partial) -> Partial:
-    """What is left of `whole` when the older rows at its front go: invert(a ⊕ b, a) = b."""
+    """Remove the older rows from the front of `whole`: invert(a ⊕ b, a) = b."""
     assert aggregate.invert is not None
     return aggregate.invert(whole, older)
 
 
 def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, partial: Partial) -> None:
-    """Write what each output reads off a partial; `presences` has an array per output that can be absent."""
+    """Write the result of each output of a partial; `presences` has an array per output that can be absent."""
     written = 0
     for output, result in zip(aggregate.outputs, results, strict=True):
         value, presence = output.read(partial)
@@ -391,7 +241,7 @@ def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, part
 
 
 def _reading(parameters: str, call: str, fields: tuple[Field, ...], function: Callable[..., Any]) -> Any:
-    casts, bindings = _typed(fields, "c")
+    casts, bindings = typed(fields, "c")
     source = f"def generated({parameters}):\n    c = {call}\n    return {casts}"
     return unrolled(source, ("function", jitable(function)), *bindings)
 
@@ -399,7 +249,7 @@ def _reading(parameters: str, call: str, fields: tuple[Field, ...], function: Ca
 @compiled_reading(identity)
 def _identity(aggregate: Any) -> Any:
     static = static_of(aggregate)
-    return _reading("aggregate", "function()", static.fields, _constant(static.fields, static.initial))
+    return _reading("aggregate", "function()", static.fields, constant(static.fields, static.initial))
 
 
 @compiled_reading(lift)
@@ -426,7 +276,7 @@ def _emit(aggregate: Any, results: Any, presences: Any, place: Any, partial: Any
     bindings: list[tuple[str, Any]] = [("uint64", np.uint64)]
     written = 0
     for k, output in enumerate(static_of(aggregate).outputs):
-        own = _tuple(f"partial[{j}]" for j in output.fields)
+        own = tuple_of(f"partial[{j}]" for j in output.fields)
         target = f"results[{k}][at{', :' if output.result.is_array else ''}]"
         bindings.append((f"lower{k}", jitable(output.lower)))
         if output.presence is None:

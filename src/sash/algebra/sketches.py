@@ -1,21 +1,12 @@
-"""Sketches: answers about many values from a partial of a fixed size.
+"""Sketches: approximate answers about many values from a partial of a fixed size.
 
-Hash      Every value becomes 64 bits, mixed by the finaliser of splitmix64 (Steele, Lea, Flood.
-          Fast Splittable Pseudorandom Number Generators. OOPSLA 2014). Whole numbers are their
-          two's complement, whatever type they came in, so 3 and 3.0, 0.0 and -0.0 are one value;
-          other floats are their IEEE 754 bits, all NaN alike; strings and bytes are eight bytes
-          of BLAKE2b. Nothing depends on the process: sketches of two machines combine.
-Slots     A value that needs d slots of n takes (h + i · g) mod n, i < d, with g odd, from two hashes
-          (Kirsch, Mitzenmacher. Less Hashing, Same Performance. ESA 2006).
-Nulls     are skipped, and a window of nulls gives null.
+Hashes are those of `hashing`: nothing depends on the process, so sketches of two machines combine.
+Nulls are skipped, and a window of nulls gives null.
 """
 
-import hashlib
 import math
-import struct
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -23,9 +14,10 @@ import numpy.typing as npt
 
 from sash.algebra import moments
 from sash.algebra.aggregate import Builtin, Template, counted
-from sash.algebra.compiler import compiled_reading, jitable
+from sash.algebra.compiler import jitable
 from sash.algebra.decimals import through_floats
 from sash.algebra.fields import Field, Partial
+from sash.algebra.hashing import bit_function, bits_of_object, hash_of, plus, slot_of, stride_of
 from sash.algebra.monoid import Column, Component, Parts
 from sash.algebra.pieces import named, some
 from sash.errors import InvalidAggregate, UnsupportedAggregate
@@ -42,124 +34,6 @@ __all__ = [
 F8 = Field("f8")
 Columns = tuple[Column, ...]
 
-_ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
-_GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2⁶⁴ / φ, the step of splitmix64
-_FIRST_MIX = 0xBF58_476D_1CE4_E5B9
-_SECOND_MIX = 0x94D0_49BB_1331_11EB
-_NAN_BITS = 0x7FF8_0000_0000_0000
-
-
-# --- hashes: Python has no 64-bit integers and the compiler no others, so five words have two readings ---
-
-
-def _wrapped(x: int) -> int:
-    """A whole number as 64 unsigned bits."""
-    return int(x) & _ALL_BITS
-
-
-def _float_bits(x: float) -> int:
-    bits: int = struct.unpack("<Q", struct.pack("<d", x))[0]
-    return bits
-
-
-def _times(a: int, b: int) -> int:
-    return (a * b) & _ALL_BITS
-
-
-def _plus(a: int, b: int) -> int:
-    return (a + b) & _ALL_BITS
-
-
-def _slot(bits: int, slots: int) -> int:
-    return bits % slots
-
-
-@compiled_reading(_wrapped)
-def _wrapped_compiled(x: Any) -> Any:
-    return lambda x: np.uint64(x)
-
-
-@compiled_reading(_float_bits)
-def _float_bits_compiled(x: Any) -> Any:
-    return lambda x: np.float64(x).view(np.uint64)
-
-
-@compiled_reading(_times)
-def _times_compiled(a: Any, b: Any) -> Any:
-    return lambda a, b: np.uint64(a) * np.uint64(b)
-
-
-@compiled_reading(_plus)
-def _plus_compiled(a: Any, b: Any) -> Any:
-    return lambda a, b: np.uint64(a) + np.uint64(b)
-
-
-@compiled_reading(_slot)
-def _slot_compiled(bits: Any, slots: Any) -> Any:
-    return lambda bits, slots: np.int64(bits % np.uint64(slots))
-
-
-@jitable
-def _bits_of_float(x: Any) -> int:
-    number = float(x)
-    if number != number:
-        return _wrapped(_NAN_BITS)
-    if -9223372036854775808.0 <= number < 9223372036854775808.0 and number == math.floor(number):
-        return _wrapped(int(number))
-    return _float_bits(number)
-
-
-@jitable
-def _bits_of_integer(x: Any) -> int:
-    return _wrapped(x)
-
-
-def _bits_of_object(x: Any) -> int:
-    if isinstance(x, np.generic):
-        x = x.item()
-    if isinstance(x, bool | int):
-        return _wrapped(x)
-    if isinstance(x, float):
-        return _bits_of_float(x)
-    if isinstance(x, str | bytes):
-        return _bits_of_bytes(x.encode("utf-8", "surrogatepass") if isinstance(x, str) else x)
-    if isinstance(x, Decimal):
-        number = float(x)  # as it is equal to a float, if there is one; else by the fraction that it is
-        if number != number or number == x:
-            return _bits_of_float(number)
-        return _bits_of_bytes("{}/{}".format(*x.as_integer_ratio()).encode())
-    raise UnsupportedAggregate.of_type("a sketch", type(x).__name__, "numbers, strings and bytes")
-
-
-def _bits_of_bytes(content: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
-
-
-def _bits(column: Column) -> Callable[[Any], int]:
-    kind = column.field.dtype.kind
-    return _bits_of_object if kind == "O" else jitable(_bits_of_float if kind == "f" else _bits_of_integer)
-
-
-@jitable
-def _mixed(bits: int) -> int:
-    bits = _times(bits ^ (bits >> 30), _FIRST_MIX)
-    bits = _times(bits ^ (bits >> 27), _SECOND_MIX)
-    return bits ^ (bits >> 31)
-
-
-@jitable
-def _hash(bits: int) -> int:
-    return _mixed(_plus(bits, _GOLDEN))
-
-
-@jitable
-def _stride(bits: int) -> int:
-    """A second hash, odd, so that it visits every slot of a power of two."""
-    return _mixed(_plus(bits, _times(_GOLDEN, 2))) | _wrapped(1)
-
-
-# --- what all sketches share ---------------------------------------------------------------------
-
 
 def _whole(name: str, parameter: str, value: Any, least: int, most: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -171,7 +45,7 @@ def _copy(p: Partial) -> Any:
 
 
 def _sketch(columns: Columns, component: Component, lower: Callable[[Partial], Any], result: Field) -> Parts:
-    """A sketch of one component; beside a count where there can be nothing to sketch."""
+    """Return the parts of a sketch of one component, with a count if all values can be null."""
     if not columns[0].nullable:
         return Parts((component,), lower, result)
     inner = jitable(lower)
@@ -186,10 +60,10 @@ def _union(a: Partial, b: Partial) -> Partial:
 
 
 def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -> Template:
-    """A set that may say yes to a stranger, but never no to a member; ask with `bloom_contains`.
+    """A set with false positives, but no false negatives; query it with `bloom_contains`.
 
-    The result is an array of `bits // 64` words. After n distinct values a stranger is taken for a
-    member with a probability of about (1 - e^(-hashes · n / bits))^hashes (Bloom, CACM 1970).
+    The result is an array of `bits // 64` words. After n distinct values, the probability of a false
+    positive is about (1 - e^(-hashes · n / bits))^hashes (Bloom, CACM 1970).
 
     >>> import numpy, sash
     >>> words = sash.swag.slide(numpy.array([3, 1, 4, 1, 5]), 3, sash.bloom_filter())
@@ -202,16 +76,16 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -
         raise InvalidAggregate.parameter("bloom_filter", "bits", bits, "a multiple of 64")
 
     def make(columns: Columns, invertible: bool) -> Parts:
-        bits_of = _bits(columns[0])
+        bits_of = bit_function(columns[0])
 
         def lift(x: Any) -> Partial:
             words = np.zeros(bits // 64, np.uint64)
             value = bits_of(x)
-            place, stride = _hash(value), _stride(value)
+            place, stride = hash_of(value), stride_of(value)
             for _ in range(hashes):
-                bit = _slot(place, bits)
+                bit = slot_of(place, bits)
                 words[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-                place = _plus(place, stride)
+                place = plus(place, stride)
             return (words,)
 
         field = Field(f"u8[{bits // 64}]")
@@ -227,7 +101,7 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -
 
 
 def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
-    """Whether a Bloom filter may hold the value; no means no. `hashes` is as the filter was made.
+    """Return whether a Bloom filter may contain the value; False is certain. `hashes` must be that of the filter.
 
     >>> import numpy, sash
     >>> bloom_contains(sash.swag.slide(numpy.array([2.0, 7.5]), 2, sash.bloom_filter())[-1], 2)
@@ -237,13 +111,13 @@ def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
     array = np.asarray(words, np.uint64)
     if array.ndim != 1 or not len(array):
         raise InvalidAggregate.parameter("bloom_filter", "words", words, "a result of bloom_filter, an array of words")
-    bits = _bits_of_object(value)
-    place, stride = _hash(bits), _stride(bits)
+    bits = bits_of_object(value)
+    place, stride = hash_of(bits), stride_of(bits)
     for _ in range(hashes):
-        bit = _slot(place, 64 * len(array))
+        bit = slot_of(place, 64 * len(array))
         if not int(array[bit >> 6]) >> (bit & 63) & 1:
             return False
-        place = _plus(place, stride)
+        place = plus(place, stride)
     return True
 
 
@@ -272,9 +146,9 @@ def _cardinality(p: Partial) -> float:
 def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
     """About how many distinct values there are, with a standard error of 1.04 / √2^precision.
 
-    2^precision registers of a byte; few values are counted by the registers that are still empty.
-    A 64-bit hash needs no correction for large counts (Flajolet, Fusy, Gandouet, Meunier.
-    HyperLogLog. AofA 2007).
+    The sketch has 2^precision registers of a byte. Small counts are estimated from the number of
+    empty registers; a 64-bit hash needs no correction for large counts (Flajolet, Fusy, Gandouet,
+    Meunier. HyperLogLog. AofA 2007).
 
     >>> import sash
     >>> [round(x) for x in sash.swag.slide([3, 1, 4, 1, 5], 3, sash.hyperloglog())]
@@ -284,15 +158,15 @@ def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
     size, most = 1 << precision, 65 - precision
 
     def make(columns: Columns, invertible: bool) -> Parts:
-        bits_of = _bits(columns[0])
+        bits_of = bit_function(columns[0])
 
         def lift(x: Any) -> Partial:
             registers = np.zeros(size, np.uint8)
-            bits = _hash(bits_of(x))
-            register = _slot(bits, size)
+            bits = hash_of(bits_of(x))
+            register = slot_of(bits, size)
             rest = bits >> precision
             rank = 1
-            while rank < most and _slot(rest, 2) == 0:
+            while rank < most and slot_of(rest, 2) == 0:
                 rest = rest >> 1
                 rank += 1
             registers[register] = rank
@@ -318,9 +192,9 @@ def _subtract_tables(whole: Partial, older: Partial) -> Partial:
 
 
 def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Template:
-    """About how often each value occurs, never too low; ask with `count_min_estimate`.
+    """About how often each value occurs, never too low; query it with `count_min_estimate`.
 
-    The result is a table of `depth` rows of `width` counters, one after the other. Of n values, an
+    The result is a table of `depth` rows of `width` counters, one after the other. After n values, an
     estimate is too high by more than e · n / width with a probability below e^-depth (Cormode,
     Muthukrishnan. An Improved Data Stream Summary. J. Algorithms, 2005).
 
@@ -333,15 +207,15 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Tem
     _whole("count_min", "depth", depth, 1, 64)
 
     def make(columns: Columns, invertible: bool) -> Parts:
-        bits_of = _bits(columns[0])
+        bits_of = bit_function(columns[0])
 
         def lift(x: Any) -> Partial:
             table = np.zeros(width * depth, np.int64)
             bits = bits_of(x)
-            place, stride = _hash(bits), _stride(bits)
+            place, stride = hash_of(bits), stride_of(bits)
             for row in range(depth):
-                table[row * width + _slot(place, width)] = 1
-                place = _plus(place, stride)
+                table[row * width + slot_of(place, width)] = 1
+                place = plus(place, stride)
             return (table,)
 
         field = Field(f"i8[{width * depth}]")
@@ -359,7 +233,7 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Tem
 
 
 def count_min_estimate(table: npt.ArrayLike, value: Any, width: int = 64, depth: int = 4) -> int:
-    """How often the value occurs, or a little more; `width` and `depth` are as the sketch was made.
+    """Return about how often the value occurs, never too low; `width` and `depth` must be those of the sketch.
 
     >>> import sash
     >>> count_min_estimate(sash.swag.slide(["a", "b", "a"], 3, sash.count_min())[-1], "a")
@@ -368,12 +242,12 @@ def count_min_estimate(table: npt.ArrayLike, value: Any, width: int = 64, depth:
     counters = np.asarray(table, np.int64)
     if counters.shape != (width * depth,):
         raise InvalidAggregate.parameter("count_min", "table", counters.shape, f"of {depth} rows of {width} counters")
-    bits = _bits_of_object(value)
-    place, stride = _hash(bits), _stride(bits)
-    least = int(counters[_slot(place, width)])
+    bits = bits_of_object(value)
+    place, stride = hash_of(bits), stride_of(bits)
+    least = int(counters[slot_of(place, width)])
     for row in range(1, depth):
-        place = _plus(place, stride)
-        least = min(least, int(counters[row * width + _slot(place, width)]))
+        place = plus(place, stride)
+        least = min(least, int(counters[row * width + slot_of(place, width)]))
     return least
 
 
@@ -390,7 +264,7 @@ def _join_moments(a: Partial, b: Partial) -> Partial:
 def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None = None) -> Template:
     """Count, extremes and k power sums; with `quantile`, the value below which that share of the rows lies.
 
-    Without `quantile` the result is the array [n, min, max, Σx, Σx², … Σx^k], to be asked with
+    Without `quantile` the result is the array [n, min, max, Σx, Σx², … Σx^k], to be queried with
     `quantile_of`. An estimate is typically within one percent of rank for smooth data. Power sums
     of raw values lose about log10(1 + |centre| / half-width) digits with each power: of values far
     from zero and close together only the lower moments are used; subtract a typical value first if all
@@ -411,7 +285,7 @@ def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None
         power = 1.0
         for j in range(k):
             power *= number
-            powers[j] = power if abs(power) < 1e290 else math.nan  # of no use, and sums of the others must not overflow
+            powers[j] = power if abs(power) < 1e290 else math.nan  # so that no sum overflows
         return number, number, powers
 
     def array(p: Partial) -> Any:

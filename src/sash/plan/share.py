@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from sash.algebra.aggregate import Aggregate, Template, parts_of
-from sash.algebra.monoid import Column, Component, Monoid, of_partials, places_of, unite
+from sash.algebra.monoid import Column, Component, Monoid, of_partials
+from sash.algebra.union import places_of, unite
 from sash.errors import SashError, UnknownName
 from sash.plan.query import Query, described
 from sash.slicing.partials import View
