@@ -1,16 +1,15 @@
-"""The laws of aggregates as functions: each looks for the smallest case that breaks it.
+"""The laws of aggregates as functions: each searches for the smallest case that breaks it.
 
 Laws      associative   (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)
           neutral       identity ⊕ a = a = a ⊕ identity
           inverse       invert(a ⊕ b, a) = b
           commutative   a ⊕ b = b ⊕ a
           selective     a ⊕ b is a or b
-Search    a, b and c are folds of short histories of example values, shorter before longer and
-          simpler values before others, so what is found first is smallest.
-Equality  Whole numbers, strings and the like must be equal; floats may differ by 1e-9 of the
-          largest float in sight, for rounding is no breach; NaN equals NaN, and 0.0 equals -0.0.
+Search    a, b and c are folds of short histories of example values (`law_cases`), the smallest first.
+Equality  Integers, strings and the like must be equal. Floats may differ by 1e-9 of the largest
+          float of the case, since rounding breaks no law; NaN equals NaN, and 0.0 equals -0.0.
 
-The functions are run as plain Python, whatever they compile to.
+The functions of the aggregate run as plain Python, not compiled.
 
 >>> import sash
 >>> print(sash.laws.commutative(sash.last()))
@@ -20,38 +19,26 @@ The functions are run as plain Python, whatever they compile to.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.aggregate import Template, bind
 from sash.algebra.fields import Field, Partial
+from sash.algebra.law_cases import History, cases, column_of, examples_of, simplest_first
 from sash.algebra.monoid import Column, Monoid, identity
 from sash.errors import InvalidAggregate, InvalidInput
 
 __all__ = ["Counterexample", "associative", "check", "commutative", "inverse", "neutral", "selective"]
 
 TOLERANCE = 1e-9
-MOST_CASES = 4_000  # of one law: a tenth of a second for a simple aggregate
-EXAMPLES: dict[str, tuple[Any, ...]] = {
-    "b": (False, True),
-    "i": (0, 1, -1, 2, -2, 3, 7, 100),
-    "u": (0, 1, 2, 3, 7, 100),
-    "f": (0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 1e6, -0.0, math.inf, -math.inf, math.nan),
-    "O": ("", "a", "b", "ab", "ba"),
-}
-DECIMALS = tuple(Decimal(each) for each in ("0.00", "0.01", "-0.01", "0.10", "1.00", "-2.50", "99999999.99"))
-
-History = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """The smallest case found that breaks a law: the rows behind each operand, and what came out.
+    """The smallest case found that breaks a law: the rows of each operand, and the outcomes.
 
     >>> import sash
     >>> average = sash.Aggregate("average", state="f8", identity=0.0, lift=float, combine=lambda a, b: (a + b) / 2)
@@ -75,27 +62,27 @@ class Counterexample:
 def associative(
     aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
 ) -> Counterexample | None:
-    """Whether grouping does not matter: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c).
+    """Check that grouping does not matter: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c).
 
-    `values` are examples, tuples of them for an aggregate of several columns; without, there are some
-    for the type of `column`: numbers, with NaN and infinities for floats, strings for "O", or decimals for "decimal".
+    `values` are examples, tuples of them for an aggregate of several columns. The default is examples of the type
+    `column`: numbers, with NaN and infinities for floats, strings for "O", or decimals for "decimal".
 
     >>> import sash
     >>> associative(sash.stddev()) is None
     True
     """
 
-    def cases(it: _Subject, a: Partial, b: Partial, c: Partial) -> _Terms:
+    def terms(it: _Subject, a: Partial, b: Partial, c: Partial) -> _Terms:
         left, right = it.combine(it.combine(a, b), c), it.combine(a, it.combine(b, c))
         return ("(a ⊕ b) ⊕ c", left), ("a ⊕ (b ⊕ c)", right), (right,)
 
-    return _sought(aggregate, values, column, _Law("associative", "combine is not associative", (1, 1, 1), cases))
+    return _sought(aggregate, values, column, _Law("associative", "combine is not associative", (1, 1, 1), terms))
 
 
 def neutral(
     aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
 ) -> Counterexample | None:
-    """Whether the identity changes nothing, on either side.
+    """Check that the identity changes nothing, on either side.
 
     >>> import sash
     >>> highest = sash.Aggregate("highest", state="i8", identity=0, lift=lambda x: x, combine=max)
@@ -121,58 +108,58 @@ def neutral(
 def inverse(
     aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
 ) -> Counterexample | None:
-    """Whether invert takes the older rows out again: invert(a ⊕ b, a) = b.
+    """Check that invert removes the older rows: invert(a ⊕ b, a) = b.
 
-    Floats show whether a NaN or an infinity that enters a window ever leaves it.
+    Float examples show whether a NaN or an infinity that enters a window leaves it again.
 
     >>> import sash
     >>> inverse(sash.sum(), column="f8") is None
     True
     """
 
-    def cases(it: _Subject, a: Partial, b: Partial) -> _Terms:
+    def terms(it: _Subject, a: Partial, b: Partial) -> _Terms:
         return ("invert(a ⊕ b, a)", it.invert(it.combine(a, b), a)), ("b", b), (b,)
 
-    return _sought(aggregate, values, column, _Law("inverse", "invert does not undo combine", (1, 0), cases))
+    return _sought(aggregate, values, column, _Law("inverse", "invert does not undo combine", (1, 0), terms))
 
 
 def commutative(
     aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
 ) -> Counterexample | None:
-    """Whether order does not matter: a ⊕ b = b ⊕ a.
+    """Check that order does not matter: a ⊕ b = b ⊕ a.
 
     >>> import sash
     >>> print(commutative(sash.first()))
     'first': combine is not commutative: for a = lift(0), b = lift(1): a ⊕ b = (0, True), b ⊕ a = (1, True)
     """
 
-    def cases(it: _Subject, a: Partial, b: Partial) -> _Terms:
+    def terms(it: _Subject, a: Partial, b: Partial) -> _Terms:
         right = it.combine(b, a)
         return ("a ⊕ b", it.combine(a, b)), ("b ⊕ a", right), (right,)
 
-    return _sought(aggregate, values, column, _Law("commutative", "combine is not commutative", (1, 1), cases))
+    return _sought(aggregate, values, column, _Law("commutative", "combine is not commutative", (1, 1), terms))
 
 
 def selective(
     aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
 ) -> Counterexample | None:
-    """Whether combine always gives one of its operands.
+    """Check that combine always returns one of its operands.
 
     >>> import sash
     >>> selective(sash.max()) is None
     True
     """
 
-    def cases(it: _Subject, a: Partial, b: Partial) -> _Terms:
+    def terms(it: _Subject, a: Partial, b: Partial) -> _Terms:
         return ("a ⊕ b", it.combine(a, b)), ("a", a), (a, b)
 
-    return _sought(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), cases))
+    return _sought(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), terms))
 
 
 def check(
     aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
 ) -> tuple[Counterexample, ...]:
-    """What breaks the laws that an aggregate claims: nothing, if it keeps them all.
+    """Return a counterexample for each law that an aggregate claims and breaks.
 
     >>> import sash
     >>> check(sash.mean()), check(sash.max(), ["b", "a", None])
@@ -194,17 +181,17 @@ def check(
     return tuple({each.breach: each for each in found if each is not None}.values())
 
 
-# --- what is searched ----------------------------------------------------------------------------
+# --- the search ----------------------------------------------------------------------------------
 
 _Term = tuple[str, Partial]
-_Terms = tuple[_Term, _Term, tuple[Partial, ...]]  # what came out, what it is shown beside, what it may be
+_Terms = tuple[_Term, _Term, tuple[Partial, ...]]  # the outcome, what it is compared with in words, allowed values
 
 
 @dataclass(frozen=True)
 class _Law:
     name: str
     breach: str
-    least: tuple[int, ...]  # rows behind each operand
+    least: tuple[int, ...]  # the fewest rows of each operand
     terms: Callable[..., _Terms]
 
 
@@ -216,7 +203,7 @@ class _RaisedError(Exception):
 
 @dataclass(frozen=True)
 class _Subject:
-    """A monoid whose functions say which of them raised."""
+    """A monoid whose errors name the function that raised."""
 
     monoid: Monoid
 
@@ -236,7 +223,7 @@ class _Subject:
     def _called(self, name: str, function: Any, *arguments: Any) -> Partial:
         try:
             result: Partial = function(*arguments)
-        except Exception as cause:  # whatever a user's function does is what is reported
+        except Exception as cause:  # a user's function can raise anything, and all of it is reported
             raise _RaisedError(name, cause) from cause
         return result
 
@@ -247,7 +234,7 @@ class _Subject:
         return folded
 
     def _row(self, value: Any) -> tuple[Any, ...]:
-        """As kernels see it: columns, then whether the nullable ones are there."""
+        """Return a row as kernels read it: columns, then the validity of the nullable ones."""
         columns = self.monoid.columns
         values = value if len(columns) > 1 else (value,)
         filled = tuple(_filler(each) if one is None else one for one, each in zip(values, columns, strict=False))
@@ -270,7 +257,7 @@ def _sought(
 
 def _first_breach(subject: _Subject, law: _Law, examples: Sequence[Any]) -> Counterexample | None:
     with np.errstate(all="ignore"):
-        for histories in _cases(law.least, examples):
+        for histories in cases(law.least, examples):
             named = tuple(zip("abc", histories, strict=False))
             try:
                 operands = [subject.fold(history) for history in histories]
@@ -288,13 +275,13 @@ def _first_breach(subject: _Subject, law: _Law, examples: Sequence[Any]) -> Coun
 def _subjects(
     aggregate: Template | Monoid, values: Sequence[Any] | None, column: str, needs_inverse: bool
 ) -> Iterator[tuple[Monoid, Sequence[Any]]]:
-    """The forms of an aggregate to be tried, with examples for each."""
+    """Yield the forms of an aggregate to be tried, with examples for each."""
     if values is not None and not len(values):
         raise InvalidInput.option("values", values, "at least one example")
     if isinstance(aggregate, Monoid):
         if needs_inverse and aggregate.invert is None:
             raise InvalidAggregate.parameter(aggregate.name, "invert", None, "given to be checked")
-        yield aggregate, _simplest_first(_examples(aggregate.columns) if values is None else values)
+        yield aggregate, simplest_first(examples_of(aggregate.columns) if values is None else values)
         return
     if not isinstance(aggregate, Template):
         raise InvalidAggregate.not_an_aggregate(aggregate)
@@ -303,111 +290,20 @@ def _subjects(
     arity = max(aggregate.arity, 1)
     if values is None:
         columns = (Column(Field("O", (10, 2)) if column == "decimal" else Field(column)),) * arity
-        values = _examples(columns)
+        values = examples_of(columns)
     else:
         rows = [value if arity > 1 else (value,) for value in values]
-        columns = tuple(_column_of([row[k] for row in rows]) for k in range(arity))
+        columns = tuple(column_of([row[k] for row in rows]) for k in range(arity))
     for invertible in (False, True):
         if invertible <= aggregate.invertible and (invertible or not needs_inverse):
-            yield bind(aggregate, columns, invertible), _simplest_first(values)
+            yield bind(aggregate, columns, invertible), simplest_first(values)
 
 
-def _examples(columns: tuple[Column, ...]) -> list[Any]:
-    of_each = [
-        [
-            *(EXAMPLES[each.field.dtype.kind] if each.field.decimal is None else DECIMALS),
-            *([None] if each.nullable else []),
-        ]
-        for each in columns or (Column(Field("i8")),)
-    ]
-    if len(of_each) == 1:
-        return of_each[0]
-    # Pairs that tie in one column and differ in another, as well as pairs that differ in both.
-    return [
-        tuple(
-            examples[(k * step) % len(examples)]
-            for k, examples in zip(range(1, len(of_each) + 1), of_each, strict=True)
-        )
-        for step in range(len(of_each[0]))
-    ] + [tuple(examples[k if each else 0] for each, examples in enumerate(of_each)) for k in range(1, len(of_each[-1]))]
-
-
-def _column_of(values: Iterable[Any]) -> Column:
-    present = [value for value in values if value is not None]
-    kinds = {
-        "b1" if isinstance(value, bool | np.bool_)
-        else "i8" if isinstance(value, int | np.integer)
-        else "f8" if isinstance(value, float | np.floating)
-        else "O"
-        for value in present
-    }  # fmt: skip
-    code = kinds.pop() if len(kinds) == 1 else "f8" if kinds == {"i8", "f8"} else "O"
-    return Column(Field(code), nullable=len(present) < len(list(values)))
-
-
-def _simplest_first(values: Sequence[Any]) -> list[Any]:
-    """Small numbers before large, positive before negative, short before long, what is missing last."""
-
-    def complexity(value: Any) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return tuple(sum(each) for each in zip(*(complexity(one)[:2] for one in value), strict=True))
-        if isinstance(value, bool | int | float | np.number):
-            size = abs(float(value))
-            odd = 1 if size != size or math.isinf(size) else 0
-            return odd, math.inf if odd else size, not float(value).is_integer(), math.copysign(1, value) < 0
-        return (2, 0.0) if value is None else (0, float(len(value)) if hasattr(value, "__len__") else 0.0)
-
-    return sorted(values, key=complexity)
-
-
-def _cases(least: tuple[int, ...], examples: Sequence[Any]) -> Iterator[tuple[History, ...]]:
-    """Histories for each operand: few rows first, and among as many rows those of simple values.
-
-    One operand at a time has a row more than one: partials of two rows stand for all longer ones.
-    """
-    left = MOST_CASES
-    for rows in range(sum(least), len(least) + 2):
-        for places in _ranked(rows, len(examples)):
-            for lengths in _shared(rows, least):
-                ends = [sum(lengths[:k]) for k in range(len(lengths) + 1)]
-                chosen = [examples[place] for place in places]
-                yield tuple(tuple(chosen[start:end]) for start, end in pairwise(ends))
-                left -= 1
-                if not left:
-                    return
-
-
-def _ranked(count: int, size: int) -> Iterator[tuple[int, ...]]:
-    """All tuples of numbers below `size`, those of a small sum first."""
-
-    def with_sum(count: int, total: int) -> Iterator[tuple[int, ...]]:
-        if count == 0:
-            if total == 0:
-                yield ()
-            return
-        for one in range(max(0, total - (count - 1) * (size - 1)), min(total, size - 1) + 1):
-            for rest in with_sum(count - 1, total - one):
-                yield (one, *rest)
-
-    for total in range(count * (size - 1) + 1):
-        yield from with_sum(count, total)
-
-
-def _shared(rows: int, least: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """All ways to share out rows among operands."""
-    if len(least) == 1:
-        yield (rows,)
-        return
-    for one in range(least[0], rows - sum(least[1:]) + 1):
-        for rest in _shared(rows - one, least[1:]):
-            yield (one, *rest)
-
-
-# --- equality and words --------------------------------------------------------------------------
+# --- equality and text ---------------------------------------------------------------------------
 
 
 def _scale(value: Any) -> float:
-    """The largest finite float anywhere in it, at least 1."""
+    """Return the largest finite float in a value, at least 1."""
     if isinstance(value, float):
         return max(1.0, abs(value)) if math.isfinite(value) else 1.0
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
