@@ -1,8 +1,8 @@
-"""The values of slices as sorted runs with run lengths: what medians, quantiles and distinct values are read off.
+"""The values of slices as sorted runs with run lengths, for medians, quantiles and distinct values.
 
-Idea      A number is kept as an unsigned key in the order of numbers: NaN is the largest and equal to itself, -0.0 is
-          0.0. A run is the distinct keys of a slice, ascending, and how often each occurs. Two runs become one
-          in one pass that does not branch on data; rows are sorted, slices joined and windows merged by that pass.
+Idea      A number is kept as an unsigned key in the order of numbers (`run_keys`). A run is the distinct keys of a
+          slice, ascending, and how often each occurs. One pass that does not branch on data merges two runs; it sorts
+          rows, joins slices and merges windows.
 Picture     slice s     begins ┐              ┌ begins + lengths      ┌ begins + rooms
             values  … [ k0 < k1 < k2 < k3 )    free                   ) …
             counts  … [  3 |  1 |  1 |  7 )
@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import jitable, kernel
 from sash.errors import InvalidState
-from sash.slicing.run_merging import SHORT, in_common, stretches, united
+from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
+from sash.slicing.run_keys import decoded, encoded
+from sash.slicing.run_merging import SHORT
 from sash.slicing.run_windows import BITS, NEEDED, TOP, chains_of, finish
 from sash.slicing.slices import Array, Slices, checked, grown
 from sash.slicing.window_manager import Ended
@@ -29,15 +30,15 @@ __all__ = ["Frozen", "Lists", "Read", "Runs", "Statistic"]
 
 Frozen = tuple[Array, Array, Array]  # the lengths of runs; their values and counts, one after the other
 
-_LONG = 256  # rows that NumPy sorts faster, its call included; measured with 500: 59 against 76 ns per row
-# Windows that overlap so many times are slid over. Measured: with 100 distinct values in a slice and 84,000 in all, a
+_LONG = 256  # from so many rows on NumPy sorts faster; measured with 500: 59 against 76 ns per row
+# From so many overlaps on, windows are slid over. Measured: with 100 distinct values in a slice and 84,000 in all, a
 # window takes 10 against 13 µs by the tally at 8, and 31 against 13 at 12.
 _SLIDE_FROM = 8
 _MOST_ROWS = 2**62  # counts add up without overflow
 
 
 class Read(Enum):
-    """What is read off the values of a window."""
+    """A result that can be read off the values of a window."""
 
     QUANTILE = "quantile"
     COUNT_DISTINCT = "count_distinct"
@@ -63,160 +64,9 @@ class Lists:
         return len(self.offsets) - 1
 
     def tolist(self) -> list[list[Any]]:
-        """The same as Python lists."""
+        """Return Python lists."""
         flat, offsets = self.values.tolist(), self.offsets.tolist()
         return [flat[low:high] for low, high in pairwise(offsets)]
-
-
-# --- numbers as keys -----------------------------------------------------------------------------
-
-
-@kernel
-def _number_keys(bits: Any, negative: Any, infinity: Any, nan: Any, keys: Any) -> None:
-    for k in range(len(bits)):
-        magnitude = bits[k] & ~negative
-        key = ~bits[k] if bits[k] & negative else bits[k] | negative
-        key = negative if magnitude == 0 else key
-        keys[k] = nan if magnitude > infinity else key
-
-
-def _encoded(data: Array, key: np.dtype[Any]) -> Array:
-    """Unsigned keys in the order of numbers."""
-    top = key.type(1 << (8 * key.itemsize - 1))
-    if data.dtype.kind == "f":
-        infinity, nan = np.array([np.inf, np.nan], data.dtype).view(key)
-        keys = np.empty(len(data), key)
-        _number_keys(data.view(key), top, infinity, nan | top, keys)
-        return keys
-    if data.dtype.kind == "i":
-        return np.asarray(data.astype(f"i{key.itemsize}").view(key) ^ top)
-    return data.astype(key)
-
-
-def _decoded(keys: Array, dtype: np.dtype[Any]) -> Array:
-    """The numbers again."""
-    top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
-    if dtype.kind == "f":
-        return np.where(keys & top, keys ^ top, ~keys).view(dtype)
-    if dtype.kind == "i":
-        return np.asarray((keys ^ top).view(f"i{keys.itemsize}").astype(dtype))
-    return keys.astype(dtype)
-
-
-# --- runs ----------------------------------------------------------------------------------------
-
-
-@kernel
-def _by_slice(ids: Any, keys: Any, valid: Any, seats: Any, touched: Any, begins: Any, grouped: Any) -> int:
-    """Bring the keys of a slice together; `seats` is zero for every slice, before and after."""
-    slices = 0
-    for row in range(len(ids)):
-        if valid[row]:
-            if seats[ids[row]] == 0:
-                touched[slices] = ids[row]
-                slices += 1
-            seats[ids[row]] += 1
-    at = 0
-    for k in range(slices):
-        begins[k] = at
-        at += seats[touched[k]]
-        seats[touched[k]] = begins[k]
-    begins[slices] = at
-    for row in range(len(ids)):
-        if valid[row]:
-            grouped[seats[ids[row]]] = keys[row]
-            seats[ids[row]] += 1
-    for k in range(slices):
-        seats[touched[k]] = 0
-    return slices
-
-
-@kernel
-def _sort(values: Any, counts: Any, begins: Any, sizes: Any, ends: Any, others: Any, other_counts: Any) -> None:
-    for k in range(len(sizes)):
-        runs = stretches(values, counts, begins[k], begins[k + 1], ends)
-        sizes[k] = united(values, counts, begins[k], ends, runs, others, other_counts) - begins[k]
-
-
-@jitable
-def _put(arena: Any, shelf: Any, number: int, others: Any, other_counts: Any, first: int, stop: int) -> bool:
-    """Join a run to that of a slice; where there is no room, say so and change nothing."""
-    values, counts = arena
-    begins, lengths, rooms, cursor = shelf
-    begin = begins[number]
-    end = begin + lengths[number]
-    size = end - begin + stop - first - in_common(values, begin, end, others, first, stop)
-    target = begin
-    if size > rooms[number]:
-        room = size if begin == end else max(size, 2 * rooms[number])
-        if cursor[TOP] + room > len(values):
-            cursor[NEEDED] = room
-            return False
-        target = cursor[TOP]
-        cursor[TOP] += room
-        begins[number] = target
-        rooms[number] = room
-    lengths[number] = size
-    # From the largest down: what was there moves up, and is never overwritten before it was read.
-    a, b, out = end - 1, stop - 1, target + size - 1
-    while b >= first and a >= begin:
-        at_a, at_b, to = np.uint64(a), np.uint64(b), np.uint64(out)
-        x, y = values[at_a], others[at_b]
-        is_x, is_y = int(x >= y), int(y >= x)
-        values[to], counts[to] = (x if is_x else y), is_x * counts[at_a] + is_y * other_counts[at_b]
-        a -= is_x
-        b -= is_y
-        out -= 1
-    while b >= first:
-        values[out] = others[b]
-        counts[out] = other_counts[b]
-        b -= 1
-        out -= 1
-    if target != begin:
-        for k in range(begin, a + 1):
-            values[target + k - begin] = values[k]
-            counts[target + k - begin] = counts[k]
-    return True
-
-
-@kernel
-def _add(arena: Any, shelf: Any, touched: Any, values: Any, counts: Any, begins: Any, sizes: Any, at: int) -> int:
-    while at < len(sizes) and _put(arena, shelf, touched[at], values, counts, begins[at], begins[at] + sizes[at]):
-        at += 1
-    return at
-
-
-@kernel
-def _merge(arena: Any, shelf: Any, pairs: Any, spare: Any, spare_counts: Any, at: int) -> int:
-    values, counts = arena
-    begins, lengths, _rooms, _cursor = shelf
-    while at < len(pairs):
-        source = pairs[at, 1]
-        size = lengths[source]
-        for k in range(size):
-            spare[k] = values[begins[source] + k]
-            spare_counts[k] = counts[begins[source] + k]
-        if not _put(arena, shelf, pairs[at, 0], spare, spare_counts, 0, size):
-            return at
-        lengths[source] = 0
-        at += 1
-    return at
-
-
-@kernel
-def _pack(arena: Any, shelf: Any, values: Any, counts: Any) -> None:
-    old_values, old_counts = arena
-    begins, lengths, rooms, cursor = shelf
-    out = 0
-    for number in range(len(begins)):
-        begin = begins[number]
-        begins[number] = out
-        rooms[number] = lengths[number]
-        for k in range(begin, begin + lengths[number]):
-            values[out] = old_values[k]
-            counts[out] = old_counts[k]
-            out += 1
-    cursor[TOP] = out
 
 
 class Runs:
@@ -237,55 +87,55 @@ class Runs:
         return sum(each.nbytes for each in (self.values, self.counts, self.seats, *self._shelf()))
 
     def copy(self) -> "Runs":
-        """The same runs, apart."""
+        """Return a copy that shares no array."""
         twin = Runs(self.dtype)
         for name in ("values", "counts", "begins", "lengths", "rooms", "seats", "cursor"):
             setattr(twin, name, getattr(self, name).copy())
         return twin
 
     def ensure(self, capacity: int) -> None:
-        """Room for this many slices."""
+        """Make room for this many slices."""
         for name in ("begins", "lengths", "rooms", "seats"):
             setattr(self, name, grown(getattr(self, name), capacity))
 
     def reset(self, numbers: Array) -> None:
-        """Let these slices hold no rows."""
+        """Remove all rows from these slices."""
         self.lengths[numbers] = 0
 
     def add(self, ids: Array, inputs: tuple[Array, Array]) -> None:
-        """Put each row that is not null into the run of its slice."""
+        """Add each row that is not null to the run of its slice."""
         data, valid = inputs
         rows = len(ids)
         if not rows:
             return
         touched, begins = np.empty(rows, np.int64), np.empty(rows + 1, np.int64)
         values = np.empty(rows, self.key)
-        keys = _encoded(np.ascontiguousarray(data, self.dtype), self.key)
+        keys = encoded(np.ascontiguousarray(data, self.dtype), self.key)
         valid = np.ascontiguousarray(valid, np.bool_)
-        slices = _by_slice(np.ascontiguousarray(ids), keys, valid, self.seats, touched, begins, values)
+        slices = group_by_slice(np.ascontiguousarray(ids), keys, valid, self.seats, touched, begins, values)
         begins = begins[: slices + 1]
         for k in np.flatnonzero(np.diff(begins) > _LONG):
             values[begins[k] : begins[k + 1]].sort()
         counts, sizes = np.zeros(rows, np.int64), np.empty(slices, np.int64)
         ends = np.empty(rows // SHORT + 2, np.int64)
-        _sort(values, counts, begins, sizes, ends, np.empty_like(keys), np.empty_like(counts))
+        sort_groups(values, counts, begins, sizes, ends, np.empty_like(keys), np.empty_like(counts))
         at = 0
-        while (at := _add(self._arena(), self._shelf(), touched, values, counts, begins, sizes, at)) < slices:
+        while (at := add_runs(self._arena(), self._shelf(), touched, values, counts, begins, sizes, at)) < slices:
             self._make_room()
 
     def merge(self, pairs: Array) -> None:
-        """Join the second slice of each pair to the first; then the second holds no rows."""
+        """Join the second slice of each pair to the first, and empty the second."""
         if not len(pairs):
             return
         pairs = np.ascontiguousarray(pairs)
-        longest = int(self.lengths[np.unique(pairs)].sum())  # a slice may be joined to that was joined to before
+        longest = int(self.lengths[np.unique(pairs)].sum())  # pairs can chain: the second may have been a first
         spare, spare_counts = np.empty(longest, self.key), np.empty(longest, np.int64)
         at = 0
-        while (at := _merge(self._arena(), self._shelf(), pairs, spare, spare_counts, at)) < len(pairs):
+        while (at := merge_runs(self._arena(), self._shelf(), pairs, spare, spare_counts, at)) < len(pairs):
             self._make_room()
 
     def finish(self, outputs: Sequence[Statistic], slices: Slices, ended: Ended) -> list[tuple[Any, Array]]:
-        """For each output the results of windows, and where there is one; all are read off the same merged runs."""
+        """Return for each output the results of windows, and where there is one; windows are merged once for all."""
         windows = len(ended)
         shares = np.array([each.q for each in outputs if each.read is Read.QUANTILE], np.float64)
         rows, distinct = np.zeros(windows, np.int64), np.zeros(windows, np.int64)
@@ -326,43 +176,43 @@ class Runs:
         for each in outputs:
             if each.read is Read.QUANTILE:
                 k = next(quantiles)
-                low, high = (_decoded(keys[k], self.dtype).astype(np.float64) for keys in (below, above))
+                low, high = (decoded(keys[k], self.dtype).astype(np.float64) for keys in (below, above))
                 results.append((np.where(exists, _interpolated(low, high, between[k]), 0.0), exists))
             elif each.read is Read.COUNT_DISTINCT:
                 results.append((distinct, always))
             else:
                 offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(distinct)])
-                results.append((Lists(offsets, _decoded(flat[: offsets[-1]], self.dtype)), always))
+                results.append((Lists(offsets, decoded(flat[: offsets[-1]], self.dtype)), always))
         return results
 
     def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
-        """As `Partials.answer`: results, and presences of the outputs that can be absent."""
+        """Return results, and presences of the outputs that can be absent, as `Partials.answer` does."""
         found = self.finish(view.statistics, slices, ended)
         results = tuple(values.tolist() if isinstance(values, Lists) else values for values, _ in found)
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
 
     def forget(self, numbers: Array) -> None:
-        """These slices are gone, and their runs with them."""
+        """Remove the runs of slices that were dropped."""
         self.reset(numbers)
 
     def bring_up_to_date(self, slices: Slices) -> None:
-        """There is no tree over runs."""
+        """Do nothing: there is no tree over runs."""
 
     def thaw(self, frozen: Frozen, slices: int) -> None:
-        """Go on from what `frozen` gave of so many slices."""
+        """Continue from what `frozen` returned for so many slices."""
         vars(self).update(vars(Runs.thawed(self.dtype, frozen, slices)))
 
     def frozen(self, numbers: Array) -> Frozen:
-        """The runs of these slices, to save them: equal runs give equal arrays, wherever they lie."""
+        """Return the runs of these slices, to save them; equal runs give equal arrays, wherever they lie."""
         lengths = self.lengths[numbers]
         offsets = np.cumsum(lengths) - lengths
         source = np.repeat(self.begins[numbers] - offsets, lengths) + np.arange(int(lengths.sum()))
-        return lengths, _decoded(self.values[source], self.dtype), self.counts[source]
+        return lengths, decoded(self.values[source], self.dtype), self.counts[source]
 
     @classmethod
     def thawed(cls, column_dtype: Any, frozen: Frozen, slices: int) -> "Runs":
-        """What `frozen` gave, as slices from 0 on."""
+        """Return runs from what `frozen` returned, as slices from 0 on."""
         runs = cls(column_dtype, slices)
         lengths = checked(frozen[0], np.int64, "lengths of runs", slices)
         values = checked(frozen[1], runs.dtype, "values of runs")
@@ -371,7 +221,7 @@ class Runs:
             raise InvalidState.damaged("the lengths of its runs do not add up to their values")
         runs.lengths[:] = runs.rooms[:] = lengths
         runs.begins[:] = np.cumsum(lengths) - lengths
-        runs.values, runs.counts = _encoded(values, runs.key), counts.copy()
+        runs.values, runs.counts = encoded(values, runs.key), counts.copy()
         runs.cursor[TOP] = len(values)
         ascends = np.ones(len(values), np.bool_)
         ascends[1:] = runs.values[:-1] < runs.values[1:]
@@ -399,16 +249,16 @@ class Runs:
         return self.begins, self.lengths, self.rooms, self.cursor
 
     def _make_room(self) -> None:
-        """Move all runs together, into as much room again: it shrinks when little is left of what there was."""
+        """Pack all runs into an arena of twice their size; this also frees memory when few runs are left."""
         size = 2 * (int(self.lengths.sum()) + int(self.cursor[NEEDED]))
         values, counts = np.empty(size, self.key), np.empty(size, np.int64)
-        _pack(self._arena(), self._shelf(), values, counts)
+        pack_runs(self._arena(), self._shelf(), values, counts)
         self.values, self.counts = values, counts
 
     def _scratch(
         self, lows: Array, highs: Array, sizes: Array, begins: Array, covered: Array, overlaps: Array
     ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-        """Room for what kernels merge at a time, and for the tally of a chain."""
+        """Allocate room for what kernels merge at a time, and for the tally of a chain."""
         first, last = begins[:-1], begins[1:] - 1
         most = int(np.where(overlaps, covered, np.maximum.reduceat(sizes, first)).max())
         runs = int(np.where(overlaps, highs[last] - lows[first], np.maximum.reduceat(highs - lows, first)).max())
@@ -420,6 +270,6 @@ class Runs:
 
 
 def _interpolated(low: Array, high: Array, share: Array) -> Array:
-    """As `algebra.holistic.interpolated`, for arrays."""
+    """Interpolate as `algebra.holistic.interpolated` does, for arrays."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where((share == 0.0) | (low == high), low, (1.0 - share) * low + share * high)
