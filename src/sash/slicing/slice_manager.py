@@ -1,14 +1,14 @@
-"""Rows and edges in, slices out: which slice each row belongs to, made, joined and dropped on the way.
+"""The slice manager: find or make the slice of each row, and join slices that a row connects.
 
-Rows come in one of two ways. In the order of their positions (per key), they are only ever appended. In any
-order, a row is looked up among its key's slices; that is for aggregates that commute, so what a row does to
-its slice does not depend on when. Partials are not touched here: the answer is the number of the slice of
-every row, the slices that were made, and the pairs that were joined, for every aggregate to follow.
+Rows in the order of their positions (per key) are appended. Rows in any order are looked up among the slices of
+their key; this is for aggregates that commute, so that the order of rows within a slice does not matter. The slice
+manager does not touch partials. It returns the number of each row's slice, the slices that were made, and the pairs
+that were joined, and each aggregate updates its own partials.
 
-Cell      the stretch between two neighbouring edges. A slice lies in one cell; where sessions are asked for, a
-          cell is cut again wherever its rows are more than the smallest gap apart.
-Tails     Where a punctuation may still come for the position of the newest row, the rows at that position are a slice
-          of their own, joined to the one before as soon as the position moves on.
+Cell      The range between two neighbouring edges. A slice lies in one cell; if there are sessions, a cell is cut
+          again wherever its rows are more than the smallest gap apart.
+Tails     If a punctuation can still come for the position of the newest row, the rows at that position are a slice
+          of their own. It is joined to the slice before it when a row of a later position comes.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ import numpy as np
 from sash.algebra.compiler import jitable, kernel
 from sash.slicing.slices import FREE, NEXT, NO_CUT, TOP, USED, Array, Slices
 
-__all__ = ["Cuts", "Placed", "arrays_of", "is_cut", "next_cut", "place", "release"]
+__all__ = ["Cuts", "Placed", "is_cut", "next_cut", "place", "release"]
 
-# Why a kernel stopped before it was done; what is needed stands beside it.
+# Why a kernel stopped before the last row; `_NEEDED` holds the room that was missing.
 DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
 _STATUS, _NEEDED, _MADE, _MERGED, _MOVED = range(5)
-_TELLING = 4096  # rows
+_SAMPLE = 4096  # rows after which the slices made so far predict how many the rest needs
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,18 @@ class Cuts:
     every: Array  # ranks at which count windows start or end: multiples of `every`, moved by `phase`
     phase: Array
     gap: Any  # the smallest gap of a session; negative: there are none
-    is_each_row: bool = False  # a window may start at any row: each is a slice of its own
+    is_each_row: bool = False  # a window can start at any row, so each row is a slice of its own
     has_tails: bool = False
 
     @classmethod
     def none(cls) -> "Cuts":
+        """Return no cuts."""
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), -1)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """What became of a batch: the slice of each row, slices made, and pairs (into, from) that were joined."""
+    """The slice of each row of a batch, the slices made, and the pairs (into, from) that were joined."""
 
     ids: Array
     made: Array
@@ -53,7 +54,7 @@ class Placed:
 
 @jitable
 def next_cut(every: Any, phase: Any, rank: int) -> int:
-    """The first rank after this one at which a count window starts or ends."""
+    """Return the first rank after this one at which a count window starts or ends."""
     nearest = NO_CUT
     for k in range(len(every)):
         at = rank - (rank - phase[k]) % every[k] + every[k]
@@ -63,14 +64,14 @@ def next_cut(every: Any, phase: Any, rank: int) -> int:
 
 @jitable
 def _cell(edges: Any, at: int, position: Any) -> int:
-    """The cell of a position: edges[cell] ≤ position < edges[cell + 1]; `at` is a guess."""
+    """Return the cell of a position: edges[cell] ≤ position < edges[cell + 1]; `at` is a guess."""
     if edges[at] <= position:
         if position < edges[at + 1]:
             return at
         if at + 2 < len(edges) and position < edges[at + 2]:
             return at + 1
         low, high = at + 1, len(edges) - 1
-    else:  # a late row is not far back, most of the time
+    else:  # most late rows are not far back
         step = 1
         while at - step > 0 and edges[at - step] > position:
             step *= 2
@@ -86,7 +87,7 @@ def _cell(edges: Any, at: int, position: Any) -> int:
 
 @jitable
 def _has_room(slices: Any, key: int, status: Any) -> bool:
-    """Whether one more slice fits, in the key's segment and among the numbers; a full segment is moved and doubled."""
+    """Return whether one more slice fits; a full segment of the key is moved and doubled first."""
     begin, count, room, dirty, ends, order, cursor = (
         slices[0],
         slices[1],
@@ -118,7 +119,7 @@ def _has_room(slices: Any, key: int, status: Any) -> bool:
 
 @jitable
 def _insert(slices: Any, key: int, place: int, position: Any, end: Any, made: Any, status: Any) -> int:
-    """A new slice at a place in the key's order; what is newer moves on."""
+    """Insert a new slice at a place in the key's order, and return its number; newer slices move up."""
     begin, count, seen, dirty = slices[0], slices[1], slices[3], slices[5]
     ends, firsts, lasts, ranks, opens = slices[6], slices[7], slices[8], slices[9], slices[10]
     order, free, cursor = slices[11], slices[12], slices[13]
@@ -148,7 +149,7 @@ def _insert(slices: Any, key: int, place: int, position: Any, end: Any, made: An
 
 @jitable
 def _remove(slices: Any, key: int, place: int) -> None:
-    """Take a slice out of the order; its number is not free yet, for rows of this batch may be in it."""
+    """Remove a slice from the order; its number stays in use, since rows of this batch may be in it."""
     begin, count, dirty, order, cursor = slices[0], slices[1], slices[5], slices[11], slices[13]
     for k in range(begin[key] + place, begin[key] + count[key] - 1):
         order[k] = order[k + 1]
@@ -159,7 +160,7 @@ def _remove(slices: Any, key: int, place: int) -> None:
 
 @jitable
 def is_cut(rank: int, every: Any, phase: Any) -> bool:
-    """Whether a count window starts or ends at this rank."""
+    """Return whether a count window starts or ends at this rank."""
     found = False
     for k in range(len(every)):
         found = found or (rank - phase[k]) % every[k] == 0
@@ -224,7 +225,7 @@ def _in_order(
         dirty[key] = min(dirty[key], count[key] - 1)
         ids[row] = newest
         row += 1
-        # Rows of the same key that surely belong to the same slice: nothing has to be looked up for them.
+        # The next rows of the same key that belong to the same slice need no lookup.
         if not is_each_row and not has_tails:
             end, left = ends[newest], cut[key] - seen[key]
             begin_of_run = row - 1
@@ -250,7 +251,7 @@ def _in_any_order(
     ends, firsts, lasts, ranks, order = slices[6], slices[7], slices[8], slices[9], slices[11]
     keys, positions, _bits = rows
     ahead = 0  # the last cell so far
-    held, low, high = -1, positions[0], positions[0]  # the slice of the last row, and what surely belongs to it
+    held, low, high = -1, positions[0], positions[0]  # the slice of the last row, and positions that belong to it
     held_key = -1
     while row < len(keys):
         key, position = keys[row], positions[row]
@@ -279,7 +280,7 @@ def _in_any_order(
             place = below
         older = order[begin[key] + place] if place >= 0 else -1
         newer = order[begin[key] + place + 1] if place + 1 < count[key] else -1
-        # A slice may lie across an edge that came after it: a row within its extent belongs to it all the same (S3).
+        # A slice can lie across an edge that was added after it: a row within its extent still belongs to it (S3).
         joins_older = older >= 0 and (ends[older] == end or position <= lasts[older])
         joins_newer = newer >= 0 and ends[newer] == end
         if gap >= 0:
@@ -310,16 +311,16 @@ def _in_any_order(
             ranks[number] = -1  # rows that come in any order have no rank
         ids[row] = number
         held, held_key = number, key
-        if ends[number] != end:  # it lies across an edge, and grows no further
+        if ends[number] != end:  # it lies across an edge, and does not grow
             low, high = firsts[number], lasts[number]
-        elif gap < 0:  # where an edge is gone, the cell may have other slices: S3
+        elif gap < 0:  # if an edge was removed, the cell can have other slices (S3)
             low, high = edges[cell], end
             at = begin[key] + (place if joins_older else place + 1)
             if at > begin[key]:
                 low = max(low, lasts[order[at - 1]])
             if at + 1 < begin[key] + count[key]:
                 high = min(high, firsts[order[at + 1]])
-        else:  # a row before it, or between it and a newer one, may join two
+        else:  # a row before it, or between it and a newer one, can join two slices
             low, high = firsts[number], (end if number == order[begin[key] + count[key] - 1] else lasts[number])
         row += 1
     return row
@@ -335,10 +336,10 @@ def place(
     in_order: bool,
     fresh: Array | None = None,
 ) -> Placed:
-    """Give every row its slice. In order means: for each key, positions ascend and are not before its newest row.
+    """Find or make the slice of each row; `in_order` if the positions of each key ascend from its newest row on.
 
-    Where `fresh` says so of a key, its rows begin slices of their own, so that they can be taken out again. Rows that
-    come in no order at all are sorted on the way, so that no slice is moved too often.
+    The rows of a key in `fresh` begin new slices, so that they can be removed again. Rows in any order are sorted if
+    too many slices would have to move.
     """
     rows = len(keys)
     ids = np.empty(rows, np.int64)
@@ -353,7 +354,7 @@ def place(
         batch = keys, positions, bits
         if in_order:
             reached = _in_order(
-                arrays_of(slices),
+                slices.arrays(),
                 batch,
                 edges,
                 cuts.every,
@@ -370,10 +371,9 @@ def place(
             )
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
-            reached = _in_any_order(arrays_of(slices), batch, edges, gap, ids, made, merged, status, limit, reached)
+            reached = _in_any_order(slices.arrays(), batch, edges, gap, ids, made, merged, status, limit, reached)
         if status[_STATUS] == NO_SLICES:
-            # What the rows so far needed tells what the rest will need, once there were enough of them.
-            slices.grow_slices(int(status[_MADE]) * (rows - reached) // reached if reached > _TELLING else 0)
+            slices.grow_slices(int(status[_MADE]) * (rows - reached) // reached if reached > _SAMPLE else 0)
         elif status[_STATUS] == NO_ARENA:
             slices.grow_arena(int(status[_NEEDED]))
         elif status[_STATUS] == TOO_MUCH_MOVED:
@@ -385,29 +385,8 @@ def place(
     return Placed(ids, made[: int(status[_MADE])], merged[: int(status[_MERGED])])
 
 
-def arrays_of(slices: Slices) -> tuple[Array, ...]:
-    """What kernels get of slices, in the order of its fields."""
-    s = slices
-    return (
-        s.begin,
-        s.count,
-        s.room,
-        s.seen,
-        s.cut,
-        s.dirty,
-        s.ends,
-        s.firsts,
-        s.lasts,
-        s.ranks,
-        s.opens,
-        s.order,
-        s.free,
-        s.cursor,
-    )
-
-
 def release(slices: Slices, numbers: Array) -> None:
-    """Let slice numbers be used again, once every aggregate has followed."""
+    """Free slice numbers, after every aggregate has updated its partials."""
     top = int(slices.cursor[FREE])
     slices.free[top : top + len(numbers)] = numbers
     slices.cursor[FREE] = top + len(numbers)

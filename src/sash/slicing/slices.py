@@ -15,6 +15,7 @@ Keeps     S1  the segments of two keys do not overlap; count ≤ room, room is 0
 
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,13 @@ class Slices:
         """The same slices in arrays of their own."""
         return replace(self, **{each.name: getattr(self, each.name).copy() for each in fields(self)})
 
+    def arrays(self) -> tuple[Array, ...]:
+        """Return all arrays for kernels, in the order of the fields."""
+        found: tuple[Array, ...] = _ARRAYS(self)
+        return found
+
     def ensure_keys(self, keys: int) -> None:
-        """Room for this many keys."""
+        """Make room for this many keys."""
         if keys > len(self.begin):
             size = max(keys, 2 * len(self.begin), 8)
             for name in ("begin", "count", "room", "seen", "cut", "dirty"):
@@ -194,6 +200,7 @@ class Slices:
             assert (first <= last).all() and (last < end).all() and (last[:-1] <= first[1:]).all(), "S3"
 
 
+_ARRAYS = attrgetter(*(each.name for each in fields(Slices)))
 _POSITIONS = ("ends", "firsts", "lasts")
 _OF_SLICES = (*_POSITIONS, "ranks", "opens")
 

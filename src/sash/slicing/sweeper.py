@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import kernel
-from sash.slicing.slice_manager import Cuts, arrays_of, is_cut
+from sash.slicing.slice_manager import Cuts, is_cut
 from sash.slicing.slices import USED, Array, Slices
 
 __all__ = ["drop"]
@@ -82,7 +82,7 @@ def drop(
     counts = np.zeros(2, np.int64)
     dtype = slices.ends.dtype.type
     _drop(
-        arrays_of(slices),
+        slices.arrays(),
         dtype(keep_from),
         dtype(fine_from),
         first_needed,
