@@ -1,4 +1,5 @@
 import math
+import os
 import subprocess
 import sys
 
@@ -27,7 +28,11 @@ def test_hashes_of_strings_are_the_same_in_every_process() -> None:
     code = "from sash.algebra.hashing import bits_of_object as b; print(b('sash'), b(b'sash'), b('é'))"
     runs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, check=True, capture_output=True, text=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
         for seed in ("1", "2")
     }

@@ -34,7 +34,7 @@ from sash.swag.contract import Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
 from sash.swag.finger_faults import tree_fault
 from sash.swag.finger_folds import check_folds, drop, fold_between, position_from_end, repair
-from sash.swag.finger_tree import (
+from sash.swag.finger_nodes import (
     BELOW,
     FAN,
     KIDS,
@@ -53,19 +53,15 @@ from sash.swag.finger_tree import (
     TIMES,
     UNUSED,
     WAITING,
-    check_tree,
     entry_of,
-    fill,
-    find,
     fold_of,
     mark,
     move,
     planted,
     room,
-    rows_below,
     shift,
-    split,
 )
+from sash.swag.finger_tree import check_tree, fill, find, rows_below, split
 
 __all__ = [
     "FACTS",

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sash.algebra.fields import length
-from sash.swag.finger_tree import (
+from sash.swag.finger_nodes import (
     BELOW,
     CLEAN,
     DESK,

@@ -23,7 +23,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.finger_tree import (
+from sash.swag.finger_nodes import (
     BELOW,
     CLEAN,
     DIRTY,
@@ -44,15 +44,13 @@ from sash.swag.finger_tree import (
     ROOT,
     SIZE,
     TIMES,
-    Rows,
     children,
     entry_of,
-    first_from,
     fold_of,
     mark,
-    rows_below,
     shift,
 )
+from sash.swag.finger_tree import Rows, first_from, rows_below
 
 __all__ = ["check_folds", "drop", "fold_between", "position_from_end", "repair"]
 

@@ -1,4 +1,4 @@
-"""A B-tree of entries by position that is held by its two ends: where an entry is, and how nodes split and merge.
+"""A finger tree: a B-tree of entries by position, searched from its two ends.
 
 Picture                     root  [ 40 | 80 ]                              (μ = 4 drawn as 2)
                    ┌───────────────┼───────────────┐
@@ -6,8 +6,6 @@ Picture                     root  [ 40 | 80 ]                              (μ =
              ┌─────┴─────┐      ┌──┴──┐         ┌────┴────┐
             LEFT [10]   [30]   [50]  [70]      [90]  RIGHT [99]
              oldest finger                      newest finger
-            nodes    … | size parent place level link after below  times ×2μ  kids ×2μ+1 | …
-            entries  … | partials ×2μ                                         fold       | …
 Keeps     T1  read in order, positions grow strictly
           T2  non-root nodes have μ-1 … 2μ-1 entries, the root at most 2μ-1 and, above leaves, one;
               a node of s entries has no or s + 1 children; leaves are of level 0, parents one more
@@ -16,178 +14,71 @@ Keeps     T1  read in order, positions grow strictly
           T4  every node is in the tree, free, below one that was freed whole, or not yet used; two
               hold no rows of their own: the desk on which a bulk insert lays a node out, and the
               fronts of `finger_folds`
-A step moves entries and marks each node whose fold that changes; what folds are, `finger_folds` knows.
+A step moves entries and marks each node whose fold changes; `finger_folds` defines and computes the folds.
 """
 
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Fields, Partial, load, store
-from sash.algebra.monoid import Monoid, identity
-from sash.swag.contract import integers
+from sash.algebra.fields import Partial, load
+from sash.swag.finger_nodes import (
+    DESK,
+    FREE,
+    FREED,
+    FRONTS,
+    KIDS,
+    LEAST,
+    LEFT,
+    LEVEL,
+    MIDDLE,
+    MOST,
+    MU,
+    NEWEST,
+    NONE,
+    OLDEST,
+    PARENT,
+    PLACE,
+    RECORD,
+    RIGHT,
+    ROOT,
+    SIZE,
+    TIMES,
+    UNUSED,
+    adopt,
+    children,
+    entry_of,
+    free,
+    index_of,
+    mark,
+    move,
+    move_run,
+    shift,
+    take,
+)
 
-# Beside these, the names of the layout below are for the other modules of the finger tree.
 __all__ = [
-    "MU",
     "Rows",
-    "adopt",
     "check_tree",
-    "children",
     "descend",
-    "entry_of",
     "fill",
     "find",
     "first_from",
-    "fold_of",
-    "free",
     "grow",
-    "index_of",
-    "mark",
-    "move",
     "pass_edge",
-    "planted",
-    "room",
     "rows_below",
-    "shift",
     "shrink",
     "split",
-    "take",
 ]
+
 Rows: TypeAlias = list[tuple[int, Partial]]
-
-MU = 4  # the least number of children of a node that is not the root
-LEAST, MOST = MU - 1, 2 * MU - 1  # entries
-SLOTS, FAN = 2 * MU, 2 * MU + 1  # one more than allowed: a node overflows before it splits
-
-# A node is a record in `nodes`, named by where it starts, and FAN partials in `entries`.
-SIZE, PARENT, PLACE, LEVEL, LINK, AFTER, BELOW, TIMES = range(8)
-KIDS = TIMES + SLOTS
-RECORD = KIDS + FAN
-MIDDLE, LEFT, RIGHT, FREED = range(4)  # where a node stands
-NONE, CLEAN = -1, -2
-DESK, FRONTS, FIRST = range(0, 3 * RECORD, RECORD)
-# What lives in `cursor`: the root, the fingers, free and never used nodes, where an empty window
-# goes on, new nodes that await their parents, and dirty nodes, counted and listed by level.
-ROOT, OLDEST, NEWEST, FREE, UNUSED, NEXT, WAITING, LAST_WAITING, DIRTY, LISTS = range(10)
-LEVELS = 64  # more than a tree of 2^63 rows can have
-
-
-def planted(aggregate: Monoid, count: int) -> Any:
-    """A tree without entries, with room for `count` nodes."""
-    cursor = integers(aggregate, LISTS + LEVELS)
-    cursor[ROOT] = cursor[OLDEST] = cursor[NEWEST] = FIRST
-    cursor[UNUSED] = FIRST + RECORD
-    for place in (FREE, WAITING, LAST_WAITING, *range(LISTS, LISTS + LEVELS)):
-        cursor[place] = NONE
-    entries, nodes = room(aggregate, count)
-    nodes[FIRST + PARENT] = NONE
-    store(entries, fold_of(FIRST), identity(aggregate))
-    return entries, nodes, cursor
-
-
-def room(aggregate: Monoid, count: int) -> tuple[Fields, Any]:
-    """Entries and records of `count` nodes."""
-    nodes = integers(aggregate, count * RECORD)
-    for node in range(0, count * RECORD, RECORD):
-        nodes[node + LINK] = CLEAN
-    return aggregate.allocate(count * FAN), nodes
-
-
-@jitable
-def entry_of(node: int, i: int) -> int:
-    """Where entry i of a node lives."""
-    return node // RECORD * FAN + i
-
-
-@jitable
-def fold_of(node: int) -> int:
-    """Where the fold of a node lives."""
-    return node // RECORD * FAN + SLOTS
-
-
-# --- nodes: taking, freeing, moving what they hold ------------------------------------------------
-
-
-@jitable
-def take(nodes: Any, cursor: Any, level: int) -> int:
-    """A node of no entries."""
-    node: int = cursor[FREE]
-    if node == NONE:
-        node = cursor[UNUSED]
-        cursor[UNUSED] += RECORD
-    else:
-        cursor[FREE] = nodes[node + PARENT]
-        if nodes[node + LEVEL] > 0:  # freed whole: its children are freed only now, so that freeing costs O(1)
-            for i in range(nodes[node + SIZE] + 1):
-                free(nodes, cursor, nodes[node + KIDS + i])
-    nodes[node + LEVEL] = level
-    nodes[node + SIZE] = 0
-    nodes[node + PLACE] = MIDDLE
-    nodes[node + PARENT] = NONE
-    return node
-
-
-@jitable
-def free(nodes: Any, cursor: Any, node: int) -> None:
-    """Free a node with all below it; one whose children live on must have been made a leaf."""
-    nodes[node + PLACE] = FREED
-    nodes[node + PARENT] = cursor[FREE]
-    cursor[FREE] = node
-
-
-@jitable
-def move(state: Any, source: int, i: int, target: int, j: int) -> None:
-    """Copy entry i of a node to place j of another."""
-    entries, nodes, _cursor = state
-    nodes[target + TIMES + j] = nodes[source + TIMES + i]
-    store(entries, entry_of(target, j), load(entries, entry_of(source, i)))
-
-
-@jitable
-def adopt(nodes: Any, node: int, i: int, child: int) -> None:
-    """Make a node the child i of another."""
-    nodes[node + KIDS + i] = child
-    nodes[child + PARENT] = node
-
-
-@jitable
-def move_run(state: Any, source: int, i: int, target: int, j: int, many: int) -> None:
-    """Copy `many` entries from i on, with the children to their right, to place j of a node of the same level."""
-    entries, nodes, _cursor = state
-    # Within a node, in the order that overwrites nothing yet to be copied.
-    k, step = (0, 1) if i > j else (many - 1, -1)
-    for _ in range(many):
-        nodes[target + TIMES + j + k] = nodes[source + TIMES + i + k]
-        store(entries, entry_of(target, j + k), load(entries, entry_of(source, i + k)))
-        if nodes[source + LEVEL] > 0:
-            adopt(nodes, target, j + k + 1, nodes[source + KIDS + i + k + 1])
-        k += step
-
-
-@jitable
-def shift(state: Any, node: int, i: int, by: int) -> None:
-    """Move the entries from i on, and the children to their right, to make room (1) or to close a gap (-1, -2 …)."""
-    _entries, nodes, _cursor = state
-    move_run(state, node, i, node, i + by, nodes[node + SIZE] - i)
-    nodes[node + SIZE] += by
-
-
-@jitable
-def index_of(nodes: Any, node: int) -> int:
-    """Which child of its parent a node is."""
-    i = 0
-    while nodes[nodes[node + PARENT] + KIDS + i] != node:
-        i += 1
-    return i
-
 
 # --- finding -------------------------------------------------------------------------------------
 
 
 @jitable
 def find(nodes: Any, cursor: Any, position: int) -> tuple[int, int]:
-    """The node and the place of a position, or the leaf and the place where it would go."""
+    """Return the node and the place of a position, or the leaf and the place where to insert it."""
     root = cursor[ROOT]
     node = root
     if nodes[root + LEVEL] > 0:
@@ -204,7 +95,7 @@ def find(nodes: Any, cursor: Any, position: int) -> tuple[int, int]:
 
 @jitable
 def descend(nodes: Any, node: int, position: int) -> tuple[int, int]:
-    """As `find`, from a node in whose subtree it must be."""
+    """Find a position in the subtree of a node."""
     while True:
         i = first_from(nodes, node, position)
         if nodes[node + LEVEL] == 0 or (i < nodes[node + SIZE] and nodes[node + TIMES + i] == position):
@@ -214,7 +105,7 @@ def descend(nodes: Any, node: int, position: int) -> tuple[int, int]:
 
 @jitable
 def first_from(nodes: Any, node: int, position: int) -> int:
-    """Which entry of a node is the first that is not before a position."""
+    """Return the first entry of a node that is not before a position."""
     i = 0
     while i < nodes[node + SIZE] and nodes[node + TIMES + i] < position:
         i += 1
@@ -226,7 +117,7 @@ def first_from(nodes: Any, node: int, position: int) -> int:
 
 @jitable
 def split(state: Any, node: int) -> int:
-    """Split an overflowing node in two; gives the parent, which has an entry more."""
+    """Split an overflowing node in two; return its parent, which has one entry more."""
     _entries, nodes, cursor = state
     was_root = node == cursor[ROOT]
     if was_root:
@@ -261,7 +152,7 @@ def grow(nodes: Any, cursor: Any) -> None:
 
 @jitable
 def pass_edge(nodes: Any, cursor: Any, node: int, last: int, was_root: bool) -> None:
-    """A node became several: the right edge goes to the last of them, the left one stays."""
+    """Move the right edge of the tree to the last of the nodes that a node was split into."""
     if was_root or nodes[node + PLACE] == RIGHT:
         nodes[node + PLACE] = LEFT if was_root else MIDDLE
         nodes[last + PLACE] = RIGHT
@@ -271,9 +162,9 @@ def pass_edge(nodes: Any, cursor: Any, node: int, last: int, was_root: bool) -> 
 
 @jitable
 def fill(state: Any, node: int, wanted: int) -> int:
-    """Bring a node to `wanted` ≤ μ entries or more from its neighbour; gives what may now have too few.
+    """Move entries from a neighbour until a node has `wanted` ≤ μ or more; return the node that may now have too few.
 
-    Its parent must have another child. If the neighbour cannot spare as much, both fit into one.
+    Its parent must have another child. If the neighbour has too few entries to spare, the two become one.
     """
     _entries, nodes, cursor = state
     parent: int = nodes[node + PARENT]
@@ -288,7 +179,7 @@ def fill(state: Any, node: int, wanted: int) -> int:
     mark(nodes, cursor, left)
     if nodes[left + SIZE] + nodes[right + SIZE] - nodes[node + SIZE] - LEAST >= need:
         mark(nodes, cursor, right)
-        for _ in range(need):  # one by one round the parent's entry
+        for _ in range(need):  # one by one, through the entry of the parent
             size = nodes[left + SIZE]
             if node == left:
                 move(state, parent, i, left, size)
@@ -303,7 +194,7 @@ def fill(state: Any, node: int, wanted: int) -> int:
                 move(state, parent, i, right, 0)
                 move(state, left, size - 1, parent, i)
                 if has_children:
-                    nodes[right + KIDS + 1] = nodes[right + KIDS]  # shifting left it where it was
+                    nodes[right + KIDS + 1] = nodes[right + KIDS]  # shift does not move the first child
                     adopt(nodes, right, 0, nodes[left + KIDS + size])
                 nodes[left + SIZE] -= 1
         return parent
@@ -329,7 +220,7 @@ def fill(state: Any, node: int, wanted: int) -> int:
 
 @jitable
 def shrink(nodes: Any, cursor: Any) -> None:
-    """Let the only child of the root be the root."""
+    """Make the only child of the root the root."""
     old = cursor[ROOT]
     root = nodes[old + KIDS]
     nodes[old + LEVEL] = 0
@@ -341,30 +232,16 @@ def shrink(nodes: Any, cursor: Any) -> None:
     if nodes[root + LEVEL] == 0:
         cursor[OLDEST] = root
         cursor[NEWEST] = root
-    else:  # their folds went on with the one that is now the root's
+    else:  # their folds included the fold that is now the root's
         mark(nodes, cursor, nodes[root + KIDS])
         mark(nodes, cursor, nodes[root + KIDS + nodes[root + SIZE]])
-
-
-@jitable
-def mark(nodes: Any, cursor: Any, node: int) -> None:
-    """Have a node refolded by the next `repair`."""
-    if nodes[node + LINK] == CLEAN:
-        nodes[node + LINK] = cursor[LISTS + nodes[node + LEVEL]]
-        cursor[LISTS + nodes[node + LEVEL]] = node
-        cursor[DIRTY] += 1
 
 
 # --- the T-lines ---------------------------------------------------------------------------------
 
 
-def children(nodes: Any, node: int) -> list[int]:
-    """Of a node, in order; a leaf has none."""
-    return [int(nodes[node + KIDS + i]) for i in range(nodes[node + SIZE] + 1)] if nodes[node + LEVEL] else []
-
-
 def rows_below(state: Any, node: int) -> Rows:
-    """The positions and entries of a subtree, in order."""
+    """Return the positions and entries of a subtree, in order."""
     entries, nodes, _cursor = state
     size = int(nodes[node + SIZE])
     own = [(int(nodes[node + TIMES + i]), load(entries, entry_of(node, i))) for i in range(size)]
