@@ -15,7 +15,7 @@ from sash.engine.rolling import Frame
 from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText, UnknownName
 from sash.plan.query import Query, named_queries
-from sash.text import computing
+from sash.text import arrow_expressions
 from sash.text.functions import register
 
 __all__ = ["aggregate", "explain", "progress", "register", "rolling", "sql", "state", "why", "windowed"]
@@ -162,7 +162,7 @@ def sql(
     request = texts.request_of(texts.parse(text, functions), on, by)
     _check_known({name: each for name, each in tables.items() if _is_option(each) and name != request.table}, sql)
     if request.table not in tables:
-        raise InvalidText.no_table(request.asked[0].place, request.table, tables).within(text)
+        raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
     options: dict[str, Any] = {"on": request.on, "by": list(request.by), "watermark": watermark, "late": late}
     options |= {"flush": flush, "max_future": max_future}
     for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
@@ -177,7 +177,7 @@ def sql(
         return result
     found = like(result, kind_of(given))
     if request.frames and kind_of(given) is Kind.PANDAS:
-        mask = computing.kept(read_rows(given).table(), request)
+        mask = arrow_expressions.kept(read_rows(given).table(), request)
         found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
     return found
 
@@ -193,7 +193,7 @@ def prepared(rows: Any, request: texts.Request) -> Any:
     request.check_columns(given.names, given.levels)
     if request.queries and request.where is None and not request.computed:
         return rows
-    return computing.prepared(given.table(), request)
+    return arrow_expressions.prepared(given.table(), request)
 
 
 def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_windows: Mapping[str, Any]) -> Any:
@@ -202,7 +202,7 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
         if value not in (0, "final", False):
             raise InvalidInput.for_windows(name, value)
     if _is_stream(rows) and request.is_unbounded:
-        place = request.asked[0].place
+        place = request.selects[0].place
         what = "A frame that reaches back to the first row would keep every row of a stream"
         raise InvalidText.meaning(place, what, "give it a length").within(request.text)
     result = rolling(rows, *request.frames, **options)

@@ -9,7 +9,7 @@ import pytest
 
 import sash
 from sash.errors import InvalidText
-from sash.text.computing import FUNCTIONS
+from sash.text.arrow_expressions import FUNCTIONS
 from sash.text.expressions import SCALARS
 
 NAN, INF = math.nan, math.inf

@@ -1,6 +1,6 @@
-"""Query text: what is asked, from CQL, window table functions or OVER."""
+"""Query text: CQL, window table functions and OVER, parsed into queries and frames."""
 
-from sash.text.asked import Asked, parse, queries
 from sash.text.request import Request, request_of
+from sash.text.select import Select, parse, queries
 
-__all__ = ["Asked", "Request", "parse", "queries", "request_of"]
+__all__ = ["Request", "Select", "parse", "queries", "request_of"]

@@ -1,7 +1,7 @@
-"""Scalar expressions: what is computed of one row, before it is known on what.
+"""Scalar expressions, computed from one row.
 
-An expression is read by something that knows columns, literals and functions: Arrow tables (computing.py) or Spark
-(sash.spark.driver.expressions). Both know the same functions, and no text ever becomes SQL.
+A reader evaluates an expression: on Arrow tables (`arrow_expressions`) or on Spark (`sash.spark.driver.expressions`).
+Both have the same functions. An expression is never turned into SQL text.
 """
 
 import datetime as dt

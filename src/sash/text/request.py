@@ -1,4 +1,4 @@
-"""One call from several statements: they read one table, by one key and one order, and so share slices."""
+"""One call for several statements, which share slices: they read one table by one key and one order."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from sash.engine.results import RANKS
 from sash.engine.rolling import EVER, Frame
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
-from sash.text.asked import Asked
 from sash.text.expressions import Column, Expression
+from sash.text.select import Select
 from sash.windows.duration import Duration
 
 __all__ = ["Request", "request_of"]
@@ -19,9 +19,9 @@ _EDGES = ("window_start", "window_end")
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of one table: queries for `sash.aggregate`, or frames for `sash.rolling`."""
+    """Queries for `sash.aggregate`, or frames for `sash.rolling`, on one table."""
 
-    asked: tuple[Asked, ...]
+    selects: tuple[Select, ...]
     on: str
     by: tuple[str, ...]
     queries: tuple[Query, ...]
@@ -29,27 +29,27 @@ class Request:
 
     @property
     def table(self) -> str:
-        return self.asked[0].table
+        return self.selects[0].table
 
     @property
     def text(self) -> str:
-        return self.asked[0].text
+        return self.selects[0].text
 
     @property
     def where(self) -> Expression | None:
-        return self.asked[0].where
+        return self.selects[0].where
 
     @property
     def computed(self) -> dict[str, Expression]:
-        """What is to be computed of each row before, by the name of the column."""
-        return {name: each for asked in self.asked for name, each in asked.computed}
+        """The expressions to compute from each row first, by the names of their columns."""
+        return {name: each for select in self.selects for name, each in select.computed}
 
     @property
     def selected(self) -> tuple[str, ...] | None:
         """The columns of a result per row; None: all."""
-        if any(each.selected is None for each in self.asked):
+        if any(each.selected is None for each in self.selects):
             return None
-        return tuple(dict.fromkeys(name for each in self.asked for name in each.selected or ()))
+        return tuple(dict.fromkeys(name for each in self.selects for name in each.selected or ()))
 
     @property
     def is_unbounded(self) -> bool:
@@ -57,13 +57,13 @@ class Request:
         return any(each.rows == EVER or each.range == Duration(EVER) for each in self.frames)
 
     def check_columns(self, names: Iterable[str], levels: Sequence[str] = ()) -> None:
-        """Refuse a column that the table has not, at its place in the text; and one that would be computed over.
+        """Raise for a column that the table lacks, at its place in the text, and for one that would be overwritten.
 
-        `levels` are those of pandas' index, which are no columns.
+        `levels` are those of the index of a pandas DataFrame, which are not columns.
         """
         known = list(names)
-        for asked in self.asked:
-            for column in asked.columns:
+        for select in self.selects:
+            for column in select.columns:
                 if column.name not in known:
                     is_level = column.name in levels
                     error = InvalidText.index_level(column.place, column.name) if is_level else None
@@ -81,27 +81,27 @@ class Request:
         return InvalidText.unknown(column.place, "column", column.name, known)
 
 
-def request_of(asked: Sequence[Asked], on: str | None, by: str | Sequence[str] | None) -> Request:
-    """All statements as one request; what Python and the text both say must be the same.
+def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str] | None) -> Request:
+    """Return all statements as one request; options in Python and in the text must agree.
 
-    >>> from sash.text.asked import parse
+    >>> from sash.text.select import parse
     >>> request = request_of(parse("SELECT COUNT(*) FROM t [ROWS 9 SLIDE 9] GROUP BY k"), on="ts", by=None)
     >>> request.by, str(request.queries[0])
     (('k',), 'q1: tumbling 9 rows: count=count()')
     """
-    first = asked[0]
+    first = selects[0]
     if not isinstance(by, str | list | tuple | None):
         raise InvalidInput.option("by", by, "the name of a column, or a list of different names")
     try:
-        for each in asked[1:]:
+        for each in selects[1:]:
             _check_alike(first, each)
-        _check_results(asked)
+        _check_results(selects)
         order = _agreed("What advances", on, first.on, first.place)
         given = None if by is None else (by,) if isinstance(by, str) else tuple(by)
         keys = first.keys if given is None else given
         if given is not None and first.keys is not None and set(given) != set(first.keys):
             raise InvalidText.disagree(first.place, "The key", ", ".join(given) or "none", _listed(first.keys))
-        for each in asked:
+        for each in selects:
             for column in each.named:
                 edges = () if each.window is None else (*_EDGES, *RANKS) if each.window.by_count else _EDGES
                 allowed = (*(keys or ()), *edges)
@@ -113,11 +113,13 @@ def request_of(asked: Sequence[Asked], on: str | None, by: str | Sequence[str] |
         raise error.within(first.text) from None
     if order is None:
         raise InvalidInput.option("on", on, "the name of the column that advances, as in sash.sql(…, on='ts')")
-    queries = () if first.window is None else named_queries([each.query() for each in asked])
-    return Request(tuple(asked), order, keys or (), queries, tuple(frame for each in asked for frame in each.frames))
+    queries = () if first.window is None else named_queries([each.query() for each in selects])
+    return Request(
+        tuple(selects), order, keys or (), queries, tuple(frame for each in selects for frame in each.frames)
+    )
 
 
-def _check_alike(first: Asked, other: Asked) -> None:
+def _check_alike(first: Select, other: Select) -> None:
     if (first.window is None) != (other.window is None):
         what = "One call gives windows or a result per row, not both"
         raise InvalidText.meaning(other.place, what, "make two calls")
@@ -132,10 +134,10 @@ def _check_alike(first: Asked, other: Asked) -> None:
             raise InvalidText.disagree(other.place, what, *said)
 
 
-def _check_results(asked: Sequence[Asked]) -> None:
-    """Refuse two results of one name beside the same row; windows have a row each."""
+def _check_results(selects: Sequence[Select]) -> None:
+    """Raise for two results of one name in the same row; windows have rows of their own."""
     taken: set[str] = set()
-    for each in asked:
+    for each in selects:
         for name in (name for frame in each.frames for name, _ in frame.aggregates):
             if name in taken:
                 raise InvalidText.twice(each.place, name)

@@ -1,11 +1,11 @@
-"""What was written, before it means anything."""
+"""The syntax tree: statements as written, not yet checked."""
 
 from dataclasses import dataclass, field
 
 from sash.text.expressions import Column, Expression
 from sash.windows.duration import Duration
 
-__all__ = ["Argument", "Bound", "Bracket", "FrameSpec", "Function", "Item", "Length", "Over", "Select"]
+__all__ = ["Argument", "Bound", "Bracket", "FrameSpec", "Function", "Item", "Length", "Over", "Statement"]
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Select:
-    """One SELECT."""
+class Statement:
+    """One statement."""
 
     label: Column | None
     items: tuple[Item, ...]

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from sash.spark.driver.schema import arrow_schema, check_columns, column
-from sash.text.computing import check_types
+from sash.text.arrow_expressions import check_types
 from sash.text.request import Request
 
 __all__ = ["prepared"]

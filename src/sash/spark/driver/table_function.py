@@ -21,7 +21,7 @@ from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from sash.spark.worker.table_function import FunctionBucket, Job, computes
 from sash.spark.worker.task import without_traceback
-from sash.text import Request, computing, parse, request_of
+from sash.text import Request, arrow_expressions, parse, request_of
 from sash.text.functions import functions_of
 
 __all__ = ["register_functions"]
@@ -125,7 +125,7 @@ def _fields(schema: spark.StructType, request: Request) -> list[spark.StructFiel
     for name in (request.on, *request.by):
         if name not in schema.names:
             raise UnknownName.of("column", name, schema.names)
-    named = {request.on, *request.by, *(column.name for each in request.asked for column in each.columns)}
+    named = {request.on, *request.by, *(column.name for each in request.selects for column in each.columns)}
     has_all = request.frames and request.selected is None
     fields = [each for each in schema if has_all or each.name in named]
     for each in fields:
@@ -142,7 +142,7 @@ def _fields(schema: spark.StructType, request: Request) -> list[spark.StructFiel
 
 def _planned(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
     """Return the columns of the result, and whether keys can be answered apart from each other."""
-    rows = computing.prepared(sent.empty_table(), request)
+    rows = arrow_expressions.prepared(sent.empty_table(), request)
     options = options_of(request.on, list(request.by), 0, None, False, "final")
     if request.queries:
         plan = Recipe(request.queries, with_free_names(options), rows.schema).plan()

@@ -14,7 +14,7 @@ from sash.errors import InvalidInput
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.spark.worker.task import without_traceback
-from sash.text import Request, computing
+from sash.text import Request, arrow_expressions
 
 __all__ = ["FunctionBucket", "Job", "computes"]
 
@@ -40,7 +40,7 @@ class Job:
 
     def answer(self, table: pa.Table) -> pa.Table:
         request = self.request
-        rows, on, by = computing.prepared(table, request), request.on, list(request.by)
+        rows, on, by = arrow_expressions.prepared(table, request), request.on, list(request.by)
         if request.queries:
             found = batch.aggregate(rows, request.queries, on=on, by=by)
         else:

@@ -1,7 +1,7 @@
-"""What a text asks for: windows, aggregates, keys, in the words of Python.
+"""Translate each SELECT of a query text to a window or frames, aggregates and keys.
 
-[RANGE d SLIDE s] is sash.sliding(d, every=s). Without SLIDE a window moves with every row, as in CQL, so that there is
-one result per row: sash.rolling. OVER is the same with a frame for each aggregate.
+[RANGE d SLIDE s] is sash.sliding(d, every=s). Without SLIDE a window moves with every row, as in CQL, and there is one
+result per row, as in sash.rolling. OVER is the same with a frame for each aggregate.
 """
 
 import re
@@ -15,19 +15,19 @@ from sash.errors import InvalidText
 from sash.plan.query import RESERVED_NAMES, Query, query
 from sash.text.expressions import Call, Column, Expression
 from sash.text.functions import Functions, functions_of
-from sash.text.parsing import statements
-from sash.text.syntax import FrameSpec, Function, Item, Select
+from sash.text.parser import statements
+from sash.text.syntax import FrameSpec, Function, Item, Statement
 from sash.text.windows import frame_of, order_of, reach_of, window_in_brackets, window_of_function
 from sash.windows.window import Window
 
-__all__ = ["Asked", "parse", "queries"]
+__all__ = ["Select", "parse", "queries"]
 
 _EDGES = ("window_start", "window_end")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One SELECT: of windows, or of frames, one result per row."""
+class Select:
+    """One SELECT, translated: over windows, or over frames with one result per row."""
 
     name: str
     table: str
@@ -35,8 +35,8 @@ class Asked:
     aggregates: tuple[tuple[str, Template], ...]  # over the window
     frames: tuple[Frame, ...] = ()
     where: Expression | None = None
-    keys: tuple[str, ...] | None = None  # None: not said
-    on: str | None = None  # None: not said
+    keys: tuple[str, ...] | None = None  # None: not given
+    on: str | None = None  # None: not given
     computed: tuple[tuple[str, Expression], ...] = ()  # arguments of aggregates that are no bare columns, by name
     selected: tuple[str, ...] | None = None  # the columns of a result per row; None: all
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)  # all that are named, with their places
@@ -45,7 +45,7 @@ class Asked:
     text: str = field(default="", compare=False, repr=False)
 
     def query(self) -> Query:
-        """The query, as Python writes it."""
+        """Return the query over the window."""
         if self.window is None:
             error = InvalidText.meaning(
                 self.place, "This asks for a result per row", "a query needs a window with SLIDE"
@@ -54,22 +54,24 @@ class Asked:
         return query(self.name, self.window, **dict(self.aggregates))
 
 
-def parse(text: str, functions: Mapping[str, Template] | None = None) -> tuple[Asked, ...]:
-    """What a text asks for, a statement each; tables and columns are not looked at.
+def parse(text: str, functions: Mapping[str, Template] | None = None) -> tuple[Select, ...]:
+    """Parse a text, one result per statement; tables and columns are not checked.
 
-    >>> [asked] = parse("SELECT plug, MAX(load) AS peak FROM events [RANGE 1 HOUR SLIDE 1 MINUTE] GROUP BY plug")
-    >>> asked.table, str(asked.window), asked.keys
+    >>> [select] = parse("SELECT plug, MAX(load) AS peak FROM events [RANGE 1 HOUR SLIDE 1 MINUTE] GROUP BY plug")
+    >>> select.table, str(select.window), select.keys
     ('events', 'sliding 1h every 1m', ('plug',))
     """
     try:
         known = functions_of(functions)
-        return tuple(_Meaning(each, place, text, known).asked() for place, each in enumerate(statements(text), start=1))
+        return tuple(
+            _Translator(each, place, text, known).select() for place, each in enumerate(statements(text), start=1)
+        )
     except InvalidText as error:
         raise error.within(text) from None
 
 
 def queries(text: str, functions: Mapping[str, Template] | None = None) -> tuple[Query, ...]:
-    """The queries of a text that asks for windows.
+    """Return the queries of a text, which must be over windows.
 
     >>> [hourly] = queries("hourly: SELECT MAX(load) FROM events [RANGE 1 HOUR SLIDE 1 HOUR]")
     >>> print(hourly)
@@ -78,50 +80,52 @@ def queries(text: str, functions: Mapping[str, Template] | None = None) -> tuple
     return tuple(each.query() for each in parse(text, functions))
 
 
-class _Meaning:
-    """What one SELECT means."""
+class _Translator:
+    """Translate one statement."""
 
-    def __init__(self, select: Select, number: int, text: str, functions: Functions) -> None:
-        self.select = select
+    def __init__(self, statement: Statement, number: int, text: str, functions: Functions) -> None:
+        self.statement = statement
         self.number = number
         self.text = text
         self.functions = functions
         self.computed: dict[str, Expression] = {}
         self.columns: list[Column] = []
 
-    def asked(self) -> Asked:
-        select = self.select
-        if select.where is not None:
-            self._check_scalar(select.where, "WHERE")
-            self.columns += select.where.columns()
-        is_over = any(each.over is not None for each in select.items)
-        if not is_over and select.windows:
-            place = select.windows[0][0].place
+    def select(self) -> Select:
+        statement = self.statement
+        if statement.where is not None:
+            self._check_scalar(statement.where, "WHERE")
+            self.columns += statement.where.columns()
+        is_over = any(each.over is not None for each in statement.items)
+        if not is_over and statement.windows:
+            place = statement.windows[0][0].place
             raise InvalidText.meaning(place, "No aggregate is OVER this window", "write such as MAX(x) OVER w")
         if is_over:
             return self._over()
-        if select.function is not None:
-            return self._of_function(select.function)
+        if statement.function is not None:
+            return self._of_function(statement.function)
         return self._of_bracket()
 
     # --- the three dialects
 
-    def _of_bracket(self) -> Asked:
-        select, bracket = self.select, self.select.bracket
-        assert select.table is not None
+    def _of_bracket(self) -> Select:
+        statement, bracket = self.statement, self.statement.bracket
+        assert statement.table is not None
         if bracket is None:
             what = "There is no window"
-            raise InvalidText.meaning(select.table.place, what, "write such as FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]")
-        keys = self._agreed(select.keys, bracket.keys)
+            raise InvalidText.meaning(statement.table.place, what, "write such as FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]")
+        keys = self._agreed(statement.keys, bracket.keys)
         found = window_in_brackets(bracket)
         if isinstance(found, Window):
-            return self._finished(select.table, found, keys, None, bracket.column)
-        aggregates, named = self._aggregates(select.items)
-        return self._made(select.table, keys, None, frames=(frame_of(found, aggregates, bracket.place),), named=named)
+            return self._finished(statement.table, found, keys, None, bracket.column)
+        aggregates, named = self._aggregates(statement.items)
+        return self._made(
+            statement.table, keys, None, frames=(frame_of(found, aggregates, bracket.place),), named=named
+        )
 
-    def _of_function(self, function: Function) -> Asked:
+    def _of_function(self, function: Function) -> Select:
         table, on, window, keys = window_of_function(function)
-        group = self.select.keys or ()
+        group = self.statement.keys or ()
         if not {each.name for each in group} >= set(_EDGES):
             place = group[0].place if group else function.name.place
             raise InvalidText.meaning(
@@ -147,34 +151,36 @@ class _Meaning:
         keys: tuple[Column, ...] | None,
         on: Column | None,
         punctuation: Column | None = None,
-    ) -> Asked:
-        aggregates, named = self._aggregates(self.select.items)
+    ) -> Select:
+        aggregates, named = self._aggregates(self.statement.items)
         self.columns += [] if punctuation is None else [punctuation]
         return self._made(table, keys, on, window=window, aggregates=aggregates, named=named)
 
-    def _over(self) -> Asked:
-        select = self.select
-        if select.table is None or select.bracket is not None:
-            assert select.function is not None or select.bracket is not None
-            place = select.bracket.place if select.bracket is not None else select.place
+    def _over(self) -> Select:
+        statement = self.statement
+        if statement.table is None or statement.bracket is not None:
+            assert statement.function is not None or statement.bracket is not None
+            place = statement.bracket.place if statement.bracket is not None else statement.place
             raise InvalidText.meaning(place, "OVER has its own window", "name the table alone, as in FROM t")
-        if select.keys is not None:
-            raise InvalidText.meaning(select.keys[0].place, "OVER has its own keys", "write PARTITION BY in OVER (…)")
-        specs = [(each, self._spec(each)) for each in select.items if each.over is not None]
+        if statement.keys is not None:
+            raise InvalidText.meaning(
+                statement.keys[0].place, "OVER has its own keys", "write PARTITION BY in OVER (…)"
+            )
+        specs = [(each, self._spec(each)) for each in statement.items if each.over is not None]
         first = specs[0][1]
         for item, spec in specs[1:]:
             one, other = (order_of(each) for each in (first, spec))
             if one != other:
                 assert item.over is not None
                 raise InvalidText.disagree(item.over.place, "PARTITION BY and ORDER BY", one, other)
-        frames, selected = self._frames(select.items, {id(item): spec for item, spec in specs})
+        frames, selected = self._frames(statement.items, {id(item): spec for item, spec in specs})
         keys = () if first.keys is None else first.keys
-        return self._made(select.table, keys, first.order, frames=frames, selected=selected)
+        return self._made(statement.table, keys, first.order, frames=frames, selected=selected)
 
     def _frames(
         self, items: Sequence[Item], specs: Mapping[int, FrameSpec]
     ) -> tuple[tuple[Frame, ...], tuple[str, ...] | None]:
-        """Frames in the order of the select list; neighbours that look back alike are one."""
+        """Return frames in the order of the select list; neighbours of the same extent are one."""
         found: list[tuple[Any, int, dict[str, Template]]] = []
         selected: list[str] = []
         taken: set[str] = set()
@@ -201,7 +207,7 @@ class _Meaning:
         spec = item.over.frame
         if spec is None:
             assert item.over.name is not None
-            known = {name.name: each for name, each in self.select.windows}
+            known = {name.name: each for name, each in self.statement.windows}
             if item.over.name.name not in known:
                 raise InvalidText.unknown(item.over.name.place, "window", item.over.name.name, known or ["none"])
             spec = known[item.over.name.name]
@@ -212,7 +218,7 @@ class _Meaning:
     # --- aggregates
 
     def _aggregates(self, items: Sequence[Item]) -> tuple[dict[str, Template], tuple[Column, ...]]:
-        """Results by name, and the columns that are named beside them."""
+        """Return the results by name, and the other columns of the select list."""
         found: dict[str, Template] = {}
         named = []
         taken: set[str] = set()
@@ -263,7 +269,7 @@ class _Meaning:
             raise InvalidText.meaning(call.place, f"{where} is computed of one row", f"{call.name} is an aggregate")
 
     def _column(self, expression: Expression) -> str:
-        """The name of what is computed of a row: of a column its own, else the expression itself."""
+        """Return the name of the column that an expression is computed into: its own, or the text of the expression."""
         self.columns += expression.columns()
         name = expression.column_name
         if name is None:
@@ -283,19 +289,19 @@ class _Meaning:
                 raise InvalidText.disagree(group[0].place, "The key, in GROUP BY and PARTITION BY,", *words)
         return group if group is not None else partition
 
-    def _made(self, table: Column, keys: tuple[Column, ...] | None, on: Column | None, **said: Any) -> Asked:
-        label = self.select.label
+    def _made(self, table: Column, keys: tuple[Column, ...] | None, on: Column | None, **said: Any) -> Select:
+        label = self.statement.label
         name = f"q{self.number}" if label is None else label.name
         if name.startswith("_"):
             assert label is not None
             raise InvalidText.meaning(label.place, "The name of a query must not start with _", "take another one")
         columns = (*self.columns, *(keys or ()), *(() if on is None else (on,)))
         said["aggregates"] = tuple(said.get("aggregates", {}).items())
-        return Asked(
+        return Select(
             name,
             table.name,
             **{"window": None, **said},
-            where=self.select.where,
+            where=self.statement.where,
             keys=None if keys is None else tuple(dict.fromkeys(each.name for each in keys)),
             on=None if on is None else on.name,
             computed=tuple(self.computed.items()),
@@ -306,6 +312,6 @@ class _Meaning:
 
 
 def _made_up(call: Call) -> str:
-    """A name for a result without one: max_load, count."""
+    """Return a name for a result without one: max_load, count."""
     words = [call.name.lower(), *(["distinct"] if call.is_distinct else []), *map(str, call.arguments)]
     return re.sub(r"\W+", "_", "_".join(words)).strip("_")

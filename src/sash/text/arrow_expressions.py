@@ -1,7 +1,7 @@
-"""Expressions on Arrow tables: what WHERE keeps, and what aggregates are computed of.
+"""Evaluate expressions on Arrow tables: the condition of WHERE, and the arguments of aggregates.
 
-They mean what they mean to Spark: a null stays null, NaN is the largest number and equals itself, whole numbers divide
-to a fraction, and what is divided by zero is null.
+Results are those of Spark: a null stays null, NaN is the largest number and equals itself, integers divide to a
+fraction, and division by zero gives null.
 """
 
 import datetime as dt
@@ -23,7 +23,7 @@ _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary
 
 
 def prepared(table: Any, request: Request) -> Any:
-    """The rows that WHERE keeps, with a column for each expression that an aggregate takes."""
+    """Return the rows that WHERE keeps, with a column for each expression in an aggregate."""
     table = _without_views(table)
     mask = kept(table, request)
     if mask is not None:
@@ -34,14 +34,14 @@ def prepared(table: Any, request: Request) -> Any:
 
 
 def kept(table: Any, request: Request) -> Any:
-    """Which rows WHERE keeps, null for not; None: all."""
+    """Return which rows WHERE keeps; a null does not keep a row, and None keeps all."""
     if request.where is None:
         return None
     return _condition(_without_views(table), request.where, request.text)
 
 
 def _without_views(table: Any) -> Any:
-    """The table with Polars' texts as plain ones: Arrow can filter no others."""
+    """Return the table with Polars' string views as plain strings: Arrow cannot filter views."""
     for place, each in enumerate(table.schema):
         if each.type in _PLAIN:
             table = table.set_column(place, each.name, table.column(place).cast(_PLAIN[each.type]))
@@ -49,7 +49,7 @@ def _without_views(table: Any) -> Any:
 
 
 def check_types(schema: Any, request: Request) -> None:
-    """Refuse what cannot be computed of columns of these types."""
+    """Raise if an expression cannot be computed from columns of these types."""
     prepared(schema.empty_table(), request)
 
 

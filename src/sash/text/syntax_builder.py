@@ -1,4 +1,4 @@
-"""From rules to statements: the parser calls a function here for each rule of the grammar that it has read."""
+"""Build the syntax tree: the parser calls a method of `Builder` for each rule of the grammar that it has read."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 from sash.errors import InvalidInput, InvalidText
 from sash.text.expressions import SCALARS, Apply, Call, Column, Expression, Literal
-from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Over, Select
+from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Over, Statement
 from sash.text.tokens import MOST_LEVELS
 from sash.windows.duration import Duration, duration
 
@@ -17,21 +17,21 @@ _LONGEST_NUMBER = 40  # letters; reading digits is quadratic
 
 
 class Builder:
-    """A function for each rule of the grammar; each is given what its parts became. Nothing is kept between calls."""
+    """A method for each rule of the grammar, called with the results of its parts; nothing is kept between calls."""
 
     # --- statements
 
-    def start(self, parts: list[Any]) -> tuple[Select, ...]:
+    def start(self, parts: list[Any]) -> tuple[Statement, ...]:
         return tuple(parts)
 
-    def statement(self, parts: list[Any]) -> Select:
+    def statement(self, parts: list[Any]) -> Statement:
         label, select = parts
-        return Select(label, *select)
+        return Statement(label, *select)
 
-    def streamed_statement(self, parts: list[Any]) -> Select:
+    def streamed_statement(self, parts: list[Any]) -> Statement:
         label, stream, select = parts
         _check_stream(stream)
-        return Select(label, *select)
+        return Statement(label, *select)
 
     def label(self, parts: list[Any]) -> Column:
         return _named(parts[0])

@@ -1,4 +1,4 @@
-"""The parser: words in, statements out. LALR, so its stack is a list, and no nesting can exhaust Python's."""
+"""The parser of query text. It is LALR, so deep nesting does not use the stack of Python."""
 
 import difflib
 from functools import cache
@@ -10,8 +10,8 @@ from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer
 
 from sash.errors import InvalidText
-from sash.text.building import Builder
-from sash.text.syntax import Select
+from sash.text.syntax import Statement
+from sash.text.syntax_builder import Builder
 from sash.text.tokens import KEYWORDS, RESERVED, SYMBOLS, Word, words_of
 
 __all__ = ["statements"]
@@ -75,8 +75,8 @@ def _parser() -> Lark:
     return Lark(grammar, parser="lalr", lexer=_NoLexer, transformer=Builder())
 
 
-def statements(text: str) -> tuple[Select, ...]:
-    """The statements of a text, as they were written.
+def statements(text: str) -> tuple[Statement, ...]:
+    """Parse a text into statements.
 
     >>> [found] = statements("SELECT MAX(x) AS peak FROM t [ROWS 5]")
     >>> found.table.name, found.bracket.kind, found.items[0].alias.name
@@ -93,7 +93,7 @@ def statements(text: str) -> tuple[Select, ...]:
         except UnexpectedToken:
             raise _unexpected(word, fed) from None
         fed.append(token)
-    found: tuple[Select, ...] = result
+    found: tuple[Statement, ...] = result
     return found
 
 
