@@ -9,7 +9,7 @@ from benchmarks.catalog import SUITES
 from benchmarks.records import Report
 from benchmarks.suite import Suite
 from sash.cli.main import Guarded
-from sash.cli.show import progress, show
+from sash.cli.terminal import progress, show
 from sash.errors import UnknownName
 
 __all__ = ["main"]

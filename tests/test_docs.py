@@ -16,7 +16,7 @@ import pytest
 import sash
 import sash.spark
 from sash import errors
-from sash.cli.facts import facts_table
+from sash.cli.algorithm_table import facts_table
 from sash.cli.job import read_job
 from sash.cli.main import main
 from tests.pages import DOCS, PAGES, ROOT, blocks

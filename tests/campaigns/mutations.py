@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sash.errors import InvalidState
-from sash.swag import saved
+from sash.swag import state_bytes
 
 __all__ = ["flipped", "mutated"]
 
@@ -48,15 +48,15 @@ def mutated(blob: bytes, rng: random.Random) -> bytes:
     """Other content in the same wrapping: values changed where they stand, or bytes, lengths and tags among them."""
     if rng.random() < 0.25:
         return _rewrapped(blob, rng)
-    content = saved.unpack(blob, blob[:8])
+    content = state_bytes.unpack(blob, blob[:8])
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = _changed(content, rng)
-    return saved.pack(content, blob[:8])
+    return state_bytes.pack(content, blob[:8])
 
 
 def _rewrapped(blob: bytes, rng: random.Random) -> bytes:
     """Bytes of the content changed, cut or repeated, with the length and checksum of what they are then."""
-    body = bytearray(blob[saved._HEAD.size :])
+    body = bytearray(blob[state_bytes._HEAD.size :])
     for _ in range(rng.choice((1, 1, 2, 5))):
         if not body:
             break
@@ -70,7 +70,7 @@ def _rewrapped(blob: bytes, rng: random.Random) -> bytes:
             del body[at : at + rng.choice((1, 1, 8, 100, len(body)))]
         else:
             body[at:at] = body[at : at + rng.choice((1, 8, 100))]
-    return saved._HEAD.pack(blob[:8], saved.VERSION, len(body), hashlib.sha256(body).digest()) + bytes(body)
+    return state_bytes._HEAD.pack(blob[:8], state_bytes.VERSION, len(body), hashlib.sha256(body).digest()) + bytes(body)
 
 
 def _changed(content: Any, rng: random.Random) -> Any:
@@ -94,7 +94,7 @@ def _walk(value: Any, path: Path, paths: list[Path]) -> None:
     elif isinstance(value, bytes) and value[:8] in MAGICS:
         inside: list[Path] = []
         try:
-            _walk(saved.unpack(value, value[:8]), (), inside)
+            _walk(state_bytes.unpack(value, value[:8]), (), inside)
         except InvalidState:
             return  # a change before this one was of its bytes
         paths += [(*path, ("packed", None), *each) for each in inside]
@@ -105,7 +105,7 @@ def _with(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
         return change(value)
     (kind, key), rest = path[0], path[1:]
     if kind == "packed":
-        return saved.pack(_with(saved.unpack(value, value[:8]), rest, change), value[:8])
+        return state_bytes.pack(_with(state_bytes.unpack(value, value[:8]), rest, change), value[:8])
     if kind == "value":
         return {each: _with(inner, rest, change) if each == key else inner for each, inner in value.items()}
     items = list(value)

@@ -11,7 +11,7 @@ import pytest
 import sash
 from sash.errors import InvalidState
 from sash.slicing.slices import Slices
-from sash.swag import saved
+from sash.swag import state_bytes
 from tests.campaigns.cases import flips, mutation
 from tests.campaigns.subjects import Subject, streams
 
@@ -36,9 +36,9 @@ def begun() -> sash.Stream:
 
 def changed(change: Callable[[dict[str, Any]], Any]) -> bytes:
     """The state with a change in it, under the checksum of what it is then."""
-    content = saved.unpack(begun().save(), MAGIC)
+    content = state_bytes.unpack(begun().save(), MAGIC)
     change(content["state"])
-    return saved.pack(content, MAGIC)
+    return state_bytes.pack(content, MAGIC)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_runs_that_do_not_ascend_are_refused() -> None:
     query = sash.query("mid", sash.tumbling(10), mid=sash.median("x"))
     stream = sash.Stream(query, on="t")
     stream.push({"t": [1, 2, 3, 12], "x": [5, 3, 5, 4]})
-    content = saved.unpack(stream.save(), MAGIC)
+    content = state_bytes.unpack(stream.save(), MAGIC)
     lengths, values, counts = content["state"]["partials"][0]
     for spoilt in (
         (lengths, values[[1, 0, 2]], counts),
@@ -117,7 +117,7 @@ def test_runs_that_do_not_ascend_are_refused() -> None:
     ):
         content["state"]["partials"][0] = spoilt
         with pytest.raises(InvalidState, match="run"):
-            sash.Stream.restore(saved.pack(content, MAGIC), query)
+            sash.Stream.restore(state_bytes.pack(content, MAGIC), query)
 
 
 def test_rows_and_windows_of_keys_that_there_are_not_are_refused() -> None:
@@ -155,13 +155,13 @@ def test_windows_of_rows_that_were_all_sent_end() -> None:
 
 
 def test_a_number_of_more_digits_than_python_writes_is_refused() -> None:
-    content = saved.unpack(begun().save(), MAGIC)
+    content = state_bytes.unpack(begun().save(), MAGIC)
     content["options"] = {10**5000: 1}
     with pytest.raises(InvalidState, match="damaged"):
-        sash.Stream.restore(saved.pack(content, MAGIC), QUERIES)
+        sash.Stream.restore(state_bytes.pack(content, MAGIC), QUERIES)
     content["options"], content["windows"] = {}, [(10**5000, {})]
     with pytest.raises(InvalidState, match="damaged"):
-        sash.Stream.restore(saved.pack(content, MAGIC), QUERIES)
+        sash.Stream.restore(state_bytes.pack(content, MAGIC), QUERIES)
 
 
 # --- at random -------------------------------------------------------------------------------------

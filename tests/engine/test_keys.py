@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sash.engine.keys import Keys
 from sash.errors import InvalidInput, InvalidState
-from sash.swag.saved import pack, unpack
+from sash.swag.state_bytes import pack, unpack
 
 FLOATS = st.sampled_from([0.0, -0.0, 1.5, math.nan, math.inf, -math.inf])
 TIMES = st.integers(-5, 5)

@@ -17,7 +17,7 @@ from sash.engine.reading import arrived
 from sash.engine.state import State
 from sash.engine.step import step
 from sash.engine.tables import read_rows
-from sash.swag.saved import pack
+from sash.swag.state_bytes import pack
 
 # Few sets: a kernel is compiled for each.
 VALUES: dict[str, Any] = {"n": sash.count(), "s": sash.sum("x"), "m": sash.max("x")}

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sash.algebra.monoid import lift
-from sash.swag import saved
+from sash.swag import state_bytes
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm
 from tests.swag.monoids import Counter, bound
@@ -42,7 +42,7 @@ def test_a_restored_window_slides_on_within_its_invariants_and_bounds(
         if len(states) < 4 and data.draw(st.integers(0, 9)) == 0:
             frozen = steps.frozen(monoid, states[-1])
             assert plain(frozen)
-            states.append(steps.thawed(monoid, saved.unpack(saved.pack(frozen))))
+            states.append(steps.thawed(monoid, state_bytes.unpack(state_bytes.pack(frozen))))
         before = len(window)
         if verb == "insert":
             window.append(lift(monoid, (value,)))

@@ -17,7 +17,7 @@ from sash.errors import (
     NumberOverflow,
     UnknownName,
 )
-from sash.swag import saved
+from sash.swag import state_bytes
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm, Sizes
 from tests.swag.monoids import TEMPLATES
@@ -183,7 +183,7 @@ def test_a_foreign_or_damaged_blob_changes_nothing() -> None:
         (blob + b"\0", "bytes were written"),
         (blob[:-1] + bytes([blob[-1] ^ 1]), "checksum"),
         (blob[:8] + b"\x09\0" + blob[10:], "format 9"),
-        (saved.pack([1, 2]), "not the state of a window"),
+        (state_bytes.pack([1, 2]), "not the state of a window"),
         (sash.swag.open("two_stacks_lite", sash.max()).save(), "algorithm two_stacks_lite, not daba_lite"),
         (sash.swag.open("daba_lite", sash.min()).save(), "aggregate min, not max"),
     ]:
@@ -222,7 +222,7 @@ values = st.recursive(
 
 @given(value=values)
 def test_what_is_packed_comes_back(value: Any) -> None:
-    again = saved.unpack(saved.pack(value))
+    again = state_bytes.unpack(state_bytes.pack(value))
     assert again == value and type(again) is type(value)
 
 

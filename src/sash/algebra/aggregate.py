@@ -10,11 +10,11 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.building_blocks import after_count, before_last, first_field, last_is_set, some
 from sash.algebra.compiler import JIT_DISABLED, jitable, own, returned_fields, unrolled
 from sash.algebra.digest import Undigestable, digest, digests
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional
-from sash.algebra.pieces import after_count, before_last, first_field, last_is_set, some
 from sash.algebra.union import unite
 from sash.errors import InvalidAggregate, InvalidInput, UnknownName, UnsupportedAggregate
 

@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import Any
 
 from sash.algebra.aggregate import counted
+from sash.algebra.building_blocks import F8, Columns, last_is_set
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Component, Parts
-from sash.algebra.pieces import F8, Columns, last_is_set
 from sash.errors import InvalidInput
 
 __all__ = ["difference_parts", "mean_parts", "sum_parts", "through_floats"]

@@ -1,6 +1,6 @@
 """A name for what functions mean: equal digests, the same machine code, and states that fit.
 
-Idea      Values are nodes of a graph, and point at the values that their meaning depends on (`meaning`). A node is
+Idea      Values are nodes of a graph, and point at the values that they depend on (`dependencies`). A node is
           named by a hash of its kind and of the names of what it points at. Where nodes point at each other in a
           circle, as functions that call each other do, names are refined in rounds until no round tells more nodes
           apart: then two nodes have one name exactly if nothing that they lead to differs.
@@ -14,7 +14,7 @@ from collections import deque
 from typing import Any
 
 from sash.algebra.bytecode import atom, constant
-from sash.algebra.meaning import Part, Reader, Undigestable, meaning_of, parts_of_function
+from sash.algebra.dependencies import Part, Reader, Undigestable, description_of, parts_of_function
 
 __all__ = ["Undigestable", "digest", "digests"]
 
@@ -64,7 +64,7 @@ class _Graph:
 
     def _describe(self, number: int, path: str, part: Part) -> None:
         try:
-            kind, parts, self.is_ordered[number] = meaning_of(part.value, part.reader)
+            kind, parts, self.is_ordered[number] = description_of(part.value, part.reader)
         except Undigestable as error:
             raise Undigestable(error.value, path) from error
         self.kinds[number] = kind

@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.aggregate import Builtin, Kind, Template
-from sash.algebra.compiler import jitable
-from sash.algebra.decimals import difference_parts, through_floats
-from sash.algebra.fields import Field, Partial
-from sash.algebra.monoid import Column, Component, Parts, optional
-from sash.algebra.order import larger, less, smaller
-from sash.algebra.pieces import (
+from sash.algebra.building_blocks import (
     B1,
     I8,
     Columns,
@@ -24,6 +19,11 @@ from sash.algebra.pieces import (
     named,
     numeric,
 )
+from sash.algebra.compiler import jitable
+from sash.algebra.decimals import difference_parts, through_floats
+from sash.algebra.fields import Field, Partial
+from sash.algebra.monoid import Column, Component, Parts, optional
+from sash.algebra.order import larger, less, smaller
 from sash.errors import InvalidAggregate
 
 __all__ = ["argmax", "argmin", "first", "last", "m4", "max", "max_count", "min", "min_count", "range"]

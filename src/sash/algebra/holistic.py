@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sash.algebra.aggregate import Builtin, Kind, Template
+from sash.algebra.building_blocks import named, numeric
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts
-from sash.algebra.pieces import named, numeric
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = ["collect", "collect_distinct", "count_distinct", "interpolated", "median", "quantile", "string_agg"]

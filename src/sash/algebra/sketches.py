@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from sash.algebra import moments
 from sash.algebra.aggregate import Builtin, Template, counted
+from sash.algebra.building_blocks import named, some
 from sash.algebra.compiler import jitable
 from sash.algebra.decimals import through_floats
 from sash.algebra.fields import Field, Partial
 from sash.algebra.hashing import bit_function, bits_of_object, hash_of, plus, slot_of, stride_of
 from sash.algebra.monoid import Column, Component, Parts
-from sash.algebra.pieces import named, some
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = [

@@ -13,11 +13,7 @@ import numpy as np
 
 from sash.algebra import exact
 from sash.algebra.aggregate import Builtin, Kind, Template, counted
-from sash.algebra.compiler import jitable
-from sash.algebra.decimals import mean_parts, sum_parts, through_floats
-from sash.algebra.fields import Partial
-from sash.algebra.monoid import Column, Component, Parts
-from sash.algebra.pieces import (
+from sash.algebra.building_blocks import (
     F8,
     I8,
     Columns,
@@ -28,6 +24,10 @@ from sash.algebra.pieces import (
     numeric,
     some,
 )
+from sash.algebra.compiler import jitable
+from sash.algebra.decimals import mean_parts, sum_parts, through_floats
+from sash.algebra.fields import Partial
+from sash.algebra.monoid import Column, Component, Parts
 
 __all__ = ["count", "geometric_mean", "mean", "product", "stddev", "sum", "variance"]
 

@@ -11,8 +11,8 @@ import click
 import numpy as np
 
 import sash
-from sash.cli.show import can_print, progress, show
 from sash.cli.table import Table
+from sash.cli.terminal import can_print, progress, show
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
 

@@ -124,8 +124,8 @@ def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorith
 @click.option("--markdown", is_flag=True, help="As a Markdown table.")
 def algorithms(markdown: bool) -> None:
     """List what each algorithm needs and costs, and its source."""
-    from sash.cli.facts import facts_table
-    from sash.cli.show import show
+    from sash.cli.algorithm_table import facts_table
+    from sash.cli.terminal import show
 
     if markdown:
         click.echo(facts_table().markdown())
@@ -144,7 +144,7 @@ def algorithms(markdown: bool) -> None:
 def explain(what: str, sizes: tuple[int, ...], algorithm: str, dtype: str, master: str | None) -> None:
     """Say which algorithm is taken, or how a job would run; and why."""
     import sash
-    from sash.cli.names import aggregate_named, dtype_named
+    from sash.cli.arguments import aggregate_named, dtype_named
 
     if "." in what or "/" in what:
         from sash.cli.job import read_job

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import sash
 from sash.cli.job import Job, Sink, Source
 from sash.cli.run import FAILED, INTERRUPTED, session_for, watching
-from sash.cli.show import can_print, show
 from sash.cli.table import Table
+from sash.cli.terminal import can_print, show
 from sash.errors import sentence_of
 
 __all__ = ["QUERIES", "readings", "smart_home"]

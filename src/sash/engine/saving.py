@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.fields import Field
-from sash.algebra.kept import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
+from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.algebra.monoid import Column
 from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
 from sash.engine.options import options_of
@@ -23,7 +23,7 @@ from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query
 from sash.plan.share import ColumnType
-from sash.swag import saved as bytes_of
+from sash.swag import state_bytes as bytes_of
 from sash.windows.duration import Duration
 from sash.windows.measure import Measure, MeasureKind
 from sash.windows.window import Window

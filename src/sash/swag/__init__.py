@@ -8,7 +8,7 @@ True
 """
 
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.door import explain, fold, slide
+from sash.swag.slide import explain, fold, slide
 from sash.swag.window import Window, open
 
 __all__ = ["ALGORITHMS", "Window", "explain", "fold", "open", "slide"]

@@ -18,7 +18,7 @@ from sash.errors import (
     SashError,
     UnsupportedAggregate,
 )
-from sash.swag import saved, window_state
+from sash.swag import state_bytes, window_state
 from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 from sash.swag.choose import choose, task_of
@@ -218,11 +218,11 @@ class Window:
     def save(self) -> bytes:
         """Return the window as bytes; `restore` on a window opened alike continues from there."""
         if self._monoid is None:
-            return saved.pack(
+            return state_bytes.pack(
                 {"algorithm": self.algorithm, "aggregate": window_state.fingerprint(self.aggregate), "columns": None}
             )
         state = self._change(window_state.freeze, self._algorithm, self._usable(), self._state)
-        return saved.pack(
+        return state_bytes.pack(
             {
                 "algorithm": self.algorithm,
                 "aggregate": window_state.fingerprint(self.aggregate),
@@ -241,7 +241,7 @@ class Window:
         >>> again.evict(); again.query()
         1
         """
-        content = saved.unpack(blob)
+        content = state_bytes.unpack(blob)
         if not isinstance(content, dict) or not {"algorithm", "aggregate", "columns"} <= content.keys():
             raise InvalidState.damaged("it is not the state of a window")
         columns, state = content["columns"], content.get("state")

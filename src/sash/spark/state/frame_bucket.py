@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.algebra.kept import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
+from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.engine.rolling import Framing
 from sash.engine.watermark import Watermarks
@@ -26,7 +26,7 @@ from sash.spark.state.micro_batch import MicroBatch, with_parts
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.frames import Frames
 from sash.spark.worker.positions import positions_in
-from sash.swag.saved import pack, unpack
+from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
 
 __all__ = ["FrameBucket", "FrameWork"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.errors import InvalidState
-from sash.swag.saved import pack, unpack
+from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
 
 __all__ = ["MicroBatch", "is_count", "with_parts"]

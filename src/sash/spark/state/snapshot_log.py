@@ -29,7 +29,7 @@ from sash.errors import InvalidState
 from sash.spark.state.bucket import Bucket, Work
 from sash.spark.state.micro_batch import MicroBatch, is_count
 from sash.spark.wire.pieces import Piece
-from sash.swag.saved import pack, unpack
+from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
 
 __all__ = [

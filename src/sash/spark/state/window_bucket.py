@@ -33,7 +33,7 @@ from sash.spark.state.micro_batch import MicroBatch, with_parts
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
-from sash.swag.saved import pack, unpack
+from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
 
 __all__ = ["WindowBucket", "WindowWork", "read_windows"]

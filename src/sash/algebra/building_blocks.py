@@ -1,4 +1,4 @@
-"""What several definitions of aggregates share: small readings of a partial, and checks of a column."""
+"""Building blocks of built-in aggregates: functions that read a partial, and checks of a column."""
 
 from collections.abc import Callable
 from typing import Any
@@ -53,12 +53,12 @@ def some(p: Partial) -> int:
 
 
 def after_count(function: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
-    """The same function of a partial that starts with a count."""
+    """Return the same function for a partial that starts with a count."""
     inner = jitable(function)
     return lambda p: inner(p[1:])
 
 
 def before_last(function: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
-    """The same function of a partial that ends with a flag."""
+    """Return the same function for a partial that ends with a flag."""
     inner = jitable(function)
     return lambda p: inner(p[:-1])

@@ -1,4 +1,4 @@
-"""What a value means: its kind in words, and the values that its meaning depends on.
+"""Describe a value for its digest: its kind in words, and the values that it depends on.
 
 Functions  are their code, their defaults, their closures and the globals that they read, found in the byte code.
 Names      Of a module, a class or an object of a user's class, what counts is what a function can take from it: the
@@ -28,11 +28,11 @@ import pyarrow as pa
 
 from sash.algebra.bytecode import atom, reading_of
 
-__all__ = ["Meaning", "Part", "Reader", "Undigestable", "meaning_of", "parts_of_function"]
+__all__ = ["Description", "Part", "Reader", "Undigestable", "description_of", "parts_of_function"]
 
 
 class Undigestable(Exception):
-    """A value of which nothing tells whether it is the same in another process."""
+    """A value that cannot be compared with a value of another process."""
 
     def __init__(self, value: Any, path: str = "") -> None:
         super().__init__(f"{path} is a {type(value).__qualname__}")
@@ -40,7 +40,7 @@ class Undigestable(Exception):
 
 
 class Reader(NamedTuple):
-    """Who looks at a value: the names that occur in a function, and whether it belongs to an installed package."""
+    """The function that reads a value: the names in its code, and whether it belongs to an installed package."""
 
     names: frozenset[str] = frozenset()
     is_package: bool = False
@@ -54,7 +54,7 @@ class Part(NamedTuple):
     reader: Reader
 
 
-class Meaning(NamedTuple):
+class Description(NamedTuple):
     """A kind in words, and parts: in an order that matters, or not."""
 
     kind: str
@@ -137,22 +137,22 @@ def _found(module: str, name: str) -> Any:
     return found
 
 
-# --- meanings ----------------------------------------------------------------------------------------
+# --- descriptions ------------------------------------------------------------------------------------
 
 
-def meaning_of(value: Any, reader: Reader) -> Meaning:
+def description_of(value: Any, reader: Reader) -> Description:
     """What a value that is no plain constant means to a reader."""
     name = _released_name(value)
     if name is not None:
-        return Meaning(f"name {name}")
+        return Description(f"name {name}")
     if isinstance(value, types.FunctionType):
         return _function(value)
     function = getattr(value, "py_func", None) or getattr(getattr(value, "_dispatcher", None), "py_func", None)
     if isinstance(function, types.FunctionType):
         options = sorted(getattr(value, "targetoptions", {}).items(), key=str)
-        return Meaning(f"compiled {options}", (Part("py_func", function, reader),))
+        return Description(f"compiled {options}", (Part("py_func", function, reader),))
     if isinstance(value, functools._lru_cache_wrapper):
-        return Meaning("cached", (Part("__wrapped__", value.__wrapped__, reader),))
+        return Description("cached", (Part("__wrapped__", value.__wrapped__, reader),))
     if isinstance(value, types.MethodType):
         return _method(value, reader)
     if isinstance(value, _BUILTINS) or "cython_function" in type(value).__name__:
@@ -166,12 +166,12 @@ def meaning_of(value: Any, reader: Reader) -> Meaning:
     if type(value) in (tuple, frozenset) or isinstance(value, Enum):
         return _container(value, reader) if not isinstance(value, Enum) else _member(value, reader)
     if reader.is_package:
-        return Meaning(f"object of {type(value).__module__}.{type(value).__qualname__}")
+        return Description(f"object of {type(value).__module__}.{type(value).__qualname__}")
     if type(value) in (list, set, dict, types.MappingProxyType, slice):
         return _container(value, reader)
     if isinstance(value, property | staticmethod | classmethod | functools.cached_property):
         functions = _functions_in(value)
-        return Meaning(type(value).__name__, tuple(Part(each.__name__, each, reader) for each in functions))
+        return Description(type(value).__name__, tuple(Part(each.__name__, each, reader) for each in functions))
     if type(value).__module__.startswith("pyarrow"):
         found = _of_arrow(value, reader)
         if found is not None:
@@ -214,40 +214,42 @@ def _imported(imported: tuple[tuple[str, int], ...], known: dict[str, Any]) -> I
             continue
 
 
-def _function(function: types.FunctionType) -> Meaning:
+def _function(function: types.FunctionType) -> Description:
     text, parts = parts_of_function(function)
-    return Meaning(f"function {[each.name for each in parts]} {text}", parts)
+    return Description(f"function {[each.name for each in parts]} {text}", parts)
 
 
-def _method(method: types.MethodType, reader: Reader) -> Meaning:
+def _method(method: types.MethodType, reader: Reader) -> Description:
     functions = _functions_in(method.__func__)
     names = reader.names.union(*(reading_of(each.__code__).names for each in functions))
     owner = Part("__self__", method.__self__, Reader(names, reader.is_package))
-    return Meaning("method", (Part(method.__func__.__name__, method.__func__, reader), owner))
+    return Description("method", (Part(method.__func__.__name__, method.__func__, reader), owner))
 
 
-def _builtin(value: Any, reader: Reader) -> Meaning:
+def _builtin(value: Any, reader: Reader) -> Description:
     owner = getattr(value, "__self__", None)
     kind = f"name {getattr(value, '__module__', None)}.{getattr(value, '__qualname__', value.__name__)}"
     if owner is None or isinstance(owner, types.ModuleType):
-        return Meaning(kind)
-    return Meaning(kind, (Part(value.__name__, owner, reader),))
+        return Description(kind)
+    return Description(kind, (Part(value.__name__, owner, reader),))
 
 
-def _module(module: types.ModuleType, reader: Reader) -> Meaning:
+def _module(module: types.ModuleType, reader: Reader) -> Description:
     found = [(name, getattr(module, name, _MISSING)) for name in sorted(reader.names)]
     parts = tuple(Part(name, value, reader) for name, value in found if value is not _MISSING)
-    return Meaning(f"module {module.__name__} {[each.name for each in parts]}", parts)
+    return Description(f"module {module.__name__} {[each.name for each in parts]}", parts)
 
 
-def _container(value: Any, reader: Reader) -> Meaning:
+def _container(value: Any, reader: Reader) -> Description:
     if isinstance(value, slice):
-        return Meaning("slice", tuple(Part("", each, reader) for each in (value.start, value.stop, value.step)))
+        return Description("slice", tuple(Part("", each, reader) for each in (value.start, value.stop, value.step)))
     if isinstance(value, dict | types.MappingProxyType):
-        return Meaning("dict", tuple(Part(_shown(key), pair, reader) for key, pair in _pairs(value)), is_ordered=False)
+        return Description(
+            "dict", tuple(Part(_shown(key), pair, reader) for key, pair in _pairs(value)), is_ordered=False
+        )
     is_ordered = isinstance(value, tuple | list)
     kind = type(value).__name__ if is_ordered else "set"
-    return Meaning(kind, tuple(Part("", each, reader) for each in value), is_ordered)
+    return Description(kind, tuple(Part("", each, reader) for each in value), is_ordered)
 
 
 def _pairs(items: Any) -> Iterator[tuple[Any, tuple[Any, Any]]]:
@@ -258,36 +260,38 @@ def _shown(key: Any) -> str:
     return f"[{key!r}]" if atom(key) is not None else ""
 
 
-def _of_numpy(value: Any, reader: Reader) -> Meaning:
+def _of_numpy(value: Any, reader: Reader) -> Description:
     if isinstance(value, np.dtype):
-        return Meaning(f"dtype {value!r}")
+        return Description(f"dtype {value!r}")
     if isinstance(value, np.ma.MaskedArray):
-        return Meaning("masked", (Part("", value.data, reader), Part("", np.ma.getmaskarray(value), reader)))
+        return Description("masked", (Part("", value.data, reader), Part("", np.ma.getmaskarray(value), reader)))
     array = np.asarray(value)
     kind = f"{'array' if isinstance(value, np.ndarray) else 'scalar'} {array.dtype!r} {array.shape}"
     if array.dtype.names:  # there may be anything between the fields
-        return Meaning(kind, tuple(Part(name, array[name], reader) for name in array.dtype.names))
+        return Description(kind, tuple(Part(name, array[name], reader) for name in array.dtype.names))
     if array.dtype.hasobject:
-        return Meaning(kind, (Part("", array.ravel().tolist(), Reader(reader.names)),))
+        return Description(kind, (Part("", array.ravel().tolist(), Reader(reader.names)),))
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
-        return Meaning(f"{kind} {[str(each) for each in array.ravel()]}")  # there may be anything beside its 80 bits
-    return Meaning(f"{kind} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}")
+        return Description(
+            f"{kind} {[str(each) for each in array.ravel()]}"
+        )  # there may be anything beside its 80 bits
+    return Description(f"{kind} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}")
 
 
-def _of_arrow(value: Any, reader: Reader) -> Meaning | None:
-    def typed(kind: str, of: pa.DataType, content: Any) -> Meaning:
-        return Meaning(kind, (Part("type", of, reader), Part("", content, reader)))
+def _of_arrow(value: Any, reader: Reader) -> Description | None:
+    def typed(kind: str, of: pa.DataType, content: Any) -> Description:
+        return Description(kind, (Part("type", of, reader), Part("", content, reader)))
 
     if isinstance(value, pa.DataType | pa.Field | pa.Schema):
         field = pa.field("", value) if isinstance(value, pa.DataType) else value
         schema = field if isinstance(value, pa.Schema) else pa.schema([field])
-        return Meaning(f"arrow {type(value).__name__} {schema.serialize().to_pybytes().hex()}")
+        return Description(f"arrow {type(value).__name__} {schema.serialize().to_pybytes().hex()}")
     if isinstance(value, pa.Scalar):
         return typed("arrow scalar", value.type, value.as_py())
     if isinstance(value, pa.Array | pa.ChunkedArray):
         return typed("arrow array", value.type, value.to_pylist())
     if isinstance(value, pa.Table | pa.RecordBatch):
-        return Meaning("arrow table", (Part("", value.schema, reader), Part("", list(value.columns), reader)))
+        return Description("arrow table", (Part("", value.schema, reader), Part("", list(value.columns), reader)))
     return None
 
 
@@ -333,19 +337,19 @@ def _bases(of: type) -> list[str]:
     return [f"{each.__module__}.{each.__qualname__}" for each in of.__mro__ if _is_release(each.__module__)]
 
 
-def _class(of: type, reader: Reader) -> Meaning:
+def _class(of: type, reader: Reader) -> Description:
     members: set[str] = set(getattr(of, "__members__", ())) if issubclass(of, Enum) else set()
     parts, inner = _members(of, reader, members)
     parts += [Part(name, of[name].value, inner) for name in sorted(members)]  # type: ignore[index]
     for name, field in getattr(of, "__dataclass_fields__", {}).items():
         parts += [Part(name, field.default, inner), Part(name, field.default_factory, inner)]
-    return Meaning(f"class {of.__name__} {_bases(of)} {[each.name for each in parts]}", tuple(parts))
+    return Description(f"class {of.__name__} {_bases(of)} {[each.name for each in parts]}", tuple(parts))
 
 
-def _member(member: Enum, reader: Reader) -> Meaning:
+def _member(member: Enum, reader: Reader) -> Description:
     parts, inner = _members(type(member), reader, {*type(member).__members__, *_MAKING})
     kind = f"member {type(member).__name__}.{member.name} {[each.name for each in parts]}"
-    return Meaning(kind, (Part("value", member.value, inner), *parts))
+    return Description(kind, (Part("value", member.value, inner), *parts))
 
 
 def _is_plain(value: Any) -> bool:
@@ -359,7 +363,7 @@ def _is_plain(value: Any) -> bool:
     return is_default and is_own and of is not object and of not in copyreg.dispatch_table
 
 
-def _instance(value: Any, reader: Reader) -> Meaning:
+def _instance(value: Any, reader: Reader) -> Description:
     of = type(value)
     parts, inner = _members(of, reader, _MAKING)
     members = [pair for home in of.__mro__ for pair in vars(home).items()]
@@ -370,16 +374,16 @@ def _instance(value: Any, reader: Reader) -> Meaning:
         is_derived = isinstance(getattr(of, name, None), functools.cached_property)
         if not is_derived and (name in fields or name in inner.names or inner.names & _ALL_OF_IT):
             parts.append(Part(name, each, inner))
-    return Meaning(f"object of {of.__name__} {[each.name for each in parts]}", tuple(parts))
+    return Description(f"object of {of.__name__} {[each.name for each in parts]}", tuple(parts))
 
 
-def _reduced(value: Any, reader: Reader) -> Meaning:
+def _reduced(value: Any, reader: Reader) -> Description:
     """An object as pickle sees it."""
     try:
         reducer = copyreg.dispatch_table.get(type(value))
         found: Any = reducer(value) if reducer is not None else value.__reduce_ex__(4)
         if isinstance(found, str):
-            return Meaning(f"global {getattr(value, '__module__', None)}.{found}")
+            return Description(f"global {getattr(value, '__module__', None)}.{found}")
         make, arguments, state, items, pairs = (*found, None, None, None)[:5]
         items = None if items is None else list(items)
         if pairs is not None:
@@ -388,4 +392,4 @@ def _reduced(value: Any, reader: Reader) -> Meaning:
         raise Undigestable(value) from error
     parts = [Part("", make, reader)] if make is not copyreg.__newobj__ else []  # type: ignore[attr-defined]
     parts += [Part("", each, reader) for each in (arguments, state, items, pairs)]
-    return Meaning(f"object of {type(value).__name__}", tuple(parts))
+    return Description(f"object of {type(value).__name__}", tuple(parts))

@@ -1,4 +1,4 @@
-"""The public functions of `sash.swag`: check what is given, choose, run, give back the same kind."""
+"""Slide and fold over arrays: read the values, choose an algorithm, run it, write results of the same kind."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy

@@ -1,4 +1,4 @@
-"""How things are printed: in colour and with a moving bar on a terminal, as plain text anywhere else."""
+"""Print tables and progress: in colour and with a progress bar on a terminal, as plain text elsewhere."""
 
 import sys
 import time
@@ -25,7 +25,7 @@ def show(table: Table) -> None:
 
 
 def can_print(text: str) -> bool:
-    """Whether the output knows these characters."""
+    """Return whether the encoding of the output has these characters."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -35,7 +35,7 @@ def can_print(text: str) -> bool:
 
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar that moves on whenever the next piece of work is named; without a terminal, a line now and then."""
+    """Show a progress bar that advances with each call; without a terminal, print a line every 15 seconds."""
     begun = 0
     if not sys.stderr.isatty():
         said = time.monotonic()

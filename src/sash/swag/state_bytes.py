@@ -1,4 +1,4 @@
-"""A window's state as bytes, and back: no pickle, nothing that could run.
+"""The state of a window or a stream as bytes, without pickle: reading bytes never runs code.
 
 Layout    magic, format version, length and SHA-256 of the rest; then a value of the small grammar
           below. Numbers are little-endian.
@@ -33,7 +33,7 @@ _DTYPES = frozenset(
 
 
 def pack(value: Any, magic: bytes = MAGIC) -> bytes:
-    """Bytes that `unpack` turns into the same value; the magic says of what."""
+    """Return the bytes of a value; `magic` identifies what it is the state of."""
     out: list[bytes] = []
     _write(value, out)
     body = b"".join(out)
@@ -41,7 +41,7 @@ def pack(value: Any, magic: bytes = MAGIC) -> bytes:
 
 
 def unpack(blob: Any, magic: bytes = MAGIC, what: str = "window") -> Any:
-    """The value that was packed; whatever else the bytes may be is refused with the reason."""
+    """Return the value that was packed; other bytes raise an error with the reason."""
     if not isinstance(blob, bytes | bytearray | memoryview):
         raise InvalidState.not_ours(what)
     blob = bytes(blob)

@@ -1,4 +1,4 @@
-"""What a saved state keeps of users' functions, to refuse others: digests of the functions and of what they read."""
+"""Digests of users' functions and of what they read, saved with a state so that other functions can be refused."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -14,12 +14,12 @@ Meanings: TypeAlias = Mapping[str, Mapping[str, str]]  # by result, and by funct
 
 
 def meanings_of(aggregates: Iterable[tuple[str, Template]]) -> dict[str, dict[str, str]]:
-    """What the functions of users mean, by the names of their results."""
+    """Return the digests of users' functions, by the names of their results."""
     return {name: meanings for name, each in aggregates if (meanings := each.meanings)}
 
 
 def are_meanings(given: object) -> bool:
-    """Whether this is what `meanings_of` gives."""
+    """Return whether a value has the form of `meanings_of`."""
     if not isinstance(given, dict) or not all(isinstance(each, dict) for each in given.values()):
         return False
     texts = [text for each in given.values() for pair in each.items() for text in pair]
@@ -27,7 +27,7 @@ def are_meanings(given: object) -> bool:
 
 
 def check_meanings(where: str, saved: Meanings, given: Iterable[tuple[str, Template]], python: str) -> None:
-    """Refuse functions that are not those that were saved, and say what changed."""
+    """Raise if functions are not those that were saved; the error names what changed."""
     for name, template in given:
         before, now = saved.get(name), template.meanings
         if before is not None and before != now:

@@ -1,4 +1,4 @@
-"""What names on the command line stand for."""
+"""Aggregates and types by their names on the command line."""
 
 import inspect
 from collections.abc import Callable
@@ -14,7 +14,7 @@ __all__ = ["aggregate_named", "dtype_named"]
 
 
 def aggregate_named(name: str) -> Template:
-    """The built-in aggregate of that name, with what it takes for granted."""
+    """Return the built-in aggregate of that name, with default parameters."""
     known = _aggregates()
     if name not in known:
         raise UnknownName.of("aggregate", name, known)
@@ -23,7 +23,7 @@ def aggregate_named(name: str) -> Template:
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
-    """NumPy's type of that name."""
+    """Return the NumPy type of that name."""
     try:
         return np.dtype(name)
     except TypeError as error:
@@ -31,7 +31,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
 
 
 def _aggregates() -> dict[str, Callable[..., Any]]:
-    """The functions of `sash` that give an aggregate without being told more."""
+    """Return the functions of `sash` that return an aggregate and need no arguments."""
     return {
         name: each
         for name in sash.__all__
