@@ -43,7 +43,7 @@ unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is int
 	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark and not long"
 
 interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/engine/test_transcripts.py tests/engine/test_changes.py tests/engine/test_saving.py tests/lives
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/kinds tests/engine/test_transcripts.py tests/engine/test_changes.py tests/engine/test_saving.py tests/lives
 
 spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q tests/spark -m "spark and not long"

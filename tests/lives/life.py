@@ -78,8 +78,11 @@ class Life:
 class _Draw:
     """One life, action by action."""
 
-    def __init__(self, seed: int, for_bucket: bool, palettes: Sequence[tuple[str, ...]]) -> None:
+    def __init__(
+        self, seed: int, for_bucket: bool, palettes: Sequence[tuple[str, ...]], kinds: Sequence[str] = ()
+    ) -> None:
         self.dice = random.Random(seed)
+        self.kinds = kinds
         pick = self.dice.choice
         self.palette = pick(palettes)
         self.unit = pick(("whole", "whole", "half", "time"))
@@ -118,6 +121,7 @@ class _Draw:
     def window(self) -> str:
         dice = self.dice
         kinds = [*KINDS, *OWN_KINDS] if self.unit != "half" else [each for each in KINDS if each != "last_rows"]
+        kinds = [each for each in self.kinds or kinds if each in kinds] or ["tumbling"]
         kind, size, every, offset = dice.choice(kinds), dice.randint(1, 12), dice.randint(1, 9), dice.randint(-9, 9)
         length = self.length
         texts = {
@@ -198,6 +202,14 @@ class _Draw:
         }
 
 
-def drawn(seed: int, for_bucket: bool = False, palettes: Sequence[tuple[str, ...]] = PALETTES) -> Life:
-    """The life of a seed; a bucket of Spark takes its watermark from its rows, and its queries change at restarts."""
-    return _Draw(seed, for_bucket, palettes).life()
+def drawn(
+    seed: int,
+    for_bucket: bool = False,
+    palettes: Sequence[tuple[str, ...]] = PALETTES,
+    kinds: Sequence[str] = (),
+) -> Life:
+    """Return the life of a seed, with windows of some kinds or of all.
+
+    A bucket of Spark takes its watermark from its rows, and its queries change at restarts.
+    """
+    return _Draw(seed, for_bucket, palettes, kinds).life()

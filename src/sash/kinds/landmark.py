@@ -40,4 +40,7 @@ class LandmarkKind(Kind):
         return (self.window.start if self.window.end > final else highest), highest
 
     def next_end(self, held: Held) -> Any:
-        return self.window.end if self.window.end > held.watermark else None
+        own, _ = held.slices.live()
+        start, end = self.window.start, self.window.end
+        has_rows = (held.slices.lasts[own] >= start) & (held.slices.firsts[own] < end)
+        return end if end > held.watermark and has_rows.any() else None
