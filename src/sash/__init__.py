@@ -20,6 +20,7 @@ from sash.engine.rolling import frame
 from sash.engine.stream import Stream
 from sash.plan.query import Query, query
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
+from sash.windows.calendar import calendar
 from sash.windows.user import ContextAwareWindow, ContextFreeWindow
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ __all__ = [
     "argmin",
     "bloom_contains",
     "bloom_filter",
+    "calendar",
     "collect",
     "collect_distinct",
     "count",

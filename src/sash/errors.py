@@ -7,7 +7,7 @@ something is said, or whether it is said already, looks here and nowhere else.
 import difflib
 import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BrokenStream",
@@ -614,6 +614,41 @@ class InvalidWindow(SashError, ValueError):
             f"{window} is a {type(window).__name__}, which is no kind of window that sash knows: take one of "
             f"{', '.join(known)}, or derive from sash.ContextFreeWindow or sash.ContextAwareWindow."
         )
+
+    @classmethod
+    def unknown_zone(cls, window: str, zone: object, near: Sequence[str]) -> "InvalidWindow":
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return cls(
+            f"zone of a {window} window must be a time zone such as 'Europe/Berlin' or 'UTC', but is {zone!r}.{hint}"
+        )
+
+    @classmethod
+    def not_on_calendar(cls, window: str, what: str, value: object) -> "InvalidWindow":
+        return cls(
+            f"{what} of a {window} window with a zone must be whole days, weeks, months, quarters or years, but is "
+            f"{value!r}: hours are the same in every zone, so leave the zone out."
+        )
+
+    @classmethod
+    def mixed_period(cls, window: str, period: str) -> "InvalidWindow":
+        return cls(
+            f"A {window} window of the calendar starts every so many months, weeks or days, but {period!r} mixes them: "
+            "give one of them, and shift by `offset`."
+        )
+
+    @classmethod
+    def calendar_on_number(cls, window: str, kind: str) -> "InvalidWindow":
+        return cls(f"{window!r} is a window of the calendar, but `on` is a plain {kind}: give an `on` that is a time.")
+
+    @classmethod
+    def edge_list(cls, edges: object) -> "InvalidWindow":
+        return cls(
+            f"sash.calendar takes a list of at least two edges, as in sash.calendar([0, 10, 15]), but got {edges!r}."
+        )
+
+    @classmethod
+    def unsorted_edges(cls, before: object, after: object) -> "InvalidWindow":
+        return cls(f"The edges of sash.calendar must ascend, but {after!r} follows {before!r}: sort them, each once.")
 
     @classmethod
     def missing(cls, window: str, what: str) -> "InvalidWindow":

@@ -13,12 +13,13 @@ import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
+from zoneinfo import ZoneInfo
 
 __all__ = ["Call", "Oracle", "Query", "Row", "Sent", "Window", "alike", "number", "parse", "rolling"]
 
@@ -361,6 +362,8 @@ def _fixed(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number]]:
                 for k in (first - 1, first, first + 1)
                 for step in range(1, int(size / every) + 1)
             ]
+        elif window.kind in CALENDARS:
+            candidates = CALENDARS[window.kind](p)
         elif window.kind == "weeks":
             start = p // 7 * 7
             candidates = [(start - 7, start + 7), (start, start + 14)]
@@ -372,6 +375,57 @@ def _fixed(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number]]:
             ]
         found.update((start, end) for start, end in candidates if start <= p < end)
     return sorted(found)
+
+
+def _midnight(day: date, zone: Any, hours: int = 0) -> int:
+    """Where a day starts, or some hours on the clock later."""
+    return int(number(datetime(day.year, day.month, day.day, hours, tzinfo=zone).astimezone(UTC)))
+
+
+def _local(position: Number, zone: Any, hours: int = 0) -> date:
+    """The day of a position, where days start at an hour of the clock."""
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(position))
+    return (at.astimezone(zone).replace(tzinfo=None) - timedelta(hours=hours)).date()
+
+
+def _berlin_days(p: Number) -> list[tuple[int, int]]:
+    day = _local(p, BERLIN, 6)
+    return [(_midnight(day, BERLIN, 6), _midnight(day + timedelta(1), BERLIN, 6))]
+
+
+def _berlin_weeks(p: Number) -> list[tuple[int, int]]:
+    day = _local(p, BERLIN)
+    monday = day - timedelta(day.weekday())
+    starts = (monday - timedelta(7), monday)
+    return [(_midnight(each, BERLIN), _midnight(each + timedelta(14), BERLIN)) for each in starts]
+
+
+def _months(p: Number) -> list[tuple[int, int]]:
+    day = _local(p, UTC)
+    first = 12 * day.year + day.month - 1
+    edges = [_midnight(date(k // 12, k % 12 + 1, 1), UTC) for k in range(first - 1, first + 3)]
+    return [(edges[0], edges[2]), (edges[1], edges[3])]
+
+
+def _growing_days(p: Number) -> list[tuple[int, int]]:
+    day = _local(p, BERLIN)
+    start, end = _midnight(day, BERLIN), _midnight(day + timedelta(1), BERLIN)
+    return [(start, min(start + k * number("8h"), end)) for k in range(1, 5)]
+
+
+def _listed(p: Number) -> list[tuple[int, int]]:
+    return list(pairwise(int(number(each)) for each in LISTED))
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+LISTED = tuple(datetime(2024, 3, 27) + timedelta(hours=hours) for hours in (0, 9, 33, 36, 96, 100, 400))
+CALENDARS: dict[str, Callable[[Number], list[tuple[int, int]]]] = {
+    "berlin_days": _berlin_days,
+    "berlin_weeks": _berlin_weeks,
+    "months": _months,
+    "growing_days": _growing_days,
+    "listed": _listed,
+}
 
 
 def _punctuated(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number | None]]:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 import sash
+from tests.engine.oracle import LISTED
 
 __all__ = ["AGGREGATES", "WINDOWS"]
 
@@ -77,4 +78,12 @@ AGGREGATES: dict[str, Any] = {
         commutative=True,
     ),
 }
-WINDOWS: dict[str, Any] = {"weeks": Weeks, "elevens": Elevens}
+WINDOWS: dict[str, Any] = {
+    "weeks": Weeks,
+    "elevens": Elevens,
+    "berlin_days": lambda: sash.tumbling("1 day", zone="Europe/Berlin", offset="6 hours"),
+    "berlin_weeks": lambda: sash.sliding("2 weeks", every="1 week", zone="Europe/Berlin"),
+    "months": lambda: sash.sliding("2 months", every="1 month"),
+    "growing_days": lambda: sash.cumulative("1 day", every="8 hours", zone="Europe/Berlin"),
+    "listed": lambda: sash.calendar(LISTED),
+}

@@ -24,6 +24,8 @@ LIVED: dict[str, tuple[str, ...]] = {
     "Punctuated": ("punctuated",),
     "Rows": ("rows",),
     "LastRows": ("last_rows",),
+    "Calendar": ("berlin_days", "berlin_weeks", "months", "growing_days"),
+    "Listed": ("listed",),
     "ContextFreeWindow": ("weeks",),
     "ContextAwareWindow": ("elevens",),
 }

@@ -1,18 +1,20 @@
 """The life of a stream as plain data, and how one is drawn: options, queries, and what happens one after the other.
 
-Positions are whole numbers here. `unit` says what becomes of them: themselves, halves (floats), or microseconds
-(timestamps); windows and lateness go along. Aggregates come in palettes: a kernel is compiled for each set of
-aggregates that share their slices, so the sets of one life are of one palette.
+Positions are whole numbers here. `unit` says what becomes of them: themselves, halves (floats), microseconds
+(timestamps), or six hours each (timestamps around a night in which clocks change); windows and lateness go along.
+Aggregates come in palettes: a kernel is compiled for each set of aggregates that share their slices, so the sets of one
+life are of one palette.
 """
 
 import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-__all__ = ["PALETTES", "Action", "Add", "Life", "Push", "Remove", "Restore", "drawn"]
+__all__ = ["NIGHT", "PALETTES", "Action", "Add", "Life", "Push", "Remove", "Restore", "drawn"]
 
 # Their last digits depend on the order of additions, so a late row elsewhere may seem to change them.
 ROUNDED = ("variance(x), max_count(y)", "stddev(y), geometric_mean(x), min_count(x)")
@@ -29,7 +31,9 @@ PALETTES: tuple[tuple[str, ...], ...] = (
 )
 KINDS = ("tumbling", "sliding", "session", "rows", "last_rows", "cumulative", "landmark", "punctuated")
 OWN_KINDS = ("weeks", "elevens")
+CALENDAR_KINDS = ("berlin_days", "berlin_weeks", "months", "growing_days", "listed")
 STRINGS = ("", "a", "b", "ab", "ä", None)
+NIGHT = datetime(2024, 3, 29)  # two days before clocks change in Europe
 COLUMNS = ("t", "k", "g", "new", "end", "x", "y", "s", "d")
 
 Row: TypeAlias = Mapping[str, Any]
@@ -66,7 +70,7 @@ Action: TypeAlias = Push | Add | Remove | Restore
 class Life:
     queries: tuple[tuple[str, str], ...]
     actions: tuple[Action, ...]
-    unit: str = "whole"  # whole, half, or time
+    unit: str = "whole"  # whole, half, time, or hours
     by: tuple[str, ...] = ()
     lateness: int = 0
     delay: int | None = None
@@ -85,7 +89,7 @@ class _Draw:
         self.kinds = kinds
         pick = self.dice.choice
         self.palette = pick(palettes)
-        self.unit = pick(("whole", "whole", "half", "time"))
+        self.unit = "hours" if set(kinds) & set(CALENDAR_KINDS) else pick(("whole", "whole", "half", "time", "hours"))
         self.in_order = not for_bucket and self.dice.random() < 0.2
         self.lateness = 0 if self.in_order else pick((0, 0, 2, 5, 11, 40))
         self.delay = pick((0, 3, 8)) if for_bucket else None if self.in_order else pick((None, None, 0, 4))
@@ -120,7 +124,11 @@ class _Draw:
 
     def window(self) -> str:
         dice = self.dice
-        kinds = [*KINDS, *OWN_KINDS] if self.unit != "half" else [each for each in KINDS if each != "last_rows"]
+        kinds = [*KINDS, *OWN_KINDS]
+        if self.unit == "half":
+            kinds = [each for each in KINDS if each != "last_rows"]
+        elif self.unit == "hours":
+            kinds = [*KINDS, *CALENDAR_KINDS]
         kinds = [each for each in self.kinds or kinds if each in kinds] or ["tumbling"]
         kind, size, every, offset = dice.choice(kinds), dice.randint(1, 12), dice.randint(1, 9), dice.randint(-9, 9)
         length = self.length
@@ -129,7 +137,9 @@ class _Draw:
             "sliding": f"sliding {length(size)} every {length(every)} offset {length(offset)}",
             "session": f"session gap {length(size)}",
             "rows": f"sliding rows {size} every {every}",
-            "last_rows": f"sliding rows {size} every {every}us offset {offset}us",
+            "last_rows": f"sliding rows {size} every {length(every)} offset {length(offset)}"
+            if self.unit == "hours"
+            else f"sliding rows {size} every {every}us offset {offset}us",
             "cumulative": f"cumulative {length(every * dice.randint(1, 4))} every {length(every)}",
             "landmark": f"landmark start {self.position(offset)} end {self.position(offset + size)}",
             "punctuated": f"punctuated {dice.choice(('new', 'end'))}",
@@ -137,9 +147,13 @@ class _Draw:
         return texts.get(kind, kind)
 
     def length(self, number: int) -> str:
+        if self.unit == "hours":
+            return f"{6 * number}h"
         return f"{number}us" if self.unit == "time" else str(number / 2 if self.unit == "half" else number)
 
     def position(self, number: int) -> str:
+        if self.unit == "hours":
+            return (NIGHT + timedelta(hours=6 * number)).isoformat()
         if self.unit != "time":
             return self.length(number)
         sign = "1969-12-31T23:59:59.999" if number < 0 else "1970-01-01T00:00:00.000"

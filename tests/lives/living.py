@@ -15,7 +15,7 @@ from sash.plan import decide
 from sash.slicing import slicer
 from tests.engine.oracle import Oracle, Query, Sent, alike, key_of, number, parse
 from tests.engine.transcripts import difference, edges_of, key_columns, subject, subjects, written
-from tests.lives.life import COLUMNS, Action, Add, Life, Push, Remove, Restore
+from tests.lives.life import COLUMNS, NIGHT, Action, Add, Life, Push, Remove, Restore
 
 __all__ = ["Difference", "compare", "length", "low_limits", "oracle_of", "position", "rows_of", "run", "table"]
 
@@ -30,7 +30,7 @@ TYPES = {
     "s": pa.string(),
     "d": pa.decimal128(10, 2),
 }
-ON = {"whole": pa.int64(), "half": pa.float64(), "time": pa.timestamp("us")}
+ON = {"whole": pa.int64(), "half": pa.float64(), "time": pa.timestamp("us"), "hours": pa.timestamp("us")}
 
 
 class Difference(AssertionError):
@@ -41,10 +41,14 @@ def position(life: Life, at: Any) -> Any:
     """Where a row or a watermark is, in the unit of `on`."""
     if at is None or at == math.inf:
         return at
+    if life.unit == "hours":
+        return NIGHT + dt.timedelta(hours=6 * at)
     return EPOCH + dt.timedelta(microseconds=at) if life.unit == "time" else at / 2 if life.unit == "half" else at
 
 
 def length(life: Life, value: int | None) -> Any:
+    if life.unit == "hours":
+        return None if value is None else f"{6 * value}h"
     return (
         None if value is None else f"{value}us" if life.unit == "time" else value / 2 if life.unit == "half" else value
     )

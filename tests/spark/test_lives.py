@@ -14,7 +14,7 @@ from tests.lives.living import change, compare, length, oracle_of, read, rows_of
 from tests.spark.streams import Feed, ran
 
 SPARK_TYPES = "k string, g long, new boolean, end boolean, x long, y double, s string, d decimal(10,2)"
-ON = {"whole": "long", "half": "double", "time": "timestamp_ntz"}
+ON = {"whole": "long", "half": "double", "time": "timestamp_ntz", "hours": "timestamp_ntz"}
 
 
 def lived(life: Life, spark: Any, folder: Path) -> None:

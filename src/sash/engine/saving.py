@@ -24,6 +24,7 @@ from sash.plan.planner import make_plan
 from sash.plan.query import Query
 from sash.plan.share import ColumnType
 from sash.swag import state_bytes as bytes_of
+from sash.windows.calendar import Span
 from sash.windows.duration import Duration
 from sash.windows.measure import Measure, MeasureKind
 from sash.windows.window import Window
@@ -256,8 +257,19 @@ def _window(described: Any) -> Window | None:
 
 
 def _length(value: Any) -> Any:
-    return ("duration", value.microseconds) if isinstance(value, Duration) else value
+    """A length in plain values; edges of a calendar are a list, times in it as text."""
+    if isinstance(value, Duration):
+        return "duration", value.microseconds
+    if isinstance(value, Span):
+        return "span", value.months, value.days, value.microseconds, value.of_weeks
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _unlength(value: Any) -> Any:
-    return Duration(_typed(value[1], int)) if isinstance(value, tuple) else value
+    if not isinstance(value, tuple):
+        return value
+    name, *numbers = value
+    if name == "span":
+        *counts, of_weeks = numbers
+        return Span(*(_typed(each, int) for each in counts), _typed(of_weeks, bool))
+    return Duration(_typed(numbers[0], int))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sash.errors import InvalidWindow
+from sash.kinds.calendar import CalendarKind, ListedKind
 from sash.kinds.count import CountKind
 from sash.kinds.cumulative import CumulativeKind
 from sash.kinds.kind import Kind, Setting
@@ -25,6 +26,8 @@ KINDS: tuple[type[Kind], ...] = (
     PunctuatedKind,
     CountKind,
     LastRowsKind,
+    CalendarKind,
+    ListedKind,
     UserFreeKind,
     UserAwareKind,
 )

@@ -20,7 +20,7 @@ from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
 from sash.slicing.slicer import Edges
 from sash.windows.lengths import length_on
-from sash.windows.measure import Measure
+from sash.windows.measure import Measure, MeasureKind
 from sash.windows.window import Context, Window
 
 __all__ = ["make_plan", "of_slices"]
@@ -48,9 +48,11 @@ def make_plan(
                 raise InvalidQuery.reserved(each.name, result, options.by)
     groups, group_columns, readings = grouped(queries, types)
     windows = [each.window.on(measure) for each in queries]
-    # Floats beyond it are too coarse for some window: neighbouring edges would be one number.
-    reach = 2.0**52 * min((window.finest for window in windows), default=math.inf)
-    measure = measure.within(reach, options.is_table)
+    furthest = min((window.furthest for window in windows), default=math.inf)
+    if measure.kind is MeasureKind.FLOAT:
+        # Floats beyond it are too coarse for some window: neighbouring edges would be one number.
+        furthest = min(furthest, 2.0**52 * min((window.finest for window in windows), default=math.inf))
+    measure = measure.within(furthest, options.is_table)
     flags = _flags(windows, types)
     kinds = [kind_of(window, _setting(options, measure, lateness, flags)) for window in windows]
     for each, kind in zip(queries, kinds, strict=True):

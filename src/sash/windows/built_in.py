@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.errors import InvalidWindow
+from sash.windows.calendar import calendar_window, is_calendar
 from sash.windows.duration import Duration
 from sash.windows.grid import Grid, whole_parts
 from sash.windows.lengths import Length, count_of, in_positions, is_number, length_of, shortest
@@ -199,13 +200,17 @@ class LastRows(Window):
 # --- the door ------------------------------------------------------------------------------------
 
 
-def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0) -> Window:
+def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone: str | None = None) -> Window:
     """Windows of equal size, one after the other, by position or by count of rows.
 
+    Months, quarters and years are those of the calendar; so are days, and weeks from Monday on, if there is a `zone`.
+
     >>> import sash
-    >>> print(sash.tumbling("10 minutes"), "|", sash.tumbling(rows=100))
-    tumbling 10m | tumbling 100 rows
+    >>> print(sash.tumbling("10 minutes"), "|", sash.tumbling(rows=100), "|", sash.tumbling("1 month"))
+    tumbling 10m | tumbling 100 rows | tumbling 1 month in UTC
     """
+    if rows is None and is_calendar(zone, size, offset):
+        return calendar_window("tumbling", size, size, offset, zone)
     if rows is not None:
         if size is not None:
             raise InvalidWindow.both("tumbling", size, rows)
@@ -216,8 +221,12 @@ def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0) -> W
     return Sliding(found, found, length_of("tumbling", "offset", offset, least="any"))
 
 
-def sliding(size: Any = None, *, every: Any = None, rows: int | None = None, offset: Any = 0) -> Window:
+def sliding(
+    size: Any = None, *, every: Any = None, rows: int | None = None, offset: Any = 0, zone: str | None = None
+) -> Window:
     """Windows of one size that start every so often; of rows, or the last rows every so often.
+
+    With months, quarters or years, or a `zone`, they are windows of the calendar.
 
     >>> import sash
     >>> print(sash.sliding("1 hour", every="1 minute", offset="15 seconds"))
@@ -225,6 +234,8 @@ def sliding(size: Any = None, *, every: Any = None, rows: int | None = None, off
     >>> print(sash.sliding(rows=1000, every=100), "|", sash.sliding(rows=10, every="5 seconds"))
     sliding 1000 rows every 100 | last 10 rows every 5s
     """
+    if rows is None and is_calendar(zone, size, every, offset):
+        return calendar_window("sliding", size, every, offset, zone)
     if rows is None:
         found = length_of("sliding", "size", size), length_of("sliding", "every", every)
         return Sliding(*found, length_of("sliding", "offset", offset, least="any"))
@@ -242,13 +253,17 @@ def _no_offset(window: str, offset: Any) -> None:
         raise InvalidWindow.no_offset(window, offset)
 
 
-def cumulative(size: Any, *, every: Any, offset: Any = 0) -> Window:
+def cumulative(size: Any, *, every: Any, offset: Any = 0, zone: str | None = None) -> Window:
     """Windows that grow by `every` and start anew every `size`.
+
+    With months, quarters or years, or a `zone`, they start with days, weeks or months of the calendar.
 
     >>> import sash
     >>> print(sash.cumulative("1 day", every="1 hour"))
     cumulative 1d every 1h
     """
+    if is_calendar(zone, size, every, offset):
+        return calendar_window("cumulative", size, every, offset, zone, grows=True)
     found = length_of("cumulative", "size", size), length_of("cumulative", "every", every)
     lengths = [each.microseconds if isinstance(each, Duration) else each for each in found]
     if isinstance(found[0], Duration) is isinstance(found[1], Duration) and not _divides(*lengths):

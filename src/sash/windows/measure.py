@@ -83,11 +83,8 @@ class Measure:
         raise InvalidInput.on_type(name, kind)
 
     def within(self, reach: float, is_strict: bool) -> "Measure":
-        """The same, where floats further from zero are too coarse for positions; strict: numbers that are too far
-        from zero are refused.
-        """
-        reach = min(reach, sys.float_info.max) if self.kind is MeasureKind.FLOAT else self.reach
-        return replace(self, reach=reach, is_strict=is_strict)
+        """The same, where numbers further from zero are no positions; strict: they are refused."""
+        return replace(self, reach=min(reach, sys.float_info.max), is_strict=is_strict)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -107,7 +104,9 @@ class Measure:
     @property
     def extent(self) -> tuple[Any, Any]:
         """The first and the last position that a row can have."""
-        return (-self.reach, self.reach) if self.kind is MeasureKind.FLOAT else (_LEAST, _GREATEST)
+        if self.kind is MeasureKind.FLOAT:
+            return -self.reach, self.reach
+        return max(_LEAST, -int(self.reach)), min(_GREATEST, int(self.reach))
 
     def holds(self, value: Any) -> bool:
         """Whether a number can be a position of this measure, from before every row to after every row.
@@ -210,8 +209,9 @@ class Measure:
                 valid = self._narrowed(data, valid, np.abs(data) <= self.reach, name)
             return _blanked(data, valid), valid
         data = data.astype(np.int64, copy=False)
-        if _exceeds(data):
-            valid = self._narrowed(data, valid, (data >= _LEAST) & (data <= _GREATEST), name)
+        least, greatest = self.extent
+        if _exceeds(data, least, greatest):
+            valid = self._narrowed(data, valid, (data >= least) & (data <= greatest), name)
         return _blanked(data, valid), valid
 
     def _scaled(
@@ -252,10 +252,10 @@ class Measure:
         return array if self.logical is None else array.cast(self.logical)
 
 
-def _exceeds(data: np.ndarray[Any, Any]) -> bool:
+def _exceeds(data: np.ndarray[Any, Any], least: int, greatest: int) -> bool:
     if len(data) <= 8:  # NumPy's fixed cost is more than that of a few comparisons
-        return any(value < _LEAST or value > _GREATEST for value in data.tolist())
-    return bool(data.min() < _LEAST or data.max() > _GREATEST)
+        return any(value < least or value > greatest for value in data.tolist())
+    return bool(data.min() < least or data.max() > greatest)
 
 
 def _blanked(data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:

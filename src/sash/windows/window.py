@@ -50,6 +50,11 @@ class Window(ABC):
         """The shortest of its lengths: where floats are coarser than that, edges would fall together."""
         return math.inf
 
+    @property
+    def furthest(self) -> float:
+        """How far from zero its windows can be told; rows beyond have no position."""
+        return math.inf
+
     def on(self: W, measure: Measure) -> W:
         """The same window in positions; a length that does not fit the measure is refused."""
         return self
