@@ -330,7 +330,7 @@ class InvalidInput(SashError, ValueError):
     @classmethod
     def too_far(cls, name: str, value: object, kind: str, reach: float) -> "InvalidInput":
         limits = {
-            "time": "lie within 73,000 years of 1970",
+            "time": f"lie within {round(reach / 3.156e13, -3):,.0f} years of 1970",
             "integer": "lie within 2^61 of zero",
             "float": f"lie within {reach:.6g} of zero: beyond it floats are too coarse for the edges",
         }
@@ -621,6 +621,10 @@ class InvalidWindow(SashError, ValueError):
         return cls(
             f"zone of a {window} window must be a time zone such as 'Europe/Berlin' or 'UTC', but is {zone!r}.{hint}"
         )
+
+    @classmethod
+    def no_zone(cls, window: str, zone: object) -> "InvalidWindow":
+        return cls(f"A {window} window of rows has no zone, but zone is {zone!r}: leave it out.")
 
     @classmethod
     def not_on_calendar(cls, window: str, what: str, value: object) -> "InvalidWindow":

@@ -363,7 +363,7 @@ def _fixed(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number]]:
                 for step in range(1, int(size / every) + 1)
             ]
         elif window.kind in CALENDARS:
-            candidates = CALENDARS[window.kind](p)
+            candidates = list(CALENDARS[window.kind](p))
         elif window.kind == "weeks":
             start = p // 7 * 7
             candidates = [(start - 7, start + 7), (start, start + 14)]
@@ -410,7 +410,7 @@ def _months(p: Number) -> list[tuple[int, int]]:
 def _growing_days(p: Number) -> list[tuple[int, int]]:
     day = _local(p, BERLIN)
     start, end = _midnight(day, BERLIN), _midnight(day + timedelta(1), BERLIN)
-    return [(start, min(start + k * number("8h"), end)) for k in range(1, 5)]
+    return [(start, min(start + k * int(number("8h")), end)) for k in range(1, 5)]
 
 
 def _listed(p: Number) -> list[tuple[int, int]]:
@@ -419,7 +419,7 @@ def _listed(p: Number) -> list[tuple[int, int]]:
 
 BERLIN = ZoneInfo("Europe/Berlin")
 LISTED = tuple(datetime(2024, 3, 27) + timedelta(hours=hours) for hours in (0, 9, 33, 36, 96, 100, 400))
-CALENDARS: dict[str, Callable[[Number], list[tuple[int, int]]]] = {
+CALENDARS: dict[str, Callable[[Number], Sequence[tuple[int, int]]]] = {
     "berlin_days": _berlin_days,
     "berlin_weeks": _berlin_weeks,
     "months": _months,

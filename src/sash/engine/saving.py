@@ -270,6 +270,6 @@ def _unlength(value: Any) -> Any:
         return value
     name, *numbers = value
     if name == "span":
-        *counts, of_weeks = numbers
-        return Span(*(_typed(each, int) for each in counts), _typed(of_weeks, bool))
+        months, days, microseconds, of_weeks = numbers
+        return Span(_typed(months, int), _typed(days, int), _typed(microseconds, int), _typed(of_weeks, bool))
     return Duration(_typed(numbers[0], int))

@@ -194,7 +194,8 @@ class CalendarKind(TableKind):
             monday = _FIRST_MONDAY if period.of_weeks else 0
             first, last = (days - monday) // period.days
             begins = (np.arange(first, last + 2) * period.days + monday).astype("datetime64[D]")
-        return self.window.offset.after(begins.astype("datetime64[us]"))
+        moved: Array = self.window.offset.after(begins.astype("datetime64[us]"))
+        return moved
 
     def _grown(self, begins: Array, starts: Array) -> tuple[Array, Array]:
         """Return windows that start with each period and grow in steps until the next one starts."""

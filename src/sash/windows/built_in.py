@@ -215,7 +215,7 @@ def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone
         if size is not None:
             raise InvalidWindow.both("tumbling", size, rows)
         count = count_of("tumbling", "rows", rows)
-        _no_offset("tumbling", offset)
+        _check_rows("tumbling", offset, zone)
         return Rows(count, count)
     found = length_of("tumbling", "size", size)
     return Sliding(found, found, length_of("tumbling", "offset", offset, least="any"))
@@ -243,14 +243,19 @@ def sliding(
         raise InvalidWindow.both("sliding", size, rows)
     count = count_of("sliding", "rows", rows)
     if is_number(every) and isinstance(every, int | np.integer):
-        _no_offset("sliding", offset)
+        _check_rows("sliding", offset, zone)
         return Rows(count, count_of("sliding", "every", every))
+    if zone is not None:
+        raise InvalidWindow.no_zone("sliding", zone)
     return LastRows(count, length_of("sliding", "every", every), length_of("sliding", "offset", offset, least="any"))
 
 
-def _no_offset(window: str, offset: Any) -> None:
+def _check_rows(window: str, offset: Any, zone: Any) -> None:
+    """Refuse what windows of rows do not have."""
     if isinstance(offset, bool) or offset != 0:
         raise InvalidWindow.no_offset(window, offset)
+    if zone is not None:
+        raise InvalidWindow.no_zone(window, zone)
 
 
 def cumulative(size: Any, *, every: Any, offset: Any = 0, zone: str | None = None) -> Window:

@@ -205,7 +205,7 @@ def calendar_window(name: str, size: Any, every: Any, offset: Any, zone: Any, gr
     sizes, shift = _span(name, "size", size), Span() if _is_zero(offset) else _offset(name, offset)
     if grows and (step := span_of(every)) is None:
         by: Span | Duration = duration(every)
-        if by.microseconds <= 0:  # type: ignore[union-attr]
+        if by.microseconds <= 0:
             raise InvalidWindow.length(name, "every", every)
     else:
         by = step if grows and step is not None else _span(name, "every", every)

@@ -235,7 +235,8 @@ class Measure:
         if self.is_strict:
             far = data[np.isfinite(data) & ~near & (True if valid is None else valid)]
             if len(far):
-                raise InvalidInput.too_far(name, far[0].item(), self.kind.value, self.reach)
+                reach = min(self.reach, float(_GREATEST)) if self.kind is MeasureKind.TIME else self.reach
+                raise InvalidInput.too_far(name, far[0].item(), self.kind.value, reach)
         return near if valid is None else valid & near
 
     def _takes(self, given: MeasureKind) -> bool:
