@@ -42,7 +42,7 @@ def test_days_and_weeks_without_a_zone_are_as_long_as_on_spark() -> None:
     ("given", "said"),
     [
         (lambda: sash.tumbling("1 month", zone="Europe/Berln"), r"'Europe/Berln'\. Did you mean 'Europe/Berlin'\?"),
-        (lambda: sash.tumbling("1 day", zone=cast(Any, 3)), "zone of a tumbling window must be a time zone"),
+        (lambda: sash.tumbling("1 day", zone=cast("Any", 3)), "zone of a tumbling window must be a time zone"),
         (lambda: sash.tumbling("1 hour", zone="UTC"), "must be whole days, weeks, months, quarters or years"),
         (lambda: sash.sliding("1 month", zone="UTC"), "A sliding window needs every"),
         (lambda: sash.sliding("1 month", every="1 month 3 days"), "mixes them"),
