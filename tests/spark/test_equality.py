@@ -169,3 +169,15 @@ def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, budget: Bu
     framed = batch.rolling(rows, on="t", by="k", rows=3, last=sash.collect("x"), budget=budget).collect()
     wanted = {each: order[max(0, at - 2) : at + 1] for at, each in enumerate(order)}
     assert {row["x"]: row["last"] for row in framed} == wanted
+
+
+@pytest.mark.parametrize("unit", ["day", "week", "month", "quarter", "year"])
+def test_windows_of_the_calendar_are_those_of_date_trunc(spark: Any, unit: str) -> None:
+    zone = "America/New_York"
+    seconds = F.lit(1_700_000_000) + F.col("id") * 4321
+    rows = spark.range(9000).select(F.timestamp_seconds(seconds).alias("t"), (F.col("id") % 3).alias("k"), "id")
+    begins = F.to_utc_timestamp(F.date_trunc(unit, F.from_utc_timestamp("t", zone)), zone)
+    wanted = rows.groupBy("k", begins.alias("start")).agg(F.sum("id").alias("total"), F.count("*").alias("n"))
+    query = sash.query("q", sash.tumbling(f"1 {unit}", zone=zone), total=sash.sum("id"), n=sash.count())
+    found = sash.aggregate(rows, query, on="t", by="k").select("k", "window_start", "total", "n")
+    assert sorted(map(tuple, found.collect())) == sorted(map(tuple, wanted.collect()))

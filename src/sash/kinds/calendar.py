@@ -167,6 +167,8 @@ class CalendarKind(TableKind):
 
     @property
     def windows_per_row(self) -> float:
+        if self.window.size == self.window.every:
+            return 1.0
         return float(np.ceil(_longest(self.window.size) / _shortest(self.window.every)))
 
     @property

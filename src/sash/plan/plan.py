@@ -231,6 +231,7 @@ class Plan:
         if self.cuts.gap >= 0:
             parts.append(f"where rows are more than {_unit(self.cuts.gap, self.measure)} apart")
         parts += [f"where {name} is true" for name in self.punctuations]
+        parts += [f"at the edges of {each.window}" for each in self.queries if each.kind.has_own_edges]
         return "cut " + "; ".join(parts or ["nowhere"])
 
     def _size(self) -> str:

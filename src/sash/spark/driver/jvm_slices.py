@@ -23,6 +23,7 @@ from sash.plan.planner import of_slices
 from sash.plan.share import keeps_runs
 from sash.spark.driver.schema import column
 from sash.windows.measure import MeasureKind
+from sash.windows.window import Context
 
 __all__ = ["aggregate_in_spark", "can_aggregate_in_spark", "can_slice", "position_of", "sliced"]
 
@@ -41,7 +42,9 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
     """Return whether Spark can cut these windows and has every field of their partials."""
     for query in plan.queries:
         if not query.kind.spark_slices:
-            return Decision(False, f"the edges of {query.text.partition(':')[0]!r} depend on rows")
+            is_known = query.window.context is Context.FREE and not query.window.by_count
+            why = "are not those of a grid" if is_known else "depend on rows"
+            return Decision(False, f"the edges of {query.name!r} {why}")
     if plan.measure.kind is MeasureKind.FLOAT:
         return Decision(False, f"{plan.options.on!r} is a float, and Spark would round edges in its own way")
     if isinstance(schema[plan.options.on].dataType, spark.TimestampNTZType):
