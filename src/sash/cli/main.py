@@ -16,7 +16,7 @@ Examples:
   sash algorithms                          what each algorithm needs and costs
   sash run job.toml                        a job on Spark: source, queries, sink
   sash run job.toml --dry-run              what is wrong with it, without running it
-  sash explain job.toml                    which way its rows go, and why
+  sash explain job.toml                    which path its rows take, and why
   sash state CHECKPOINT                    what a stopped stream remembers
   sash doctor                              what is missing on this machine, and how to get it
   sash explain max --size 1000             which algorithm is taken, and why
