@@ -50,6 +50,29 @@ WINDOWS: list[tuple[str, str | None, Any, sash.Query]] = [
         ),
     ),
     (
+        "SELECT COUNT(*) AS n FROM events [RANGE 3 MONTHS SLIDE 1 MONTH OFFSET 2 DAYS ZONE 'Europe/Berlin']",
+        "ts",
+        None,
+        sash.query(
+            "q1", sash.sliding("3 months", every="1 month", offset="2 days", zone="Europe/Berlin"), n=sash.count()
+        ),
+    ),
+    (
+        (
+            "SELECT COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' DAY, ZONE => 'Asia/Tokyo')) "
+            + GROUPED
+        ),
+        None,
+        None,
+        sash.query("q1", sash.tumbling("1 day", zone="Asia/Tokyo"), n=sash.count()),
+    ),
+    (
+        f"SELECT COUNT(*) AS n FROM CUMULATE(TABLE events, DESCRIPTOR(ts), '1 week', INTERVAL '1' YEAR) {GROUPED}",
+        None,
+        None,
+        sash.query("q1", sash.cumulative("1 year", every="1 week"), n=sash.count()),
+    ),
+    (
         "ISTREAM(SELECT COUNT(*) FROM events [RANGE 1 HOUR 30 MINUTES SLIDE '90s' OFFSET 15 SECONDS])",
         "ts",
         None,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from sash.text.expressions import Column, Expression
+from sash.windows.calendar import Span
 from sash.windows.duration import Duration
 
 __all__ = ["Argument", "Bound", "Bracket", "FrameSpec", "Function", "Item", "Length", "Over", "Statement"]
@@ -10,10 +11,11 @@ __all__ = ["Argument", "Bound", "Bracket", "FrameSpec", "Function", "Item", "Len
 
 @dataclass(frozen=True)
 class Length:
-    """A duration, or a number in the unit of `on` or of rows."""
+    """A duration, months of the calendar, or a number in the unit of `on` or of rows."""
 
-    value: int | float | Duration
+    value: int | float | Duration | Span
     place: int
+    text: str | None = None  # of what is no number, as it was written
 
 
 @dataclass(frozen=True)
@@ -67,17 +69,19 @@ class Bracket:
     column: Column | None
     keys: tuple[Column, ...] | None
     place: int
+    zone: str | None = None
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a window table function: a table, a column, or a length; maybe by name."""
+    """An argument of a window table function: a table, a column, a length, or a zone; maybe by name."""
 
     name: Column | None
     table: Column | None = None
     keys: tuple[Column, ...] | None = None
     column: Column | None = None
     length: Length | None = None
+    zone: str | None = None
     place: int = 0
 
 

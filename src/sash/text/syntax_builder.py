@@ -8,6 +8,7 @@ from sash.errors import InvalidInput, InvalidText
 from sash.text.expressions import SCALARS, Apply, Call, Column, Expression, Literal
 from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Over, Statement
 from sash.text.tokens import MOST_LEVELS
+from sash.windows.calendar import Span, span_of
 from sash.windows.duration import Duration, duration
 
 __all__ = ["Builder"]
@@ -79,16 +80,16 @@ class Builder:
         before, bracket, after = parts
         if before is not None and after is not None:
             raise InvalidText.meaning(after[0].place, "PARTITION BY is written twice", "leave out one of them")
-        kind, length, slide, offset, column, place = bracket
-        return Bracket(kind, length, slide, offset, column, before or after, place)
+        kind, length, slide, offset, column, place, *zone = bracket
+        return Bracket(kind, length, slide, offset, column, before or after, place, *zone)
 
     def partition(self, parts: list[Any]) -> tuple[Column, ...]:
         keys: tuple[Column, ...] = parts[0]
         return keys
 
     def by_range(self, parts: list[Any]) -> tuple[Any, ...]:
-        word, length, slide, offset = parts
-        return "range", length, slide, offset, None, word.start_pos
+        word, length, slide, offset, zone = parts
+        return "range", length, slide, offset, None, word.start_pos, zone
 
     def by_rows(self, parts: list[Any]) -> tuple[Any, ...]:
         word, number, slide, offset = parts
@@ -114,6 +115,9 @@ class Builder:
         length: Length = parts[0]
         return length
 
+    def zone(self, parts: list[Any]) -> str:
+        return str(parts[0])
+
     # --- window table functions
 
     def function(self, parts: list[Any]) -> Function:
@@ -126,6 +130,10 @@ class Builder:
             return Argument(name, length=value, place=value.place)
         table, keys, column, place = value
         return Argument(name, table, keys, column, place=place)
+
+    def zone_argument(self, parts: list[Any]) -> Argument:
+        word = parts[-1]
+        return Argument(Column("ZONE", word.start_pos), zone=str(word), place=word.start_pos)
 
     def table_value(self, parts: list[Any]) -> tuple[Any, ...]:
         return _named(parts[0]), parts[1], None, parts[0].start_pos
@@ -178,13 +186,14 @@ class Builder:
 
     def part(self, parts: list[Any]) -> tuple[str, int]:
         _number(parts[0])
-        _duration(f"{parts[0]} {parts[1]}", parts[1].start_pos)  # a wrong unit is told before what follows it
+        _length(f"{parts[0]} {parts[1]}", parts[1].start_pos)  # a wrong unit is told before what follows it
         return f"{parts[0]} {parts[1]}", parts[0].start_pos
 
     def duration(self, parts: list[Any]) -> Length:
         words = [each if isinstance(each, tuple) else (str(each), each.start_pos) for each in parts if each is not None]
         place = words[0][1]
-        return Length(_duration(" ".join(word for word, _ in words), place), place)
+        text = " ".join(word for word, _ in words)
+        return Length(_length(text, place), place, text)
 
     # --- expressions
 
@@ -311,9 +320,11 @@ def _number(word: Any) -> int | float:
     raise InvalidText.number(word.start_pos, text)
 
 
-def _duration(words: str, place: int) -> Duration:
+def _length(words: str, place: int) -> Duration | Span:
+    """Return a duration; of months, what the calendar makes of them."""
     try:
-        return duration(words)
+        span = span_of(words)
+        return span if span is not None and span.months else duration(words)
     except InvalidInput as error:
         raise InvalidText.because(place, error) from None
 

@@ -59,6 +59,7 @@ _FREE = (
     "ROW",
     "SLIDE",
     "OFFSET",
+    "ZONE",
     "UNBOUNDED",
     "NOW",
     "SESSION",
@@ -94,6 +95,7 @@ _BEFORE = {
     "DATE": {"STRING"},
     "TIMESTAMP": {"STRING"},
     "INTERVAL": {"STRING", "NUMBER"},
+    "ZONE": {"STRING", "_ARROW"},
     "CASE": {"WHEN"},
     "STREAM": {"_LPAR"},
 }

@@ -10,16 +10,17 @@ from sash.errors import InvalidText, SashError
 from sash.text.expressions import Column
 from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Length
 from sash.windows.built_in import cumulative, punctuated, session, sliding, tumbling
-from sash.windows.duration import Duration
+from sash.windows.calendar import Span
+from sash.windows.duration import Duration, duration
 from sash.windows.window import Window
 
 __all__ = ["frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
 
 # Arguments of window table functions, in their order; those that must be given first.
 _FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "TUMBLE": (("SIZE",), ("OFFSET",)),
-    "HOP": (("SLIDE", "SIZE"), ("OFFSET",)),
-    "CUMULATE": (("STEP", "SIZE"), ("OFFSET",)),
+    "TUMBLE": (("SIZE",), ("OFFSET", "ZONE")),
+    "HOP": (("SLIDE", "SIZE"), ("OFFSET", "ZONE")),
+    "CUMULATE": (("STEP", "SIZE"), ("OFFSET", "ZONE")),
     "SESSION": (("GAP",), ()),
 }
 
@@ -29,7 +30,7 @@ _FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
     """A window, or what each row looks back on."""
-    slide, offset = _value(bracket.slide), _value(bracket.offset, 0)
+    slide, offset = _written(bracket.slide), _written(bracket.offset, 0)
     if bracket.kind == "unbounded":
         if bracket.slide is not None:
             what = "An unbounded window has no slide"
@@ -37,6 +38,8 @@ def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
         return "range", Duration(EVER)
     if bracket.slide is None and bracket.offset is not None:
         raise InvalidText.meaning(bracket.offset.place, "OFFSET moves a grid", "give a SLIDE, too")
+    if bracket.slide is None and bracket.zone is not None:
+        raise InvalidText.meaning(bracket.place, "A ZONE is for windows that slide", "give a SLIDE, too")
     try:
         if bracket.kind == "session":
             return session(gap=_value(bracket.length))
@@ -48,7 +51,7 @@ def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
             return bracket.kind, length
         if bracket.kind == "rows":
             return sliding(rows=length, every=slide, offset=offset)
-        return sliding(length, every=slide, offset=offset)
+        return sliding(_written(bracket.length), every=slide, offset=offset, zone=bracket.zone)
     except SashError as error:
         raise InvalidText.because(bracket.place, error) from None
 
@@ -79,23 +82,30 @@ def window_of_function(function: Function) -> tuple[Column, Column, Window, tupl
         raise InvalidText.meaning(data.place, f"{name} begins with its table", "write such as TABLE t")
     if timecol.column is None:
         raise InvalidText.meaning(timecol.place, f"{name} needs the column that advances", "write DESCRIPTOR(ts)")
+    zone = _zone(given.pop("ZONE")) if "ZONE" in given else None
     lengths: dict[str, Any] = {}
     for word, each in given.items():
         if each.length is None:
             raise InvalidText.meaning(each.place, f"{word} is a length", "write such as INTERVAL '10' MINUTES")
-        lengths[word.lower()] = each.length.value
-    return data.table, timecol.column, _window_of(name, lengths, function.name.place), data.keys
+        lengths[word.lower()] = _written(each.length)
+    return data.table, timecol.column, _window_of(name, lengths, zone, function.name.place), data.keys
 
 
-def _window_of(name: str, lengths: Mapping[str, Any], place: int) -> Window:
+def _zone(argument: Argument) -> str:
+    if argument.zone is None:
+        raise InvalidText.meaning(argument.place, "ZONE is a text", "write such as ZONE => 'Europe/Berlin'")
+    return argument.zone
+
+
+def _window_of(name: str, lengths: Mapping[str, Any], zone: str | None, place: int) -> Window:
     offset = lengths.get("offset", 0)
     try:
         if name == "TUMBLE":
-            return tumbling(lengths["size"], offset=offset)
+            return tumbling(lengths["size"], offset=offset, zone=zone)
         if name == "HOP":
-            return sliding(lengths["size"], every=lengths["slide"], offset=offset)
+            return sliding(lengths["size"], every=lengths["slide"], offset=offset, zone=zone)
         if name == "CUMULATE":
-            return cumulative(lengths["size"], every=lengths["step"], offset=offset)
+            return cumulative(lengths["size"], every=lengths["step"], offset=offset, zone=zone)
         return session(gap=lengths["gap"])
     except SashError as error:
         raise InvalidText.because(place, error) from None
@@ -118,7 +128,7 @@ def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
     start = spec.start
     if start.is_unbounded:
         return ("rows", EVER) if spec.unit == "ROWS" else ("range", Duration(EVER))
-    length: Any = 0 if start.length is None else start.length.value
+    length = _value(start.length, 0)
     if spec.unit == "RANGE":
         return "range", length
     if not isinstance(length, int):
@@ -147,5 +157,16 @@ def order_of(spec: FrameSpec) -> str:
     return f"{f'PARTITION BY {keys} ' if keys else ''}ORDER BY {spec.order}"
 
 
+def _written(length: Length | None, otherwise: Any = None) -> Any:
+    """Return a length as it was written: the calendar reads days and weeks in its own way."""
+    return otherwise if length is None else length.value if length.text is None else length.text
+
+
 def _value(length: Length | None, otherwise: Any = None) -> Any:
-    return otherwise if length is None else length.value
+    """Return a length that is no part of a calendar; months are refused."""
+    if length is None:
+        return otherwise
+    try:
+        return duration(length.text) if isinstance(length.value, Span) else length.value
+    except SashError as error:
+        raise InvalidText.because(length.place, error) from None

@@ -115,8 +115,6 @@ def span_of(value: Any) -> Span | None:
             days += int(amount) * (7 if name in _WEEKS else 1)
         else:
             rest += f"{amount}{unit} "
-    if max(months, days) > _MOST:
-        raise InvalidInput.duration(value, "it is longer than any calendar")
     if not months and not days:
         return None
     microseconds = duration(rest).microseconds if rest else 0
@@ -210,6 +208,9 @@ def calendar_window(name: str, size: Any, every: Any, offset: Any, zone: Any, gr
     else:
         by = step if grows and step is not None else _span(name, "every", every)
     found = Calendar(sizes, by, shift, where, grows)
+    for length in (sizes, shift, found.period):
+        if max(abs(length.months), abs(length.days)) > _MOST:
+            raise InvalidInput.duration(str(length), "it is longer than any calendar")
     if min(sizes.months, sizes.days, sizes.microseconds, found.period.months, found.period.days) < 0:
         raise InvalidWindow.length(name, "size", size)
     if (found.period.months and found.period.days) or found.period.microseconds:
