@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sash
 from sash.engine import saving
+from sash.engine.firing import Trigger
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import plan_frames
@@ -291,6 +292,22 @@ def test_a_snapshot_of_windows_is_decoded_once(monkeypatch: pytest.MonkeyPatch) 
     again = work.restore(snapshot)
     assert len(decoded) == 1
     assert again.push(MicroBatch(work.schema.empty_table(), None, is_end=True)).num_rows == 2
+
+
+def test_replay_of_windows_gives_the_same_state_and_computes_no_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    work, _ = works()
+    batches = [MicroBatch(pa.table({"t": [t, t - 1], "x": [t, 1]}, work.schema), t) for t in (3, 9, 15, 4, 37)]
+    pushed, replayed = work.new_bucket(), work.new_bucket()
+    assert sum(pushed.push(batch).num_rows for batch in batches) > 3
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("results are computed again")
+
+    monkeypatch.setattr(Trigger, "_finish", refuse)
+    for batch in batches:
+        replayed.replay(batch)
+    assert replayed.snapshot() == pushed.snapshot()
+    assert replayed.rejected_count == pushed.rejected_count == 2
 
 
 def test_replay_of_frames_gives_the_same_state_and_computes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,8 @@ class Trigger:
         self._first_end: tuple[Any, Any] = (plan.measure.highest, plan.measure.lowest)  # of a grid, after a watermark
         self._expected = 0
 
-    def fire(self, state: State, push: Push) -> list[Fired]:
-        """Return the windows to send after a push."""
+    def fire(self, state: State, push: Push, wants_results: bool = True) -> list[Fired]:
+        """Return the windows to send after a push; without results, compute only those that revisions compare."""
         plan = self.plan
         is_due = push.is_moved and self.all_grids is not None and push.after >= self._next_end(push.before)
         if self._has_only_grids and not is_due:
@@ -74,7 +74,7 @@ class Trigger:
                 moments = query.kind.moments(state.held(), push, added)
                 parts = [due(state, query, moment) for moment in moments]
                 ended = Ended.joined(parts, np.int64 if query.window.by_count else plan.measure.dtype)
-            if len(ended):
+            if len(ended) and (wants_results or plan.has_revisions):
                 fired += self._finish(state, family, ended)
             query.kind.remember(state.own[query.name], ended, push)
         return fired

@@ -58,12 +58,13 @@ class Engine:
         )
 
     def step(
-        self, state: State, rows: Arrived, watermark: Any = None, newest: Any = None
+        self, state: State, rows: Arrived, watermark: Any = None, newest: Any = None, wants_results: bool = True
     ) -> tuple[State, pa.Table, Array]:
         """Judge rows, move the watermark, send what is due; return the state, results, and places of rejected rows.
 
         The state is changed, but where users' functions may fail: then a copy is, so that after an error the push has
-        not happened. `newest` is the newest row of all buckets, where this one is one of several.
+        not happened. `newest` is the newest row of all buckets, where this one is one of several. A replay
+        does not want results: it changes the state in the same way, and returns none.
         """
         plan = self.plan
         if plan.calls_users:
@@ -78,13 +79,13 @@ class Engine:
             state.newest = max(state.newest, last.item())
         after = self.watermarks.after(state.watermark, state.newest, watermark)
         try:
-            results = self._advance(state, batch, after)
+            results = self._advance(state, batch, after, wants_results)
         except BaseException as error:  # an interrupt, too, leaves a push half done
             state.broken = error
             raise
         return state, results, judged.rejected
 
-    def _advance(self, state: State, batch: RowBatch, after: Any) -> pa.Table:
+    def _advance(self, state: State, batch: RowBatch, after: Any, wants_results: bool) -> pa.Table:
         plan, before = self.plan, state.watermark
         state.ensure_keys(state.keys.capacity)
         state.rows += len(batch)
@@ -103,12 +104,12 @@ class Engine:
         push = Push(before, after, self.watermarks.final(before), is_end, slots, touched, behind)
         undo = self.placer.place_for_now(state, shown)
         try:
-            fired = self.trigger.fire(state, push)
+            fired = self.trigger.fire(state, push, wants_results)
         finally:
             if undo is not None:
                 self.placer.take_back(state, undo)
         try:
-            results = table_of(plan, state.keys, self.schema, fired) if fired else self._nothing
+            results = table_of(plan, state.keys, self.schema, fired) if fired and wants_results else self._nothing
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             if not state.is_restored:
                 raise

@@ -109,27 +109,34 @@ class Stream:
         """Push rows of one of several streams that share a watermark: it follows `newest`, the newest row of all."""
         return self._advance(rows, watermark, newest)
 
-    def _advance(self, rows: Any, watermark: Any, newest: Any) -> pa.Table:
+    @guarded
+    def replay(self, rows: Any, watermark: Any = None, *, newest: Any = None) -> None:
+        """Change the state as `advance` does, for rows whose results were sent before; compute no results."""
+        self._advance(rows, watermark, newest, wants_results=False)
+
+    def _advance(self, rows: Any, watermark: Any, newest: Any, wants_results: bool = True) -> pa.Table:
         given = read_rows(rows)
         if self._engine is not None and self._state is not None:
-            self._state, results = self._pushed(self._engine, self._state, given, watermark, newest)
+            self._state, results = self._pushed(self._engine, self._state, given, watermark, newest, wants_results)
             return results
         if not given.names:
             if watermark is not None:
                 self._pending = [_awaited(watermark, self._pending)]
             return pa.table({})
         engine, state, types = self._begin(given)
-        state, results = self._pushed(engine, state, given, watermark, newest)
+        state, results = self._pushed(engine, state, given, watermark, newest, wants_results)
         # Only now: if the first rows are refused, the next ones may be of other types.
         self._engine, self._state, self._types, self._pending = engine, state, types, []
         return results
 
-    def _pushed(self, engine: Engine, state: State, given: Rows, watermark: Any, newest: Any) -> tuple[State, pa.Table]:
+    def _pushed(
+        self, engine: Engine, state: State, given: Rows, watermark: Any, newest: Any, wants_results: bool
+    ) -> tuple[State, pa.Table]:
         if state.broken is not None:
             raise BrokenStream.since(state.broken)
         measure = engine.plan.measure
         mark = None if watermark is None else measure.position(watermark)
-        state, results, rejected = engine.step(state, arrived(engine.plan, given), mark, newest)
+        state, results, rejected = engine.step(state, arrived(engine.plan, given), mark, newest, wants_results)
         if len(rejected) and self._keeps_late:
             self._rejected_rows.append(given.table().take(pa.array(rejected)))
         return state, results

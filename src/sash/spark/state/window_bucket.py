@@ -1,6 +1,6 @@
 """Windows of queries over the rows of a bucket."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -52,6 +52,12 @@ class WindowBucket(Bucket):
         self.rejected = NONE_REJECTED
 
     def push(self, batch: MicroBatch) -> pa.Table:
+        return self._take(batch, self.stream.advance)
+
+    def replay(self, batch: MicroBatch) -> None:
+        self._take(batch, self.stream.replay)
+
+    def _take(self, batch: MicroBatch, advance: Callable[..., Any]) -> Any:
         plan, rows = self.plan, batch.rows
         if batch.newest is not None:
             self.newest = max(self.newest, batch.newest)
@@ -59,7 +65,7 @@ class WindowBucket(Bucket):
         if mark is None and plan.delay is None and self.newest > plan.measure.lowest:
             mark = self.newest  # without a delay, the newest position is the watermark
         try:
-            results = self.stream.advance(rows if rows.num_rows else {}, mark, newest=self.newest)
+            results = advance(rows if rows.num_rows else {}, mark, newest=self.newest)
         except (InvalidAggregate, InvalidWindow):
             for given in (rows, self._waiting_rows()):
                 with_failing_rows(self._push_alone, given, plan.options.by, plan.options.on)
@@ -67,9 +73,6 @@ class WindowBucket(Bucket):
         self.rejected = rejected_rows(self.stream.late(), plan.options.on, plan.measure)
         self.rejected_count += len(self.rejected) + batch.far_rows
         return results
-
-    def replay(self, batch: MicroBatch) -> None:
-        self.push(batch)
 
     def _push_alone(self, rows: pa.Table) -> pa.Table:
         """Push rows into an empty stream, to find those that a user's function fails for."""
