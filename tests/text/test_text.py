@@ -59,7 +59,7 @@ WINDOWS: list[tuple[str, str | None, Any, sash.Query]] = [
     ),
     (
         (
-            "SELECT COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' DAY, ZONE => 'Asia/Tokyo')) "
+            "SELECT COUNT(*) AS n FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' DAY, ZONE => 'Asia/Tokyo') "
             + GROUPED
         ),
         None,

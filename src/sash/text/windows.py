@@ -46,12 +46,13 @@ def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
         if bracket.kind == "punctuated":
             assert bracket.column is not None
             return punctuated(bracket.column.name)
-        length: Any = _value(bracket.length)
         if bracket.slide is None:
-            return bracket.kind, length
+            return bracket.kind, _value(bracket.length)
         if bracket.kind == "rows":
-            return sliding(rows=length, every=slide, offset=offset)
+            return sliding(rows=_value(bracket.length), every=slide, offset=offset)
         return sliding(_written(bracket.length), every=slide, offset=offset, zone=bracket.zone)
+    except InvalidText:
+        raise
     except SashError as error:
         raise InvalidText.because(bracket.place, error) from None
 
