@@ -149,7 +149,7 @@ WINDOWS: dict[str, Case] = {
     "a duration without a unit": (lambda: sash.tumbling("10"), InvalidInput, "Write such as '1 hour'"),
     "a unit misspelt": (lambda: sash.tumbling("10 minuets"), InvalidInput, "no unit of time, 'minutes' is"),
     "a unit that is none": (lambda: sash.tumbling("10 furlongs"), InvalidInput, "'furlongs' is no unit of time. Write"),
-    "a month": (lambda: sash.tumbling("1 month"), InvalidInput, "give days or weeks"),
+    "a month": (lambda: sash.session(gap="1 month"), InvalidInput, "give days or weeks"),
     "thousands with a comma": (lambda: sash.tumbling("1,000 seconds"), InvalidInput, "write such as 1.5 or 1500"),
     "a unit without a number": (lambda: sash.tumbling("minute"), InvalidInput, "Write such as '1 hour'"),
     "a moment for a size": (lambda: sash.tumbling(NOON), InvalidInput, "it is a datetime. Write such as"),

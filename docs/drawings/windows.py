@@ -98,7 +98,7 @@ def count() -> Canvas:
         ("tumbling(rows=4)", sash.tumbling(rows=4), "blue"),
         ("sliding(rows=4, every=2)", sash.sliding(rows=4, every=2), "green"),
     ):
-        found = [over_rows(row, f"ranks [{row['window_start']}, {row['window_end']})") for row in asked(window)]
+        found = [over_rows(row, f"ranks [{row['rank_start']}, {row['rank_end']})") for row in asked(window)]
         line.bars(name, found, color)
     return line.canvas
 

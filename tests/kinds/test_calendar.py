@@ -62,10 +62,14 @@ def micros(year: int) -> int:
     return int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 
 
-@pytest.mark.parametrize("letter", sorted({each[0].upper() for each in available_timezones()}))
+# "Factory" is what a machine has before someone sets its zone; Arrow does not know it.
+NAMES = sorted(available_timezones() - {"Factory"})
+
+
+@pytest.mark.parametrize("letter", sorted({each[0].upper() for each in NAMES}))
 def test_days_of_every_zone_follow_each_other_through_every_change_of_clocks(letter: str) -> None:
     checked = 0
-    for name in sorted(each for each in available_timezones() if each.upper().startswith(letter)):
+    for name in (each for each in NAMES if each.upper().startswith(letter)):
         zone = ZoneInfo(name)
         found = table(calendar_window("tumbling", "1 day", "1 day", 0, name), micros(1970), micros(2038))
         assert (found.starts[1:] == found.ends[:-1]).all(), f"{name} has a gap or an overlap"

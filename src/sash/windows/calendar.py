@@ -250,7 +250,7 @@ def _check_zone(name: str, zone: Any) -> None:
             raise pa.ArrowInvalid(zone)
         instants(np.zeros(1, "datetime64[us]"), zone)
     except (pa.ArrowException, OSError) as error:
-        near = difflib.get_close_matches(str(zone), sorted(available_timezones()), n=1)
+        near = difflib.get_close_matches(str(zone), sorted(available_timezones() - {str(zone)}), n=1)
         raise InvalidWindow.unknown_zone(name, zone, near) from error
 
 
