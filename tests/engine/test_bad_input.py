@@ -451,7 +451,7 @@ def test_bytes_that_are_no_stream_are_refused() -> None:
         sash.swag.open("daba_lite", sash.max()).restore(blob)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_bytes_that_were_cut_or_flipped_are_refused(data: st.DataObject) -> None:
     blob = begun().save()
@@ -617,7 +617,7 @@ def test_whatever_is_pushed_is_taken_or_refused_whole(rows: Any, mark: Any) -> N
         assert sash.Stream.restore(stream.save(), TEN).save() == stream.save()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(rows=st.fixed_dictionaries({"t": COLUMNS, "k": COLUMNS, "x": st.just([1, 2])}), mark=MARKS)
 def test_whatever_comes_first_is_taken_or_refused_whole(rows: Any, mark: Any) -> None:
     stream = sash.Stream(sash.query("q", sash.tumbling("1s"), **VALUES), on="t", by="k")

@@ -17,7 +17,7 @@ from tests.engine.test_random import COMMUTATIVE, KEYS, ORDERED, PROFILE, SAVES,
 from tests.engine.transcripts import Event, Transcript
 
 SIZES = {0.1: "1/10", 0.2: "1/5", 0.3: "3/10", 0.7: "7/10", 0.01: "1/100", 1 / 3: "1/3", 1.1: "11/10", 0.05: "1/20"}
-QUIET = settings(deadline=None, derandomize=True, database=None, max_examples=60)
+QUIET = settings(derandomize=True, database=None, max_examples=60)
 
 
 def counted(window: Any, name: str = "q") -> Any:

@@ -119,13 +119,13 @@ def run(data: st.DataObject, kinds: list[Any], values: list[Any], longest: int) 
 
 
 @pytest.mark.parametrize(("kind", "values"), TYPES, ids=[str(kind) for kind, _ in TYPES])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_one_column_agrees_with_a_dict(kind: Any, values: Any, data: st.DataObject) -> None:
     run(data, [kind], [values], 12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_several_columns_agree_with_a_dict(data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.sampled_from(TYPES), min_size=2, max_size=4))

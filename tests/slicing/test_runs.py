@@ -103,7 +103,7 @@ def assert_finishes(
 
 
 @pytest.mark.parametrize("dtype", VALUES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_slices_hold_the_rows_that_were_added(dtype: str, data: st.DataObject) -> None:
     runs, model = Runs(dtype), [Counter[Any]() for _ in range(SLICES)]
@@ -143,7 +143,7 @@ def test_slices_hold_the_rows_that_were_added(dtype: str, data: st.DataObject) -
 
 
 @pytest.mark.parametrize("dtype", VALUES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data(), size=st.integers(14, 26), seed=st.integers(0, 2**32 - 1))
 def test_windows_that_overlap_many_times_are_slid_over(dtype: str, data: st.DataObject, size: int, seed: int) -> None:
     # slices  |0|1|2|3| … |39|    windows [0, size) [1, size + 1) …, then others that part the chain

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sash.slicing.slicer import Cutter, Edges, Progression, cutty, edge, pairs, panes
@@ -49,7 +49,6 @@ def test_a_grid_that_another_one_covers_is_left_out() -> None:
 GRIDS = st.lists(st.tuples(LENGTHS, LENGTHS, st.integers(-20, 20)), max_size=4)
 
 
-@settings(deadline=None)  # the first example compiles
 @given(
     GRIDS,
     st.lists(st.integers(-50, 50), max_size=3),

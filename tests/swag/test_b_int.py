@@ -1,6 +1,6 @@
 """What B-Int can do beyond the contract: any range of the window."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sash.algebra.monoid import lift
@@ -8,7 +8,6 @@ from sash.swag import b_int
 from tests.swag.monoids import bound
 
 
-@settings(deadline=None)
 @given(evicted=st.integers(0, 40), size=st.integers(1, 40), data=st.data())
 def test_any_range_of_the_window_is_answered_before_and_after_growing(
     evicted: int, size: int, data: st.DataObject

@@ -109,7 +109,7 @@ class Model:
 
 
 @pytest.mark.parametrize("aggregate", list(TEMPLATES))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_any_mix_of_changes_agrees_with_a_list(aggregate: str, data: st.DataObject) -> None:
     model = Model(bound(aggregate))

@@ -29,7 +29,7 @@ def plain(value: Any) -> bool:
 
 
 @pytest.mark.parametrize("algorithm", LISTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(history=histories(), data=st.data())
 def test_a_restored_window_slides_on_within_its_invariants_and_bounds(
     algorithm: Algorithm, history: list[tuple[str, int]], data: st.DataObject

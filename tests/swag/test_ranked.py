@@ -23,7 +23,7 @@ def quantile(window: list[float], q: float) -> float | None:
 numbers = st.sampled_from([0.0, -0.0, 1.0, 2.5, -3.0, math.nan, math.inf, 1e300]) | st.none()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(values=st.lists(numbers, max_size=50), size=st.integers(1, 60), q=st.sampled_from([0.0, 0.25, 0.5, 0.95, 1.0]))
 def test_small_arrays_of_nasty_numbers(values: list[float | None], size: int, q: float) -> None:
     result = sash.swag.slide(values, size, sash.quantile(q=q))

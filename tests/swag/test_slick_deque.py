@@ -91,7 +91,7 @@ WHO = st.integers(0, 2)
         ]
     ],
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows=st.lists(st.tuples(FLOATS, WHO), min_size=1, max_size=40), size=st.integers(1, 12))
 def test_ties_nan_and_order_give_what_a_fold_gives(
     template: Template, arity: int, rows: list[tuple[float, int]], size: int

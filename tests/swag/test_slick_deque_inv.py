@@ -24,7 +24,7 @@ def suffix(monoid: Monoid, window: list[Any], count: int) -> Any:
     return folded
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(history=histories(), sizes=st.sets(st.integers(1, 30), max_size=4))
 def test_any_range_is_right_whatever_sizes_are_registered(history: list[tuple[str, int]], sizes: set[int]) -> None:
     monoid = bound("turns")

@@ -78,7 +78,7 @@ def test_many_sizes_in_one_pass_equal_a_pass_each(algorithm: Algorithm) -> None:
             assert together.tolist() == [expected(values.tolist(), size, name) for size in sizes]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     values=st.lists(st.integers(-9, 9), max_size=60),
     size=st.integers(1, 25),
@@ -90,7 +90,7 @@ def test_a_slide_that_does_not_divide_the_size(values: list[int], size: int, eve
     assert result == expected(values, size, "turns")[every - 1 :: every]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     cuts=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=12),
     algorithm=st.sampled_from(["auto", "two_stacks_lite", "daba_lite", "flat_fat"]),

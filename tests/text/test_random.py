@@ -40,7 +40,7 @@ def test_any_text_is_answered_or_refused(given_text: str) -> None:
         text.parse(given_text)
 
 
-@settings(max_examples=400, deadline=None)  # the first of them compile kernels
+@settings(max_examples=400)
 @given(st.lists(st.sampled_from(WORDS), max_size=30), st.booleans())
 def test_any_words_of_the_language_are_answered_or_refused(words: list[str], is_begun: bool) -> None:
     said = " ".join(["SELECT MAX(x) FROM t ["] * is_begun + words)
@@ -55,7 +55,7 @@ VALID = [
 ]
 
 
-@settings(max_examples=400, deadline=None)  # the first of them compile kernels
+@settings(max_examples=400)
 @given(st.sampled_from(VALID), st.data())
 def test_a_valid_text_with_a_word_changed_is_answered_or_refused(valid: str, data: Any) -> None:
     words = valid.replace("(", " ( ").replace(")", " ) ").replace("[", " [ ").replace("]", " ] ").split()

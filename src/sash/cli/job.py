@@ -41,7 +41,10 @@ _WINDOWS = {
     "punctuated": '{ punctuated = "is_start" }',
     "cumulative": '{ cumulative = "1 day", every = "1 hour" }',
     "landmark": "{ landmark = { start = 2026-01-01, end = 2026-02-01 } }",
+    "calendar": "{ calendar = [2026-01-01, 2026-02-01, 2026-03-15] }",
 }
+# What the value of such a word is to Python, if it is not the first argument.
+_VALUE_OF = {"session": "gap"}
 _CHOICES = {"late": ("count", "keep"), "flush": ("at_end",), "partial": (True, False)}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
@@ -219,8 +222,8 @@ def _window(path: Path, query: str, given: Any) -> Any:
     words = {key: value for key, value in given.items() if key != kinds[0]}
     make, size = getattr(sash, kinds[0]), given[kinds[0]]
     try:
-        if kinds[0] == "session":
-            return make(gap=size, **words)
+        if kinds[0] in _VALUE_OF:
+            return make(**{_VALUE_OF[kinds[0]]: size}, **words)
         return make(**size, **words) if isinstance(size, dict) else make(size, **words)
     except TypeError as error:
         if isinstance(error, SashError):

@@ -1,6 +1,6 @@
 """Windows and frames as they are written, to windows and frames as Python has them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,31 +30,57 @@ _FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
     """A window, or what each row looks back on."""
-    slide, offset = _written(bracket.slide), _written(bracket.offset, 0)
-    if bracket.kind == "unbounded":
-        if bracket.slide is not None:
-            what = "An unbounded window has no slide"
-            raise InvalidText.meaning(bracket.slide.place, what, "leave out SLIDE, or use CUMULATE, which starts anew")
-        return "range", Duration(EVER)
-    if bracket.slide is None and bracket.offset is not None:
-        raise InvalidText.meaning(bracket.offset.place, "OFFSET moves a grid", "give a SLIDE, too")
-    if bracket.slide is None and bracket.zone is not None:
-        raise InvalidText.meaning(bracket.place, "A ZONE is for windows that slide", "give a SLIDE, too")
     try:
-        if bracket.kind == "session":
-            return session(gap=_value(bracket.length))
-        if bracket.kind == "punctuated":
-            assert bracket.column is not None
-            return punctuated(bracket.column.name)
-        if bracket.slide is None:
-            return bracket.kind, _value(bracket.length)
-        if bracket.kind == "rows":
-            return sliding(rows=_value(bracket.length), every=slide, offset=offset)
-        return sliding(_written(bracket.length), every=slide, offset=offset, zone=bracket.zone)
+        return _IN_BRACKETS[bracket.kind](bracket)
     except InvalidText:
         raise
     except SashError as error:
         raise InvalidText.because(bracket.place, error) from None
+
+
+def _unbounded(bracket: Bracket) -> tuple[str, Any]:
+    if bracket.slide is not None:
+        what = "An unbounded window has no slide"
+        raise InvalidText.meaning(bracket.slide.place, what, "leave out SLIDE, or use CUMULATE, which starts anew")
+    return "range", Duration(EVER)
+
+
+def _punctuated(bracket: Bracket) -> Window:
+    assert bracket.column is not None
+    return punctuated(bracket.column.name)
+
+
+def _by_rows(bracket: Bracket) -> Window | tuple[str, Any]:
+    _check_slide(bracket)
+    length = _value(bracket.length)
+    if bracket.slide is None:
+        return "rows", length
+    return sliding(rows=length, every=_value(bracket.slide), offset=_value(bracket.offset, 0))
+
+
+def _by_range(bracket: Bracket) -> Window | tuple[str, Any]:
+    _check_slide(bracket)
+    if bracket.slide is None:
+        return "range", _value(bracket.length)
+    offset = _written(bracket.offset, 0)
+    return sliding(_written(bracket.length), every=_written(bracket.slide), offset=offset, zone=bracket.zone)
+
+
+def _check_slide(bracket: Bracket) -> None:
+    """Refuse what only windows that slide have."""
+    if bracket.slide is None and bracket.offset is not None:
+        raise InvalidText.meaning(bracket.offset.place, "OFFSET moves a grid", "give a SLIDE, too")
+    if bracket.slide is None and bracket.zone is not None:
+        raise InvalidText.meaning(bracket.place, "A ZONE is for windows that slide", "give a SLIDE, too")
+
+
+_IN_BRACKETS: dict[str, Callable[[Bracket], Window | tuple[str, Any]]] = {
+    "range": _by_range,
+    "rows": _by_rows,
+    "unbounded": _unbounded,
+    "session": lambda bracket: session(gap=_value(bracket.length)),
+    "punctuated": _punctuated,
+}
 
 
 def window_of_function(function: Function) -> tuple[Column, Column, Window, tuple[Column, ...] | None]:

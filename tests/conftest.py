@@ -1,0 +1,6 @@
+"""Random examples are never timed: a machine that is busy, or a kernel that is compiled first, is no failure."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
