@@ -1,5 +1,6 @@
 """Job files: what is read, and what is refused in one sentence before Spark starts."""
 
+import datetime as dt
 import os
 from pathlib import Path
 
@@ -77,6 +78,26 @@ def test_a_job_is_read_with_the_variables_of_the_environment(tmp_path: Path) -> 
     )
     assert job.options == {"on": "ts", "by": ["plug"], "watermark": "10 seconds"}
     assert job.spark == {"spark.sql.shuffle.partitions": 2}
+
+
+@pytest.mark.parametrize(
+    ("window", "wanted"),
+    [
+        ('{ tumbling = "1 month", zone = "Europe/Berlin" }', sash.tumbling("1 month", zone="Europe/Berlin")),
+        ('{ sliding = "3 months", every = "1 month" }', sash.sliding("3 months", every="1 month")),
+        (
+            "{ calendar = [2026-01-01, 2026-02-01] }",
+            sash.calendar([dt.date(2026, 1, 1), dt.date(2026, 2, 1)]),
+        ),
+    ],
+)
+def test_a_job_has_windows_of_the_calendar(
+    tmp_path: Path, window: str, wanted: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATA", "/data")
+    text = GOOD.replace('{ session = "30 seconds" }', window)
+    *_, visits = read_job(written(tmp_path, text)).queries
+    assert visits.window == wanted
 
 
 def test_the_job_of_the_readme_is_one(tmp_path: Path) -> None:
