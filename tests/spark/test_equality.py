@@ -160,7 +160,7 @@ def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, budget: Bu
     assert {row["window_start"]: row["all"] for row in found if row["query"] == "five"} == five
     assert {row["window_start"]: (row["a"], row["b"]) for row in found if row["query"] == "five"} == ends
     sevens = {start: order[start : start + 7] for start in range(0, 238, 7)}
-    assert {row["window_start"]: row["all"] for row in found if row["query"] == "seven"} == sevens
+    assert {row["rank_start"]: row["all"] for row in found if row["query"] == "seven"} == sevens
 
     short = sash.query("five", sash.tumbling(5), a=sash.first("x"), b=sash.last("x"))
     found = batch.aggregate(rows, short, on="t", by="k", path="jvm", budget=budget).collect()
