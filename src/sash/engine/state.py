@@ -86,8 +86,10 @@ class State:
     def ensure_keys(self, keys: int) -> None:
         """Room for this many keys."""
         self.slices.ensure_keys(keys)
-        for name, kind in self.kinds.items():
-            self.own[name] = kind.with_room(self.own[name], self.slices.keys, self.added.get(name, self.lowest))
+        for name, own in self.own.items():
+            if own is not None:
+                since = self.added.get(name, self.lowest)
+                self.own[name] = self.kinds[name].with_room(own, self.slices.keys, since)
 
     def held(self) -> Held:
         """What kinds of windows are told of it."""

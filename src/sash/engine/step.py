@@ -97,12 +97,12 @@ class Engine:
             shown = self._hold_back(state, batch, after)
         else:
             self.placer.place_for_good(state, batch)
-            shown = batch.part(0, 0)
+            shown = None
         state.watermark = after
         is_end = after >= plan.measure.highest
         slots = np.arange(state.slices.keys)
         push = Push(before, after, self.watermarks.final(before), is_end, slots, touched, behind)
-        undo = self.placer.place_for_now(state, shown)
+        undo = None if shown is None else self.placer.place_for_now(state, shown)
         try:
             fired = self.trigger.fire(state, push, wants_results)
         finally:
@@ -117,7 +117,7 @@ class Engine:
         forget(plan, state, self.trigger.all_grids, self.watermarks.final(after))  # keys, too: results have theirs
         return results
 
-    def _hold_back(self, state: State, batch: RowBatch, after: Any) -> RowBatch:
+    def _hold_back(self, state: State, batch: RowBatch, after: Any) -> RowBatch | None:
         """Place rows that no earlier one can overtake; return those that windows are answered with for now."""
         plan = self.plan
         if len(batch) and batch.positions.min() <= state.unordered_until:
@@ -130,7 +130,7 @@ class Engine:
         self.placer.place_for_good(state, waiting.part(0, count))
         state.waiting = waiting.part(count, len(waiting))
         if not plan.has_revisions:
-            return batch.part(0, 0)
+            return None
         if plan.options.emit == "updates":
             return state.waiting
         return state.waiting.part(0, state.waiting.until(after))

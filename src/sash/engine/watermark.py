@@ -15,6 +15,8 @@ from sash.windows.measure import Measure
 
 __all__ = ["Judged", "Watermarks"]
 
+_NO_ROWS = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -27,7 +29,7 @@ class Judged:
     def rejected(self) -> Array:
         """The places of rows that came too late, or have no position."""
         if self.accepted is None:
-            return np.zeros(0, np.int64)
+            return _NO_ROWS
         mask = np.ones(self.rows, np.bool_)
         mask[self.accepted] = False
         return np.flatnonzero(mask)
@@ -77,15 +79,12 @@ class Watermarks:
 
     def after(self, watermark: Any, newest: Any, given: Any = None) -> Any:
         """Return the watermark after a push: the one given with it, or what follows the newest row; never back."""
-        marks = [watermark]
-        if given is not None:
-            marks.append(self.within_reach(given))
-        if newest > self.measure.lowest:
-            if self.in_order:
-                marks.append(newest)
-            elif self.delay is not None:
-                marks.append(self.within_reach(newest - self.delay))
-        return max(marks)
+        after = watermark if given is None else max(watermark, self.within_reach(given))
+        if self.in_order:
+            return max(after, newest)
+        if self.delay is None or newest == self.measure.lowest:
+            return after
+        return max(after, self.within_reach(newest - self.delay))
 
 
 @kernel

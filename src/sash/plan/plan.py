@@ -88,12 +88,12 @@ class Plan:
     tree: Decision
     results: tuple[tuple[str, Any], ...] = field(default=())  # names and types of result columns
 
-    @property
+    @cached_property
     def waits(self) -> bool:
         """Whether rows wait until no earlier one can come, and are cut in order then."""
         return bool(self.rows.choice) and not self.options.in_order
 
-    @property
+    @cached_property
     def is_ordered(self) -> bool:
         """Whether slices are only ever appended to."""
         return self.waits or self.options.in_order
@@ -104,7 +104,7 @@ class Plan:
         gaps = tuple((each.name, each.kind.gap()) for each in self.queries if each.kind.gap() is not None)
         return Cutting(tuple(each.name for each in self.queries), self.is_ordered, self.cuts.is_each_row, gaps)
 
-    @property
+    @cached_property
     def has_revisions(self) -> bool:
         """Whether a window can be sent again."""
         return self.lateness > 0 or self.options.emit == "updates"
