@@ -225,6 +225,13 @@ def streams() -> list[Subject]:
         q("visit", sash.session(gap="3s"), **NUMBERS),
         q("recent", sash.sliding(rows=5, every="4s"), **NUMBERS),
     ]
+    market = [start + dt.timedelta(hours=hours) for hours in (0, 9, 17, 30, 200)]
+    calendars = [
+        q("day", sash.tumbling("1 day", zone="Europe/Berlin", offset="6 hours"), **NUMBERS),
+        q("month", sash.sliding("2 months", every="1 month"), **NUMBERS),
+        q("grow", sash.cumulative("1 day", every="8 hours", zone="Asia/Tokyo"), **NUMBERS),
+        q("market", sash.calendar(market), **NUMBERS),
+    ]
     floats = [q("ten", sash.tumbling(1.1), **NUMBERS), q("visit", sash.session(gap=0.3), **NUMBERS)]
     floats += [
         q("recent", sash.sliding(rows=5, every=0.7), **NUMBERS),
@@ -242,6 +249,7 @@ def streams() -> list[Subject]:
         _streamed("stream of values", holistic, int, by="word"),
         _streamed("stream of values with lateness", holistic, int, by="k", allowed_lateness=9),
         _streamed("stream of time", timed, lambda k: start + dt.timedelta(seconds=k), by="day", watermark="5s"),
+        _streamed("stream of calendars", calendars, lambda k: start + dt.timedelta(hours=k), by="k", watermark="5h"),
         _streamed("stream of floats", floats, lambda k: k * 0.1, by="k", watermark=0.5),
         _streamed("stream of your own", own, int, by="k", late="keep"),
         Subject(

@@ -86,3 +86,9 @@ def test_a_stream_of_the_calendar_is_saved_and_restored(window: Any) -> None:
     stream.push(rows)
     again = sash.Stream.restore(stream.save(), query)
     assert again.finish().equals(stream.finish())
+
+
+def test_steps_that_would_fill_the_memory_are_refused() -> None:
+    query = sash.query("q", sash.cumulative("1 month", every="1 second"), n=sash.count())
+    with pytest.raises(InvalidWindow, match="100,000"):
+        sash.aggregate({"t": np.array([0], "datetime64[us]")}, query, on="t")

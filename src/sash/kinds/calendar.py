@@ -160,6 +160,7 @@ class CalendarKind(TableKind):
     """Days, weeks and months of a time zone."""
 
     describes = Calendar
+    most_windows: ClassVar[int] = 100_000  # each is a line of the table
     rebuild = staticmethod(calendar_again)
 
     def slices_per_window(self, edges_per_unit: float) -> float:
@@ -177,7 +178,8 @@ class CalendarKind(TableKind):
 
     def listed(self, low: Any, high: Any) -> WindowTable:
         window, margin = self.window, _longest(self.window.size) + _longest(self.window.offset) + 2 * _DAY
-        room = max(high - low, 64 * _longest(window.period))
+        periods = max(2, min(64, self.most_windows // int(self.windows_per_row)))
+        room = max(high - low, periods * _longest(window.period))
         low, high = max(low - room, -FURTHEST), min(high + room, FURTHEST)
         begins = self._begins(low - margin, high + margin)
         starts = instants(begins, window.zone)

@@ -116,6 +116,7 @@ class Kind(ABC):
     needs_newest: ClassVar[bool] = False  # windows of one key depend on the newest row of all keys
     has_own_edges: ClassVar[bool] = False  # `edges_of` gives edges besides progressions and points
     spark_slices: ClassVar[bool] = False  # Spark can tell the slice of a row from its position alone
+    most_windows: ClassVar[int] = 10_000_000  # that hold one row: more is a mistake in a unit
     is_one_slice: bool = False  # each window is one slice of its own
 
     def __init__(self, window: Any, setting: Setting) -> None:

@@ -25,7 +25,6 @@ from sash.windows.window import Context, Window
 
 __all__ = ["make_plan", "of_slices"]
 
-MOST_WINDOWS = 10_000_000  # that hold one row: more is a mistake in a unit
 MOST_FLAGS = 62  # each is a bit of a slice
 
 
@@ -56,8 +55,8 @@ def make_plan(
     flags = _flags(windows, types)
     kinds = [kind_of(window, _setting(options, measure, lateness, flags)) for window in windows]
     for each, kind in zip(queries, kinds, strict=True):
-        if kind.windows_per_row > MOST_WINDOWS:  # it would run for days, in a kernel that cannot be interrupted
-            raise InvalidWindow.too_many(each.name, kind.windows_per_row, MOST_WINDOWS)
+        if kind.windows_per_row > kind.most_windows:  # it would run for days, in a kernel that cannot be interrupted
+            raise InvalidWindow.too_many(each.name, kind.windows_per_row, kind.most_windows)
     columns = {name: types[name] for names in group_columns for name in names}
     watched = tuple(dict.fromkeys(name for kind in kinds if kind.watches for name in kind.window.columns))
     columns |= {name: types[name] for name in watched}

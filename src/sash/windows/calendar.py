@@ -198,24 +198,28 @@ def calendar(edges: Any) -> Window:
 
 def calendar_window(name: str, size: Any, every: Any, offset: Any, zone: Any, grows: bool = False) -> Calendar:
     """Return a window of the calendar; what the calendar does not know is refused by its name."""
-    where = "UTC" if zone is None else zone
-    _check_zone(name, where)
-    sizes, shift = _span(name, "size", size), Span() if _is_zero(offset) else _offset(name, offset)
-    if grows and (step := span_of(every)) is None:
-        by: Span | Duration = duration(every)
-        if by.microseconds <= 0:
-            raise InvalidWindow.length(name, "every", every)
-    else:
-        by = step if grows and step is not None else _span(name, "every", every)
-    found = Calendar(sizes, by, shift, where, grows)
-    for length in (sizes, shift, found.period):
-        if max(abs(length.months), abs(length.days)) > _MOST:
-            raise InvalidInput.duration(str(length), "it is longer than any calendar")
-    if min(sizes.months, sizes.days, sizes.microseconds, found.period.months, found.period.days) < 0:
-        raise InvalidWindow.length(name, "size", size)
+    zone = "UTC" if zone is None else zone
+    _check_zone(name, zone)
+    length, shift = _span(name, "size", size), _offset(offset)
+    step = duration(every) if grows and span_of(every) is None else _span(name, "every", every)
+    for what, given, checked in (("size", size, length), ("every", every, step)):
+        if not _is_forward(checked):
+            raise InvalidWindow.length(name, what, given)
+    found = Calendar(length, step, shift, zone, grows)
+    for span in (length, shift, found.period):
+        if max(abs(span.months), abs(span.days)) > _MOST:
+            raise InvalidInput.duration(str(span), "it is longer than any calendar")
     if (found.period.months and found.period.days) or found.period.microseconds:
         raise InvalidWindow.mixed_period(name, str(found.period))
     return found
+
+
+def _is_forward(length: Span | Duration) -> bool:
+    """Return whether a length is more than nothing."""
+    if isinstance(length, Duration):
+        return length.microseconds > 0
+    parts = length.months, length.days, length.microseconds
+    return min(parts) >= 0 < max(parts)
 
 
 def calendar_again(size: Span, every: Any, offset: Span, zone: str, grows: bool) -> Window:
@@ -234,13 +238,11 @@ def _span(name: str, what: str, value: Any) -> Span:
     return span
 
 
-def _offset(name: str, value: Any) -> Span:
+def _offset(value: Any) -> Span:
+    if isinstance(value, int) and value == 0:
+        return Span()
     span = span_of(value)
     return Span(microseconds=duration(value).microseconds) if span is None else span
-
-
-def _is_zero(offset: Any) -> bool:
-    return isinstance(offset, int) and offset == 0
 
 
 def _check_zone(name: str, zone: Any) -> None:
