@@ -4,6 +4,7 @@ A table lists the start and the end of every window in a stretch of time, both a
 stretch that rows lie in, and made anew, twice as long, when rows leave it. The kernel finds windows by binary search.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -82,9 +83,9 @@ class TableKind(Kind):
     has_own_edges: ClassVar[bool] = True
     _known: WindowTable | None = None
 
+    @abstractmethod
     def listed(self, low: Any, high: Any) -> WindowTable:
         """Return a table of all windows that hold a position between two."""
-        raise NotImplementedError
 
     def table(self, low: Any, high: Any) -> WindowTable:
         """Return a table that covers two positions, and more than that, so that it need not be made again soon."""

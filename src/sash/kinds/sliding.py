@@ -1,5 +1,6 @@
 """Sliding and tumbling windows: [offset + k · every, offset + k · every + size) for every whole k."""
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 from sash.kinds.kind import Held, Kind, Moment
@@ -34,17 +35,17 @@ class GridKind(Kind):
     def lookback(self) -> Any:
         return self.window.size
 
+    @abstractmethod
     def end_after(self, position: Any) -> Any:
         """Return the first end of a window after a position; before and after all floats there is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def last_end(self, position: Any) -> Any:
         """Return the end of the last window that holds a position."""
-        raise NotImplementedError
 
+    @abstractmethod
     def numbers(self, since: Array, newest: Array) -> tuple[Array, Array]:
         """Return the numbers of the first window that ends after one position, and of the last that holds another."""
-        raise NotImplementedError
 
     def open_until(self, held: Held, slots: Array) -> Any:
         until, newest = super().open_until(held, slots), held.last_position(slots)
