@@ -93,9 +93,9 @@ class _OnArrow:
             return FUNCTIONS[function](*arguments)
         except (pa.ArrowNotImplementedError, pa.ArrowTypeError, _Unlike):  # Arrow's names for types that do not fit
             kinds = dict.fromkeys(each.type for each in arguments)
-            raise InvalidText.types(place, function.replace("_", " "), kinds) from None
+            raise InvalidText.types(place, function.replace("_", " ").upper(), kinds) from None
         except pa.ArrowInvalid as error:
-            raise InvalidText.values(place, function, str(error)) from None
+            raise InvalidText.values(place, function.upper(), str(error)) from None
 
 
 class _Unlike(Exception):

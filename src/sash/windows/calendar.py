@@ -253,7 +253,7 @@ def _check_zone(name: str, zone: Any) -> None:
         instants(np.zeros(1, "datetime64[us]"), zone)
     except (pa.ArrowException, OSError) as error:
         near = difflib.get_close_matches(str(zone), sorted(available_timezones() - {str(zone)}), n=1)
-        raise InvalidWindow.unknown_zone(name, zone, near) from error
+        raise InvalidWindow.unknown_zone(name, zone, f" Did you mean {near[0]!r}?" if near else "") from error
 
 
 def instants(local: Array, zone: str) -> Array:

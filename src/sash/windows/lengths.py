@@ -44,18 +44,19 @@ def count_of(window: str, what: str, value: Any) -> int:
 
 def in_positions(measure: Measure, window: str, what: str, value: Length) -> Any:
     """A length in positions of this measure."""
+    of = window if what == "length" else f"{what} of a {window} window"
     if isinstance(value, Duration):
         if measure.kind is MeasureKind.FLOAT:
-            raise InvalidWindow.duration_on_number(window, what, value)
+            raise InvalidWindow.duration_on_number(of, value)
         return value.microseconds
     if measure.kind is MeasureKind.TIME:
         if value == 0:
             return 0
-        raise InvalidWindow.number_on_time(window, what, value)
+        raise InvalidWindow.number_on_time(of, value)
     if measure.kind is MeasureKind.FLOAT:
         return float(value)
     if value != int(value):
-        raise InvalidWindow.fraction(window, what, value)
+        raise InvalidWindow.fraction(of, value)
     return int(value)
 
 
