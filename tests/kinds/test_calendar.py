@@ -55,7 +55,7 @@ def test_windows_are_those_of_polars(zone: str, size: str, every: str, period: s
 
 
 def table(window: Calendar, begin: int, end: int) -> Any:
-    return CalendarKind(window, SETTING).table(begin, end)
+    return CalendarKind(window, SETTING).table(begin, end, lambda: np.arange(begin, end, 86_400_000_000))
 
 
 def micros(year: int) -> int:
@@ -134,3 +134,19 @@ def test_rows_outside_of_listed_edges_are_in_no_window() -> None:
         {"window_start": 10, "window_end": 15, "n": 1},
         {"window_start": 15, "window_end": 40, "n": 1},
     ]
+
+
+STRAY = sash.tumbling("1 day", zone="Europe/Berlin"), sash.cumulative("1 day", every="1 minute", zone="Asia/Tokyo")
+
+
+@pytest.mark.parametrize("window", STRAY, ids=str)
+def test_a_row_of_the_year_1_among_rows_of_today_does_not_list_all_days_between(window: Any) -> None:
+    times = [datetime(1, 1, 3, 12, tzinfo=UTC), datetime(2026, 5, 1, 12, tzinfo=UTC), datetime(9990, 1, 1, tzinfo=UTC)]
+    query = sash.query("q", window, n=sash.count())
+    stream = sash.Stream(query, on="t")
+    found = [stream.push({"t": [each]}) for each in times]
+    found.append(stream.push({"t": times[:0]}, watermark=datetime(9999, 12, 30, tzinfo=UTC)))
+    sent = [row for each in found for row in each.to_pylist()]
+    whole = sash.aggregate({"t": times}, query, on="t").to_pylist()
+    assert [row["window_end"] for row in sent] == [row["window_end"] for row in whole]
+    assert all(any(row["window_start"] <= each < row["window_end"] for row in whole) for each in times)

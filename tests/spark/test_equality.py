@@ -1,5 +1,6 @@
 """What Spark's own window(), session_window() and OVER can say, sash answers with the same rows and values."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -179,5 +180,41 @@ def test_windows_of_the_calendar_are_those_of_date_trunc(spark: Any, unit: str) 
     begins = F.to_utc_timestamp(F.date_trunc(unit, F.from_utc_timestamp("t", zone)), zone)
     wanted = rows.groupBy("k", begins.alias("start")).agg(F.sum("id").alias("total"), F.count("*").alias("n"))
     query = sash.query("q", sash.tumbling(f"1 {unit}", zone=zone), total=sash.sum("id"), n=sash.count())
-    found = sash.aggregate(rows, query, on="t", by="k").select("k", "window_start", "total", "n")
-    assert sorted(map(tuple, found.collect())) == sorted(map(tuple, wanted.collect()))
+    for path in ("jvm", "packed"):
+        found = batch.aggregate(rows, query, on="t", by="k", path=path).select("k", "window_start", "total", "n")
+        assert sorted(map(tuple, found.collect())) == sorted(map(tuple, wanted.collect())), path
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_windows_of_the_calendar_are_the_same_on_every_path(spark: Any, seed: int) -> None:
+    """Rows of 170 years and sentinels of the years 1 and 9999 lie inside and outside of the table that Spark joins."""
+    dice = F.pmod(F.col("id") * 9_876_543_211_123 + 7_000_000_000 * seed, F.lit(5_500_000_000_000_000))
+    times = F.timestamp_micros(dice - 1_000_000_000_000_000)
+    rows = spark.range(1500).select(times.alias("t"), (F.col("id") % 3).alias("k"), "id", F.sqrt("id").alias("x"))
+    sentinels = ("0001-01-01 00:00:00Z", "9999-12-31 00:00:00Z", None)
+    strays = spark.createDataFrame([(each, 1, 7, 1.0) for each in sentinels], "t string, k bigint, id bigint, x double")
+    rows = rows.union(strays.withColumn("t", F.to_timestamp("t")))
+    opening = [datetime(2000, 1, day, hour, 30, tzinfo=UTC) for day in range(3, 30) for hour in (9, 16)]
+    windows = {
+        "day": sash.tumbling("1 day", zone="Europe/Berlin"),
+        "months": sash.sliding("3 months", every="1 month", zone="America/New_York"),
+        "odd": sash.sliding("45 days", every="1 month", offset="6 hours", zone="Asia/Kolkata"),
+        "week": sash.tumbling("1 week", zone="Africa/Monrovia"),
+        "grown": sash.cumulative("1 month", every="1 day", zone="Pacific/Apia"),
+        "hours": sash.cumulative("1 day", every="6 hours", zone="UTC"),
+        "market": sash.calendar(opening),
+        "plain": sash.sliding("90 days", every="30 days"),
+    }
+    values = {"n": sash.count(), "total": sash.sum("id"), "first": sash.first("x"), "peak": sash.max("x")}
+    queries = [sash.query(name, window, **values) for name, window in windows.items()]
+    asked = queries if seed else queries[:2]
+    found = [
+        sorted(
+            tuple(map(str, row))
+            for row in batch.aggregate(rows, asked, on="t", by="k", path=path)
+            .withColumns({name: F.unix_micros(name) for name in ("window_start", "window_end")})
+            .collect()
+        )
+        for path in ("packed", "jvm")
+    ]
+    assert found[0] == found[1] and len(found[0]) > 1000

@@ -1,42 +1,45 @@
 """Windows of a table: days, weeks and months of a time zone, and windows between given edges.
 
-A table lists the start and the end of every window in a stretch of time, both ascending. It is made once for the
-stretch that rows lie in, and made anew, twice as long, when rows leave it. The kernel finds windows by binary search.
+A table lists the start and the end of windows by ascending end, and the kernel finds them by binary search. Time is
+divided into chunks of some periods, and the table has the windows of those chunks in which there was a row: a row of
+the year 1 among rows of today does not list all days between them.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
-from sash.kinds.kind import Held, Kind, Moment
-from sash.slicing.slices import Array
+from sash.kinds.kind import Held, Kind, Moment, Setting, Stretch
+from sash.slicing.slices import Array, Slices
 from sash.slicing.window_manager import Ended, advance, collect, is_whole, view_of, write
 from sash.windows.calendar import FURTHEST, Calendar, Listed, Span, calendar, calendar_again, instants
 
 __all__ = ["CalendarKind", "ListedKind", "TableKind", "WindowTable"]
 
 _DAY = 86_400_000_000
+_SECOND = 1_000_000
+_USUAL = -631_152_000_000_000, 4_102_444_800_000_000  # positions of usual rows: from 1950 to 2100
+_MANY = 1000  # windows that hold one row
+_PERIODS = 64  # in a chunk
+_FEW_CHUNKS = 64  # are listed whole, without a look at every row
 _FIRST_MONDAY = 4  # days after 1 January 1970: weeks are counted from there
 
 
 @dataclass(frozen=True)
 class WindowTable:
-    """All windows that hold a position from `low` to `high`, by ascending end."""
+    """Windows by ascending end."""
 
-    low: Any
-    high: Any
     starts: Array
     ends: Array
     edges: Array  # starts and ends, ascending, each once
 
     @classmethod
-    def of(cls, low: Any, high: Any, starts: Array, ends: Array) -> "WindowTable":
-        real = starts < ends  # a day that a zone left out has no window
-        starts, ends = starts[real], ends[real]
-        return cls(low, high, starts, ends, np.unique(np.concatenate([starts, ends])))
+    def of(cls, starts: Array, ends: Array) -> "WindowTable":
+        return cls(starts, ends, np.unique(np.concatenate([starts, ends])))
 
 
 @jitable
@@ -81,27 +84,17 @@ class TableKind(Kind):
     """A kind whose windows can be listed for any stretch of positions."""
 
     has_own_edges: ClassVar[bool] = True
-    _known: WindowTable | None = None
+    spark_slices: ClassVar[bool] = True
 
     @abstractmethod
-    def listed(self, low: Any, high: Any) -> WindowTable:
-        """Return a table of all windows that hold a position between two."""
-
-    def table(self, low: Any, high: Any) -> WindowTable:
-        """Return a table that covers two positions, and more than that, so that it need not be made again soon."""
-        low, high = (min(max(each, -FURTHEST), FURTHEST) for each in (low, high))
-        known = self._known
-        if known is None or low < known.low or high > known.high:
-            if known is not None:
-                low, high = min(low, known.low), max(high, known.high)
-            self._known = known = self.listed(low, high)
-        return known
+    def table(self, low: Any, high: Any, positions: Callable[[], Array]) -> WindowTable:
+        """Return all windows that hold one of these positions, and maybe others; `low` and `high` are the outermost."""
 
     # --- where rows are cut --------------------------------------------------------------------------
 
     def edges_of(self, positions: Array) -> Array:
         low, high = positions.min().item(), positions.max().item()
-        edges = self.table(low, high).edges
+        edges = self.table(low, high, lambda: positions).edges
         begin, end = np.searchsorted(edges, [low, high], side="right")
         return edges[begin : end + 1]
 
@@ -114,7 +107,7 @@ class TableKind(Kind):
             return Ended.none(dtype)
         oldest = slices.firsts[slices.order[slices.begin[slots]]].min().item()
         newest = slices.lasts[slices.order[(slices.begin + slices.count - 1)[slots]]].max().item()
-        table = self.table(oldest, newest)
+        table = self.table(oldest, newest, lambda: _positions(slices))
         after, until = dtype.type(moment.after), dtype.type(moment.until)
         first = int(np.searchsorted(table.ends, max(after, oldest), side="right"))
         if first == len(table.ends) or table.ends[first] > until:
@@ -126,7 +119,7 @@ class TableKind(Kind):
     # --- what is needed, and what inspection shows -----------------------------------------------------
 
     def keep_from(self, final: Any) -> tuple[Any, Any]:
-        table = self.table(final, final)
+        table = self._around(final)
         first = int(np.searchsorted(table.ends, final, side="right"))
         oldest = table.starts[first].item() if first < len(table.ends) else final
         return oldest, oldest
@@ -135,12 +128,13 @@ class TableKind(Kind):
         until, newest = super().open_until(held, slots), held.last_position(slots)
         if newest is None:
             return until
-        table = self.table(newest, newest)
+        table = self._around(newest)
         last = int(np.searchsorted(table.starts, newest, side="right")) - 1
         return min(until, table.ends[last].item()) if last >= 0 else until
 
     def open_count(self, held: Held, oldest: Array, newest: Array) -> int:
-        table = self.table(oldest.min().item(), newest.max().item())
+        positions = np.concatenate([oldest, newest])
+        table = self.table(oldest.min().item(), newest.max().item(), lambda: positions)
         first = np.searchsorted(table.ends, np.maximum(oldest, held.watermark), side="right")
         last = np.searchsorted(table.starts, newest, side="right")
         return int(np.maximum(last - first, 0).sum())
@@ -150,11 +144,20 @@ class TableKind(Kind):
         if not len(own) or held.watermark >= self.setting.highest:
             return None
         firsts, lasts = held.slices.firsts[own], held.slices.lasts[own]
-        table = self.table(firsts.min().item(), lasts.max().item())
+        table = self.table(firsts.min().item(), lasts.max().item(), lambda: _positions(held.slices))
         first = np.searchsorted(table.ends, np.maximum(firsts, held.watermark), side="right")
         holds = first < len(table.ends)
         holds[holds] = table.starts[first[holds]] <= lasts[holds]
         return table.ends[first[holds]].min().item() if holds.any() else None
+
+    def _around(self, position: Any) -> WindowTable:
+        return self.table(position, position, lambda: np.array([position]))
+
+
+def _positions(slices: Slices) -> Array:
+    """Return the first and the last position of every slice."""
+    own, _ = slices.live()
+    return np.concatenate([slices.firsts[own], slices.lasts[own]])
 
 
 class CalendarKind(TableKind):
@@ -163,6 +166,11 @@ class CalendarKind(TableKind):
     describes = Calendar
     most_windows: ClassVar[int] = 100_000  # each is a line of the table
     rebuild = staticmethod(calendar_again)
+
+    def __init__(self, window: Any, setting: Setting) -> None:
+        super().__init__(window, setting)
+        self._known: dict[int, Array] = {}
+        self._chunk_size = _PERIODS * _longest(window.period)
 
     def slices_per_window(self, edges_per_unit: float) -> float:
         return max(1.0, self.windows_per_row)
@@ -177,16 +185,46 @@ class CalendarKind(TableKind):
     def lookback(self) -> Any:
         return _longest(self.window.size)
 
-    def listed(self, low: Any, high: Any) -> WindowTable:
+    def table(self, low: Any, high: Any, positions: Callable[[], Array]) -> WindowTable:
+        first, last = self._chunk(low), self._chunk(high)
+        wanted = range(first, last + 1) if last - first < _FEW_CHUNKS else self._chunks(positions())
+        missing = [chunk for chunk in wanted if chunk not in self._known]
+        if missing:
+            for chunk in missing:
+                self._known[chunk] = self._listed(chunk * self._chunk_size, (chunk + 1) * self._chunk_size)
+            starts, ends = np.concatenate(list(self._known.values()), axis=1)
+            order = np.lexsort((starts, ends))
+            starts, ends = starts[order], ends[order]
+            is_new = np.ones(len(starts), np.bool_)  # chunks share the windows that reach from one into the next
+            is_new[1:] = (starts[1:] != starts[:-1]) | (ends[1:] != ends[:-1])
+            self._table = WindowTable.of(starts[is_new], ends[is_new])
+        return self._table
+
+    def _chunk(self, position: Any) -> int:
+        return int(min(max(position, -FURTHEST), FURTHEST)) // self._chunk_size
+
+    def _chunks(self, positions: Array) -> list[int]:
+        found: list[int] = np.unique(np.clip(positions, -FURTHEST, FURTHEST) // self._chunk_size).tolist()
+        return found
+
+    def stretch(self) -> Stretch | None:
+        spans = (self.window.size, self.window.every, self.window.offset)
+        if any(each.microseconds % _SECOND for each in spans) or self.windows_per_row > _MANY:
+            return None
+        edges = np.unique(self._listed(*_USUAL))
+        # The clocks of all zones differ by whole seconds.
+        return Stretch(edges[slice(*np.searchsorted(edges, _USUAL))], _SECOND)
+
+    def _listed(self, low: int, high: int) -> Array:
+        """Return the starts and the ends of all windows that hold a position between two."""
         window, margin = self.window, _longest(self.window.size) + _longest(self.window.offset) + 2 * _DAY
-        periods = max(2, min(64, self.most_windows // int(self.windows_per_row)))
-        room = max(high - low, periods * _longest(window.period))
-        low, high = max(low - room, -FURTHEST), min(high + room, FURTHEST)
-        begins = self._begins(low - margin, high + margin)
+        begins = self._begins(max(low, -FURTHEST) - margin, min(high, FURTHEST) + margin)
         starts = instants(begins, window.zone)
-        if not window.grows:
-            return WindowTable.of(low, high, starts, instants(window.size.after(begins), window.zone))
-        return WindowTable.of(low, high, *self._grown(begins, starts))
+        if window.grows:
+            windows = np.stack(self._grown(begins, starts))
+        else:
+            windows = np.stack([starts, instants(window.size.after(begins), window.zone)])
+        return windows[:, windows[0] < windows[1]]  # a day that a zone left out has no window
 
     def _begins(self, low: int, high: int) -> Array:
         """Return the local times at which windows start, from one instant to another and a little beyond."""
@@ -234,9 +272,16 @@ class ListedKind(TableKind):
     def lookback(self) -> Any:
         return max(after - before for before, after in zip(self.window.edges, self.window.edges[1:], strict=False))
 
-    def listed(self, low: Any, high: Any) -> WindowTable:
-        edges = np.array(self.window.edges, self.setting.dtype)
-        return WindowTable.of(self.setting.lowest, self.setting.highest, edges[:-1], edges[1:])
+    def __init__(self, window: Any, setting: Setting) -> None:
+        super().__init__(window, setting)
+        edges = np.array(window.edges, setting.dtype)
+        self._table = WindowTable.of(edges[:-1], edges[1:])
+
+    def table(self, low: Any, high: Any, positions: Callable[[], Array]) -> WindowTable:
+        return self._table
+
+    def stretch(self) -> Stretch | None:
+        return Stretch(np.array(self.window.edges, np.int64), None)
 
     def edges_of(self, positions: Array) -> Array:
         # After the last edge there is none: rows there are in one slice.

@@ -23,7 +23,7 @@ from sash.slicing.window_manager import Ended
 from sash.windows.grid import Grid
 from sash.windows.window import Window
 
-__all__ = ["Held", "Kind", "Moment", "PerKey", "Push", "Same", "Setting", "before"]
+__all__ = ["Held", "Kind", "Moment", "PerKey", "Push", "Same", "Setting", "Stretch", "before"]
 
 
 class Same(IntEnum):
@@ -95,6 +95,14 @@ class Push:
         return bool(self.after > self.before)
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """All edges of a stretch of positions, ascending, from its first position to its last one."""
+
+    edges: Array
+    beyond: int | None  # edges elsewhere are multiples of this; None if there are no others
+
+
 def before(position: Any, setting: Setting) -> Any:
     """Return the last position before another one."""
     if position == setting.lowest:
@@ -136,6 +144,10 @@ class Kind(ABC):
     def edges_of(self, positions: Array) -> Array:
         """Return other edges: at least the first one after each of these positions; only if it `has_own_edges`."""
         return np.zeros(0, self.setting.dtype)
+
+    def stretch(self) -> Stretch | None:
+        """Return the edges of the positions that rows usually have; None if they are too many to be listed."""
+        return None
 
     def rank_cuts(self) -> list[tuple[int, int]]:
         """Return edges between ranks, as (every, phase)."""

@@ -21,6 +21,7 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Plan
 from sash.plan.planner import of_slices
 from sash.plan.share import keeps_runs
+from sash.spark.driver.edge_table import can_list, with_listed_starts
 from sash.spark.driver.schema import column
 from sash.windows.measure import MeasureKind
 from sash.windows.window import Context
@@ -45,6 +46,8 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
             is_known = query.window.context is Context.FREE and not query.window.by_count
             why = "are not those of a grid" if is_known else "depend on rows"
             return Decision(False, f"the edges of {query.name!r} {why}")
+        if query.kind.has_own_edges and not can_list(query.kind):
+            return Decision(False, f"the edges of {query.name!r} are too many for a table")
     if plan.measure.kind is MeasureKind.FLOAT:
         return Decision(False, f"{plan.options.on!r} is a float, and Spark would round edges in its own way")
     if isinstance(schema[plan.options.on].dataType, spark.TimestampNTZType):
@@ -85,16 +88,18 @@ def _plain(rows: DataFrame, plan: Plan) -> tuple[DataFrame, dict[str, Column]]:
     return rows.select(*map(column, names)).toDF(*plain), dict(zip(names, map(F.col, plain), strict=True))
 
 
-def slice_of(plan: Plan, position: Column) -> Column:
-    """Return the last edge that is not after a position."""
-    starts = [
+def _slice_of(plan: Plan, rows: DataFrame, position: Column) -> tuple[DataFrame, Column]:
+    """Return rows with what tells their slices, and the last edge that is not after a position."""
+    listed = {str(query.window): query.kind for query in plan.queries if query.kind.has_own_edges}
+    rows, starts = with_listed_starts(rows.where(position.isNotNull()), position, list(listed.values()))
+    starts += [
         position - F.pmod(position - F.lit(phase), F.lit(step))
         for step, phase in zip(plan.edges.step.tolist(), plan.edges.phase.tolist(), strict=True)
     ]
     starts += [F.when(position >= point, F.lit(point)) for point in plan.edges.points.tolist()]
     if len(starts) == len(plan.edges.points):  # before the first of fixed edges no window begins
         starts.append(F.lit(-_FARTHEST))
-    return F.greatest(*starts) if len(starts) > 1 else starts[0]
+    return rows, F.greatest(*starts) if len(starts) > 1 else starts[0]
 
 
 def can_aggregate_in_spark(plan: Plan, schema: spark.StructType) -> Decision:
@@ -126,7 +131,8 @@ def aggregate_in_spark(rows: DataFrame, plan: Plan, schema: spark.StructType) ->
         )
         for place, each in enumerate(query.readings)
     ]
-    windows = given.where(position.isNotNull()).groupBy(*keys, slice_of(plan, position).alias("start")).agg(*results)
+    given, begin = _slice_of(plan, given, position)
+    windows = given.groupBy(*keys, begin.alias("start")).agg(*results)
     start = F.col("start")
     edges = [start, start + window.size]
     if plan.measure.kind is MeasureKind.TIME:
@@ -156,10 +162,9 @@ def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
     named = [name for own in of_slices(plan).group_columns for name in own]
     travelling = [(field, name) for field, name in zip(fields, named, strict=True) if field is not SEEN]
     keys = [called[name].alias(f"key{place}") for place, name in enumerate(plan.options.by)]
-    slices = (
-        given.where(position.isNotNull())
-        .groupBy(*keys, slice_of(plan, position).alias("start"))
-        .agg(*(field.alias(f"field{place}") for place, (field, _) in enumerate(travelling)))
+    given, begin = _slice_of(plan, given, position)
+    slices = given.groupBy(*keys, begin.alias("start")).agg(
+        *(field.alias(f"field{place}") for place, (field, _) in enumerate(travelling))
     )
     return slices.toDF(*plan.options.by, plan.options.on, *(name for _, name in travelling))
 
