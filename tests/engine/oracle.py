@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
@@ -347,34 +347,37 @@ def nearest(edge: Fraction, position: Number) -> Number:
 
 def _fixed(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number]]:
     """Edges that no row moves, of the windows that hold one of these rows."""
+    return sorted({extent for p in {row.position for row in rows} for extent in _holding(window, p)})
+
+
+@lru_cache(maxsize=1 << 16, typed=True)  # an integer and the float of the same value have edges of their own type
+def _holding(window: Window, p: Number) -> tuple[tuple[Number, Number], ...]:
+    """The windows of edges that no row moves that hold a position."""
     size, offset = meant(window.of("size")), meant(window.of("offset"))
     every = meant(window.of("every")) if window["every"] is not None else size
     if size and abs(size / every - round(size / every)) <= Fraction(1, 2**50) * size / every:
         size = round(size / every) * every  # a multiple, up to rounding
-    found: set[tuple[Number, Number]] = set()
-    for p in {row.position for row in rows}:
-        if window.kind == "landmark":
-            candidates = [(window.of("start"), window.of("end"))]
-        elif window.kind == "cumulative":
-            first = (meant(p) - offset) // size
-            candidates = [
-                (nearest(offset + k * size, p), nearest(offset + k * size + step * every, p))
-                for k in (first - 1, first, first + 1)
-                for step in range(1, int(size / every) + 1)
-            ]
-        elif window.kind in CALENDARS:
-            candidates = list(CALENDARS[window.kind](p))
-        elif window.kind == "weeks":
-            start = p // 7 * 7
-            candidates = [(start - 7, start + 7), (start, start + 14)]
-        else:
-            last = (meant(p) - offset) // every
-            candidates = [
-                (nearest(offset + k * every, p), nearest(offset + k * every + size, p))
-                for k in range(last - int(size / every) - 2, last + 2)
-            ]
-        found.update((start, end) for start, end in candidates if start <= p < end)
-    return sorted(found)
+    if window.kind == "landmark":
+        candidates = [(window.of("start"), window.of("end"))]
+    elif window.kind == "cumulative":
+        first = (meant(p) - offset) // size
+        candidates = [
+            (nearest(offset + k * size, p), nearest(offset + k * size + step * every, p))
+            for k in (first - 1, first, first + 1)
+            for step in range(1, int(size / every) + 1)
+        ]
+    elif window.kind in CALENDARS:
+        candidates = list(CALENDARS[window.kind](p))
+    elif window.kind == "weeks":
+        start = p // 7 * 7
+        candidates = [(start - 7, start + 7), (start, start + 14)]
+    else:
+        last = (meant(p) - offset) // every
+        candidates = [
+            (nearest(offset + k * every, p), nearest(offset + k * every + size, p))
+            for k in range(last - int(size / every) - 2, last + 2)
+        ]
+    return tuple((start, end) for start, end in candidates if start <= p < end)
 
 
 def _midnight(day: date, zone: Any, hours: int = 0) -> int:
