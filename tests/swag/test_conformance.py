@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sash.algebra.monoid import lift
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Algorithm, Sizes
+from sash.swag.contract import Algorithm, Sizes, query_each
 from tests.swag.monoids import TEMPLATES, Counter, bound
 
 STEPPED = {name: each for name, each in ALGORITHMS.items() if each.facts.sizes is not Sizes.FIXED}
@@ -120,7 +120,7 @@ def test_answers_every_suffix(
         elif window:
             counts = sorted(data.draw(st.sets(st.integers(1, len(window)), max_size=4)), reverse=True)
             answers = monoid.allocate(len(counts))
-            steps.query_each(monoid, state, counts, answers)
+            query_each(algorithm, monoid, state, counts, answers)
             for place, count in enumerate(counts):
                 expected = monoid.initial
                 for partial in window[-count:]:

@@ -4,6 +4,8 @@ import pytest
 
 from sash.algebra.monoid import lift
 from sash.swag import slide_side
+from sash.swag.catalog import ALGORITHMS
+from sash.swag.contract import query_each
 from tests.swag.monoids import Counter, bound
 
 
@@ -24,7 +26,7 @@ def test_a_registered_range_takes_a_combine_and_flips_are_shared(sizes: tuple[in
         slide_side.insert(monoid, state, lift(monoid, (value,)))
         if value >= 64:
             before = counter.calls
-            slide_side.query_each(monoid, state, sizes, answers)
+            query_each(ALGORITHMS["slide_side"], monoid, state, sizes, answers)
             assert counter.calls - before <= len(sizes)
             assert [len(word) for word in answers[0]] == list(sizes)
     assert counter.calls / slides <= per_slide

@@ -30,8 +30,8 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.ring import folded, held, relaid, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "evict_many", "fault", "insert", "query", "resized", "start"]
 
@@ -44,30 +44,15 @@ FACTS = Facts(
     paper="Villalba, Berral, Carrera. IEEE TPDS 2019",
 )
 F, M, E, DEPTH = range(4)  # where f, m, e and the height of the stack live in `cursor`
+count, capacity, _ = ring_steps(newest=E)
 FRONT, BACK = range(2)  # where the two sums live in `sums`
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     room = room_for(max(capacity, 2))
     levels = room.bit_length() - 1
-    sums = aggregate.allocate(2)
-    store(sums, FRONT, identity(aggregate))
-    store(sums, BACK, identity(aggregate))
-    return (
-        aggregate.allocate(room),
-        aggregate.allocate(room // 2),
-        _identities(aggregate, levels),
-        aggregate.allocate(levels),
-        sums,
-        integers(aggregate, 4),
-    )
-
-
-def _identities(aggregate: Monoid, slots: int) -> Fields:
-    fields = aggregate.allocate(slots)
-    for place in range(slots):
-        store(fields, place, identity(aggregate))
-    return fields
+    ring, rights, stack = (aggregate.allocate(slots) for slots in (room, room // 2, levels))
+    return ring, rights, identities(aggregate, levels), stack, identities(aggregate, 2), integers(aggregate, 4)
 
 
 @jitable
@@ -185,15 +170,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return combine(aggregate, load(sums, FRONT), load(sums, BACK))
 
 
-def count(state: Any) -> int:
-    cursor = state[-1]
-    return int(cursor[E] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, rights, tails, stack, sums, cursor = state
     wider = start(aggregate, max(capacity, count(state)))
@@ -238,13 +214,10 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, rights, tails, stack, sums, cursor = state
     f, m, e, depth = (int(each) for each in cursor)
     assert f <= m <= e and e - f <= length(ring), "K1"
-    assert [load(ring, slot(ring, i)) for i in range(f, e)] == partials, "K2"
+    assert held(ring, f, e) == partials, "K2"
 
     def fold(first: int, end: int) -> Partial:
-        folded = identity(aggregate)
-        for i in range(first, end):
-            folded = combine(aggregate, folded, partials[i - f])
-        return folded
+        return folded(aggregate, partials[first - f : end - f])
 
     entries, end = e, e
     for level in range(length(tails)):

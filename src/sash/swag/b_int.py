@@ -23,7 +23,7 @@ from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
 from sash.swag.flat_tree import fold, leaf, leaves, refresh
-from sash.swag.ring import ring_fault, room_for
+from sash.swag.ring import folded, ring_fault, ring_steps, room_for
 
 __all__ = [
     "FACTS",
@@ -51,6 +51,7 @@ FACTS = Facts(
     paper="Arasu, Widom. VLDB 2004",
 )
 F, B = range(2)  # where f and b live in `cursor`
+count = ring_steps(newest=B)[0]
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -106,11 +107,6 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
         end = start
 
 
-def count(state: Any) -> int:
-    _tree, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
 def capacity(state: Any) -> int:
     tree, _cursor = state
     return leaves(tree)
@@ -145,8 +141,6 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     size, width = 1, leaves(tree)
     while width:
         for block in range(-(-f // size), b // size):
-            folded = identity(aggregate)
-            for i in range(block * size, (block + 1) * size):
-                folded = combine(aggregate, folded, partials[i - f])
-            assert load(tree, width + block % width) == folded, "K2"
+            own = partials[block * size - f : (block + 1) * size - f]
+            assert load(tree, width + block % width) == folded(aggregate, own), "K2"
         size, width = 2 * size, width // 2

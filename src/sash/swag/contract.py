@@ -8,7 +8,7 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     evict(aggregate, state)                      the oldest; never called on an empty window
     query(aggregate, state) → partial            of the whole window, identity if it is empty
     query_last(aggregate, state, count) → partial        of the newest `count`, if FACTS.ranges
-    query_each(aggregate, state, counts, answers)        of many, counts descending, if FACTS.ranges
+    query_each(aggregate, state, counts, answers)        of many, counts descending; without it, one by one
     frozen(aggregate, state) → lists and numbers, thawed(aggregate, frozen) → state    if a state is neither
     count(state) → how many partials are in the window
     capacity(state) → how many there is room for
@@ -42,13 +42,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, jitable, static_of, unrolled
-from sash.algebra.monoid import Monoid
+from sash.algebra.fields import Fields, store
+from sash.algebra.monoid import Monoid, identity
 
 __all__ = [
     "Algorithm",
@@ -60,6 +62,7 @@ __all__ = [
     "evict",
     "evict_at",
     "evict_until",
+    "identities",
     "insert",
     "insert_at",
     "insert_sorted",
@@ -173,21 +176,41 @@ def integers(aggregate: Monoid, count: int) -> Any:
     return np.zeros(count, np.int64) if aggregate.is_compiled else [0] * count
 
 
+def identities(aggregate: Monoid, count: int) -> Fields:
+    """Room for `count` partials, all the identity."""
+    fields = aggregate.allocate(count)
+    if aggregate.is_compiled:
+        for array, value in zip(fields, aggregate.initial, strict=True):
+            array[...] = value
+    else:
+        for place in range(count):
+            store(fields, place, identity(aggregate))
+    return fields
+
+
 # --- the steps as kernels call them --------------------------------------------------------------
 
 
-def _step(name: str, *parameters: str) -> Callable[..., Any]:
-    """A step of whichever algorithm comes first: looked up when interpreted, known by its type when compiled."""
+def _step(name: str, *parameters: str, default: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A step of whichever algorithm comes first: looked up when interpreted, known by its type when compiled.
+
+    `default` makes the step of an algorithm that does not give it.
+    """
     rest = ", ".join(parameters)
 
+    def found(algorithm: Algorithm) -> Callable[..., Any]:
+        step: Callable[..., Any] = getattr(algorithm.steps, name, None) or default(algorithm.steps)  # type: ignore[misc]
+        return step
+
     def typed(algorithm: Any) -> Callable[..., Any]:
-        inner = jitable(getattr(static_of(algorithm).steps, name))
+        inner = jitable(found(static_of(algorithm)))
         return unrolled(f"def generated(algorithm, {rest}):\n    return inner({rest})", ("inner", inner))
 
-    namespace: dict[str, Any] = {"typed": typed}
+    namespace: dict[str, Any] = {"typed": typed, "found": found}
+    interpreted = f"algorithm.steps.{name}" if default is None else "found(algorithm)"
     # An overload must spell out the arguments of what it overloads; these are names of this module.
     exec(  # noqa: S102
-        f"def {name}(algorithm, {rest}):\n    return algorithm.steps.{name}({rest})\n"
+        f"def {name}(algorithm, {rest}):\n    return {interpreted}({rest})\n"
         f"def compiled(algorithm, {rest}):\n    return typed(algorithm)\n",
         namespace,
     )
@@ -196,11 +219,23 @@ def _step(name: str, *parameters: str) -> Callable[..., Any]:
     return step
 
 
+@cache
+def _one_by_one(steps: Any) -> Callable[..., Any]:
+    """`query_each` from `query_last`."""
+    query_last = jitable(steps.query_last)
+
+    def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
+        for place in range(len(counts)):
+            store(answers, place, query_last(aggregate, state, counts[place]))
+
+    return query_each
+
+
 insert = _step("insert", "aggregate", "state", "partial")
 evict = _step("evict", "aggregate", "state")
 query = _step("query", "aggregate", "state")
 query_last = _step("query_last", "aggregate", "state", "count")
-query_each = _step("query_each", "aggregate", "state", "counts", "answers")
+query_each = _step("query_each", "aggregate", "state", "counts", "answers", default=_one_by_one)
 sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "results", "presences")
 insert_at = _step("insert_at", "aggregate", "state", "position", "partial")
 insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "partials", "count")

@@ -26,7 +26,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -39,6 +39,7 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, L, R, A, B, E = range(6)  # where the six positions live in `cursor`
+count, capacity, resized = ring_steps(newest=E, rings=2)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -104,21 +105,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return combine(aggregate, front, _total(aggregate, sums, cursor[B], cursor[E], cursor[E] - 1))
 
 
-def count(state: Any) -> int:
-    _values, _sums, cursor = state
-    return int(cursor[E] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    values, sums, cursor = state
-    f, e, room = int(cursor[F]), int(cursor[E]), room_for(capacity)
-    return relaid(aggregate, values, f, e, room), relaid(aggregate, sums, f, e, room), cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     values, sums, cursor = state
     if len(cursor) != 6 or length(values) != length(sums):
@@ -133,13 +119,10 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     values, sums, cursor = state
     f, l, r, a, b, e = cursor  # noqa: E741  # the picture's letters
     assert f <= l <= r <= a <= b <= e and e - f <= length(values) == length(sums), "K1"
-    assert [load(values, slot(values, i)) for i in range(f, e)] == partials, "K2"
+    assert held(values, f, e) == partials, "K2"
 
     def fold(start: int, end: int) -> Partial:
-        folded = identity(aggregate)
-        for i in range(start, end):
-            folded = combine(aggregate, folded, partials[i - f])
-        return folded
+        return folded(aggregate, partials[start - f : end - f])
 
     for i in range(f, e):
         kept = load(sums, slot(sums, i))

@@ -25,8 +25,8 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.ring import folded, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -39,14 +39,12 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
 F, R, B, E = range(4)  # where f, r, b, e live in `cursor`
+count, capacity, resized = ring_steps(newest=E)
 MID, BACK = range(2)  # where the two sums live in `sums`
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    sums = aggregate.allocate(2)
-    store(sums, MID, identity(aggregate))
-    store(sums, BACK, identity(aggregate))
-    return aggregate.allocate(room_for(capacity)), sums, integers(aggregate, 4)
+    return aggregate.allocate(room_for(capacity)), identities(aggregate, 2), integers(aggregate, 4)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
@@ -100,20 +98,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return combine(aggregate, load(ring, slot(ring, cursor[F])), back)
 
 
-def count(state: Any) -> int:
-    _ring, _sums, cursor = state
-    return int(cursor[E] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, sums, cursor = state
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[E]), room_for(capacity)), sums, cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, sums, cursor = state
     if len(cursor) != 4 or length(sums) != 2:
@@ -133,10 +117,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     r = r if f < e else b
 
     def fold(start: int, end: int) -> Partial:
-        folded = identity(aggregate)
-        for i in range(start, end):
-            folded = combine(aggregate, folded, partials[i - f])
-        return folded
+        return folded(aggregate, partials[start - f : end - f])
 
     for i in range(f, e):
         end = b if f <= i < l or a <= i < b else r if l <= i < r else i + 1

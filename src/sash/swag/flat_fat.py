@@ -37,7 +37,7 @@ import numpy as np
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.contract import Bound, Cost, Facts, identities, integers
 from sash.swag.flat_tree import fold, leaf, leaves, refresh
 from sash.swag.ring import ring_fault, room_for
 
@@ -77,19 +77,7 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     room = room_for(capacity)
     cursor = integers(aggregate, 4)
     cursor[COMMUTES] = int(aggregate.commutative)
-    return _bare(aggregate, room), integers(aggregate, room), cursor
-
-
-def _bare(aggregate: Monoid, room: int) -> Fields:
-    """A tree of identities."""
-    tree = aggregate.allocate(2 * room)
-    if aggregate.is_compiled:
-        for field, value in zip(tree, aggregate.initial, strict=True):
-            field[...] = value
-    else:
-        for node in range(2 * room):
-            store(tree, node, identity(aggregate))
-    return tree
+    return identities(aggregate, 2 * room), integers(aggregate, room), cursor
 
 
 @jitable
@@ -276,7 +264,7 @@ def capacity(state: Any) -> int:
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     tree, holes, cursor = state
     room = room_for(capacity)
-    wider, moved = _bare(aggregate, room), integers(aggregate, 4)
+    wider, moved = identities(aggregate, 2 * room), integers(aggregate, 4)
     moved[B], moved[COMMUTES] = cursor[B], cursor[COMMUTES]
     _replant(aggregate, tree, holes, cursor, wider, moved)
     return wider, integers(aggregate, room), moved

@@ -25,25 +25,12 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Fields, Partial, length, load, store
+from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.ring import folded, ring_fault, ring_steps, room_for, slot
 
-__all__ = [
-    "FACTS",
-    "capacity",
-    "check",
-    "count",
-    "evict",
-    "fault",
-    "insert",
-    "query",
-    "query_each",
-    "query_last",
-    "resized",
-    "start",
-]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resized", "start"]
 
 FACTS = Facts(
     title="FlatFIT",
@@ -55,6 +42,7 @@ FACTS = Facts(
     paper="Shein, Chrysanthis, Labrinidis. SSDBM 2017",
 )
 F, B = range(2)  # where f and b live in `cursor`
+count, capacity, resized = ring_steps(newest=B, rings=3)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -98,34 +86,6 @@ def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
     return folded
 
 
-@jitable
-def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
-    for place in range(len(counts)):
-        store(answers, place, query_last(aggregate, state, counts[place]))
-
-
-def count(state: Any) -> int:
-    _ring, _ends, _walk, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, ends, _walk, cursor = state
-    room, window = room_for(capacity), np.arange(cursor[F], cursor[B])
-    moved = np.zeros(room, np.int64)
-    moved[window & (room - 1)] = np.asarray(ends)[window & (length(ring) - 1)]
-    return (
-        relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room),
-        moved if aggregate.is_compiled else moved.tolist(),
-        integers(aggregate, room),
-        cursor,
-    )
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, ends, walk, cursor = state
     if len(cursor) != 2 or not length(ring) == len(ends) == len(walk):
@@ -145,7 +105,4 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     for i in range(f, b):
         end = ends[slot(ring, i)]
         assert i < end <= b, "K2"
-        folded = identity(aggregate)
-        for partial in partials[i - f : end - f]:
-            folded = combine(aggregate, folded, partial)
-        assert load(ring, slot(ring, i)) == folded, "K3"
+        assert load(ring, slot(ring, i)) == folded(aggregate, partials[i - f : end - f]), "K3"

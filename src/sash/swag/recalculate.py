@@ -16,7 +16,7 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.ring import held, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -29,6 +29,7 @@ FACTS = Facts(
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
 F, B = range(2)  # where f and b live in `cursor`
+count, capacity, resized = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -54,21 +55,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return folded
 
 
-def count(state: Any) -> int:
-    _ring, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    ring, _cursor = state
-    return length(ring)
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, cursor = state
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, cursor = state
     if len(cursor) != 2:
@@ -79,4 +65,4 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, cursor = state
     assert cursor[F] <= cursor[B] and cursor[B] - cursor[F] <= length(ring), "K1"
-    assert [load(ring, slot(ring, i)) for i in range(cursor[F], cursor[B])] == partials, "K2"
+    assert held(ring, cursor[F], cursor[B]) == partials, "K2"

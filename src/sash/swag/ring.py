@@ -1,15 +1,17 @@
 """A ring of partials: positions grow for ever, slots wrap; the length is a power of two."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.compiler import compiled_reading
-from sash.algebra.fields import Fields, length
-from sash.algebra.monoid import Monoid
+from sash.algebra.fields import Fields, Partial, length, load
+from sash.algebra.monoid import Monoid, combine, identity
+from sash.swag.contract import integers
 
-__all__ = ["LAST", "relaid", "ring_fault", "room_for", "slot"]
+__all__ = ["LAST", "folded", "held", "relaid", "ring_fault", "ring_steps", "room_for", "slot"]
 
 LAST = 1 << 62  # no stream is as long as this, so positions up to here can be added to
 
@@ -44,16 +46,64 @@ def _slot(ring: Any, position: Any) -> Any:
 def relaid(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:
     """The positions [start, end) in a ring of another length."""
     wider = aggregate.allocate(capacity)
-    positions = np.arange(start, end)
-    old, new = positions & (length(ring) - 1), positions & (capacity - 1)
     for source, target in zip(ring, wider, strict=True):
-        _move(source, old, target, new)
+        _move(source, target, start, end)
     return wider
 
 
-def _move(source: Any, old: Any, target: Any, new: Any) -> None:
+def _move(source: Any, target: Any, start: int, end: int) -> None:
+    positions = np.arange(start, end)
+    old, new = positions & (len(source) - 1), positions & (len(target) - 1)
     if isinstance(target, np.ndarray):
         target[new] = source[old]
     else:
         for origin, place in zip(old.tolist(), new.tolist(), strict=True):
             target[place] = source[origin]
+
+
+def ring_steps(
+    newest: int, rings: int = 1, kept: tuple[int, int] | None = None
+) -> tuple[Callable[[Any], int], Callable[[Any], int], Callable[[Monoid, Any, int], Any]]:
+    """Return `count`, `capacity` and `resized` of an algorithm whose state is rings first and its cursor last.
+
+    The cursor begins with the oldest position and has the end of the window at `newest`. The first `rings` parts of
+    the state are rings, of partials or of integers, that hold what is between the two cursors `kept`: the window,
+    unless something else is named.
+    """
+    first, last = kept or (0, newest)
+
+    def count(state: Any) -> int:
+        return int(state[-1][newest] - state[-1][0])
+
+    def capacity(state: Any) -> int:
+        return length(state[0])
+
+    def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+        start, end, room = int(state[-1][first]), int(state[-1][last]), room_for(capacity)
+
+        def moved(part: Any) -> Any:
+            if isinstance(part, tuple):
+                return relaid(aggregate, part, start, end, room)
+            numbers = integers(aggregate, room)
+            _move(part, numbers, start, end)
+            return numbers
+
+        return *(moved(part) for part in state[:rings]), *state[rings:]
+
+    return count, capacity, resized
+
+
+# --- for the checks of K-lines -------------------------------------------------------------------
+
+
+def held(ring: Fields, start: int, end: int) -> list[Partial]:
+    """The partials at the positions [start, end)."""
+    return [load(ring, slot(ring, position)) for position in range(start, end)]
+
+
+def folded(aggregate: Monoid, partials: list[Partial]) -> Partial:
+    """Partials, combined one by one."""
+    answer = identity(aggregate)
+    for partial in partials:
+        answer = combine(aggregate, answer, partial)
+    return answer

@@ -24,8 +24,8 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
-from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import LAST, relaid, ring_fault, room_for, slot
+from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.ring import LAST, folded, ring_fault, ring_steps, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -53,6 +53,7 @@ FACTS = Facts(
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
 F, U, V, B, CHUNK = range(5)  # where f, u, v, b and the length of a chunk live in `cursor`
+count, capacity, _resized = ring_steps(newest=B)
 
 
 def best_chunk(size: int, every: int) -> int:
@@ -85,9 +86,7 @@ def best_chunk_in_time(size: float, every: float, combine_time: float) -> int:
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     cursor = integers(aggregate, 5)
     cursor[CHUNK] = best_chunk(max(sizes, default=capacity), 1)
-    prefix = aggregate.allocate(1)
-    store(prefix, 0, identity(aggregate))
-    return aggregate.allocate(room_for(capacity)), prefix, cursor
+    return aggregate.allocate(room_for(capacity)), identities(aggregate, 1), cursor
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
@@ -134,19 +133,10 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return answer
 
 
-def count(state: Any) -> int:
-    _ring, _prefix, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
 def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, prefix, cursor = state
+    _ring, _prefix, cursor = state
     cursor[CHUNK] = best_chunk(capacity, 1)
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), prefix, cursor
+    return _resized(aggregate, state, capacity)
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:
@@ -165,10 +155,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     assert f <= u <= v <= b and b - f <= length(ring) and (u == v or f < u), "K1"
 
     def fold(start: int, end: int) -> Partial:
-        folded = identity(aggregate)
-        for i in range(start, end):
-            folded = combine(aggregate, folded, partials[i - f])
-        return folded
+        return folded(aggregate, partials[start - f : end - f])
 
     for i in range(f, b):
         end = u if i < u else v if i < v else i + 1

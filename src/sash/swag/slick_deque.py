@@ -33,7 +33,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, same, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -61,6 +61,7 @@ FACTS = Facts(
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B, H, T = range(4)  # where f, b, h, t live in `cursor`
+count, capacity, resized = ring_steps(newest=B, rings=2, kept=(H, T))
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -169,24 +170,6 @@ def _fill(answers: Fields, begin: int, end: int, partial: Partial) -> None:
         store(answers, place, partial)
 
 
-def count(state: Any) -> int:
-    _node, _at, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    node, at, cursor = state
-    h, t, room = int(cursor[H]), int(cursor[T]), room_for(capacity)
-    indices = np.arange(h, t)
-    wider = np.zeros(room, np.int64)
-    wider[indices & (room - 1)] = np.asarray(at)[indices & (length(node) - 1)]
-    return relaid(aggregate, node, h, t, room), wider if aggregate.is_compiled else wider.tolist(), cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     node, at, cursor = state
     if len(cursor) != 4 or len(at) != length(node):
@@ -205,7 +188,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     node, at, cursor = state
     f, b, h, t = cursor
     assert t - h <= b - f <= length(node) == len(at) and (h < t or f == b), "K1"
-    nodes = [load(node, slot(node, j)) for j in range(h, t)]
+    nodes = held(node, h, t)
     positions = [int(at[slot(node, j)]) for j in range(h, t)]
     assert positions == sorted(set(positions)), "K2"
     assert f == b or (f <= positions[0] and positions[-1] == b - 1), "K2"
@@ -213,7 +196,6 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     for older, newer in pairwise(nodes):
         chosen = combine(aggregate, older, newer)
         assert same(chosen, older) and not same(chosen, newer), "K4"
-    folded = identity(aggregate)
-    for i in range(b - 1, f - 1, -1):
-        folded = combine(aggregate, partials[i - f], folded)
-        assert same(folded, next(kept for kept, position in zip(nodes, positions, strict=True) if position >= i)), "K5"
+    for i in range(f, b):
+        answer = next(kept for kept, position in zip(nodes, positions, strict=True) if position >= i)
+        assert same(answer, folded(aggregate, partials[i - f :])), "K5"

@@ -26,8 +26,8 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -55,6 +55,7 @@ FACTS = Facts(
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B = range(2)  # where f and b live in `cursor`
+count, capacity, resized = ring_steps(newest=B)
 UNBOUNDED = 1 << 62  # no window is as long as this, so its answer is that of the whole window
 
 
@@ -62,10 +63,8 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     registered = sorted({*sizes}, reverse=True) or [UNBOUNDED]
     size = integers(aggregate, len(registered))
     size[:] = registered
-    answer = aggregate.allocate(len(registered))
-    for k in range(len(registered)):
-        store(answer, k, identity(aggregate))
-    return aggregate.allocate(room_for(capacity)), answer, size, integers(aggregate, 2)
+    ring, answer = aggregate.allocate(room_for(capacity)), identities(aggregate, len(registered))
+    return ring, answer, size, integers(aggregate, 2)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
@@ -137,20 +136,6 @@ def _suffix(aggregate: Monoid, state: Any, count: int, k: int) -> Partial:
     return combine(aggregate, folded, load(answer, k)) if covered > 0 else folded
 
 
-def count(state: Any) -> int:
-    _ring, _answer, _size, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, answer, size, cursor = state
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), answer, size, cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, answer, size, cursor = state
     if len(cursor) != 2 or len(size) != length(answer):
@@ -165,11 +150,8 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, answer, size, cursor = state
     f, b = cursor
     assert f <= b and b - f <= length(ring), "K1"
-    assert [load(ring, slot(ring, i)) for i in range(f, b)] == partials, "K2"
+    assert held(ring, f, b) == partials, "K2"
     assert len(size) == length(answer) > 0 and size[-1] > 0, "K3"
     assert all(longer > shorter for longer, shorter in pairwise(size)), "K3"
     for k, limit in enumerate(size):
-        folded = identity(aggregate)
-        for partial in partials[max(0, b - f - limit) :]:
-            folded = combine(aggregate, folded, partial)
-        assert load(answer, k) == folded, "K4"
+        assert load(answer, k) == folded(aggregate, partials[max(0, b - f - limit) :]), "K4"

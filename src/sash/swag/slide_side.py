@@ -26,25 +26,13 @@ From      Theodorakis, Pietzuch, Pirk. SlideSide: A Fast Incremental Stream Proc
 from typing import Any
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Fields, Partial, length, load, store
+from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import LAST, relaid, ring_fault, room_for, slot
+from sash.swag import two_stacks_lite
+from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.ring import LAST, ring_fault, ring_steps, room_for, slot
 
-__all__ = [
-    "FACTS",
-    "capacity",
-    "check",
-    "count",
-    "evict",
-    "fault",
-    "insert",
-    "query",
-    "query_each",
-    "query_last",
-    "resized",
-    "start",
-]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resized", "start"]
 
 FACTS = Facts(
     title="SlideSide",
@@ -56,14 +44,13 @@ FACTS = Facts(
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, M, B, SHORTEST = range(4)  # where f, m, b and s live in `cursor`; s is 0 if only the window is asked for
+count, capacity, resized = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    tail = aggregate.allocate(1)
-    store(tail, 0, identity(aggregate))
     cursor = integers(aggregate, 4)
     cursor[SHORTEST] = min(sizes, default=0)
-    return aggregate.allocate(room_for(capacity)), tail, cursor
+    return aggregate.allocate(room_for(capacity)), identities(aggregate, 1), cursor
 
 
 @jitable
@@ -116,26 +103,6 @@ def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
     return folded
 
 
-@jitable
-def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
-    for place in range(len(counts)):
-        store(answers, place, query_last(aggregate, state, counts[place]))
-
-
-def count(state: Any) -> int:
-    _ring, _tail, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, tail, cursor = state
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), tail, cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, tail, cursor = state
     if len(cursor) != 4 or length(tail) != 1:
@@ -148,15 +115,6 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, tail, cursor = state
-    f, m, b, shortest = cursor
-    assert f <= m <= b and b - f <= length(ring), "K1"
-    folded = identity(aggregate)
-    for i in range(m - 1, f - 1, -1):
-        folded = combine(aggregate, partials[i - f], folded)
-        assert load(ring, slot(ring, i)) == folded, "K2"
-    folded = identity(aggregate)
-    for i in range(m, b):
-        folded = combine(aggregate, folded, partials[i - f])
-        assert load(ring, slot(ring, i)) == partials[i - f], "K3"
-    assert load(tail, 0) == folded, "K4"
+    _f, m, b, shortest = cursor
+    two_stacks_lite.check(aggregate, (ring, tail, cursor[:SHORTEST]), partials)  # its K1 … K4 are these
     assert shortest == 0 or b - m <= shortest, "K5"

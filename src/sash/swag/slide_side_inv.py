@@ -28,25 +28,12 @@ From      Theodorakis, Pietzuch, Pirk. SlideSide: A Fast Incremental Stream Proc
 from typing import Any
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Fields, Partial, length, load, store
+from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.ring import ring_fault, ring_steps, room_for, slot
 
-__all__ = [
-    "FACTS",
-    "capacity",
-    "check",
-    "count",
-    "evict",
-    "fault",
-    "insert",
-    "query",
-    "query_each",
-    "query_last",
-    "resized",
-    "start",
-]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resized", "start"]
 
 FACTS = Facts(
     title="SlideSide (Inv)",
@@ -59,12 +46,11 @@ FACTS = Facts(
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, A, B = range(3)  # where f, a, b live in `cursor`
+count, capacity, resized = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    base = aggregate.allocate(1)
-    store(base, 0, identity(aggregate))
-    return aggregate.allocate(room_for(capacity)), base, integers(aggregate, 3)
+    return aggregate.allocate(room_for(capacity)), identities(aggregate, 1), integers(aggregate, 3)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
@@ -110,26 +96,6 @@ def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
         return invert(aggregate, whole, older)
     before_anchor = invert(aggregate, load(ring, slot(ring, cursor[A] - 1)), older)
     return combine(aggregate, before_anchor, whole)
-
-
-@jitable
-def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
-    for place in range(len(counts)):
-        store(answers, place, query_last(aggregate, state, counts[place]))
-
-
-def count(state: Any) -> int:
-    _ring, _base, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, base, cursor = state
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), base, cursor
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:

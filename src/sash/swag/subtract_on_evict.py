@@ -17,8 +17,8 @@ from typing import Any
 
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -32,12 +32,11 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, B = range(2)  # where f and b live in `cursor`
+count, capacity, resized = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    total = aggregate.allocate(1)
-    store(total, 0, identity(aggregate))
-    return aggregate.allocate(room_for(capacity)), total, integers(aggregate, 2)
+    return aggregate.allocate(room_for(capacity)), identities(aggregate, 1), integers(aggregate, 2)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
@@ -62,20 +61,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return load(total, 0)
 
 
-def count(state: Any) -> int:
-    _ring, _total, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, total, cursor = state
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), total, cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, total, cursor = state
     if len(cursor) != 2 or length(total) != 1:
@@ -87,8 +72,5 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, total, cursor = state
     f, b = cursor
     assert f <= b and b - f <= length(ring), "K1"
-    assert [load(ring, slot(ring, i)) for i in range(f, b)] == partials, "K2"
-    folded = identity(aggregate)
-    for partial in partials:
-        folded = combine(aggregate, folded, partial)
-    assert load(total, 0) == folded, "K3"
+    assert held(ring, f, b) == partials, "K2"
+    assert load(total, 0) == folded(aggregate, partials), "K3"

@@ -23,7 +23,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -36,6 +36,7 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, M, B = range(3)  # where f, m, b live in `cursor`
+count, capacity, resized = ring_steps(newest=B, rings=2)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -83,21 +84,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return combine(aggregate, _front(aggregate, state), _back(aggregate, state))
 
 
-def count(state: Any) -> int:
-    _values, _sums, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    values, sums, cursor = state
-    f, b, room = int(cursor[F]), int(cursor[B]), room_for(capacity)
-    return relaid(aggregate, values, f, b, room), relaid(aggregate, sums, f, b, room), cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     values, sums, cursor = state
     if len(cursor) != 3 or length(values) != length(sums):
@@ -109,12 +95,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     values, sums, cursor = state
     f, m, b = cursor
     assert f <= m <= b and b - f <= length(values) == length(sums), "K1"
-    assert [load(values, slot(values, i)) for i in range(f, b)] == partials, "K2"
-    folded = identity(aggregate)
-    for i in range(m - 1, f - 1, -1):
-        folded = combine(aggregate, partials[i - f], folded)
-        assert load(sums, slot(sums, i)) == folded, "K3"
-    folded = identity(aggregate)
-    for i in range(m, b):
-        folded = combine(aggregate, folded, partials[i - f])
-        assert load(sums, slot(sums, i)) == folded, "K4"
+    assert held(values, f, b) == partials, "K2"
+    front, back = partials[: m - f], partials[m - f :]
+    assert held(sums, f, m) == [folded(aggregate, front[k:]) for k in range(m - f)], "K3"
+    assert held(sums, m, b) == [folded(aggregate, back[: k + 1]) for k in range(b - m)], "K4"

@@ -19,8 +19,8 @@ from typing import Any
 
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import relaid, ring_fault, room_for, slot
+from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -33,12 +33,11 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
 F, M, B = range(3)  # where f, m, b live in `cursor`
+count, capacity, resized = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    tail = aggregate.allocate(1)
-    store(tail, 0, identity(aggregate))
-    return aggregate.allocate(room_for(capacity)), tail, integers(aggregate, 3)
+    return aggregate.allocate(room_for(capacity)), identities(aggregate, 1), integers(aggregate, 3)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
@@ -68,20 +67,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return combine(aggregate, load(ring, slot(ring, cursor[F])), back)
 
 
-def count(state: Any) -> int:
-    _ring, _tail, cursor = state
-    return int(cursor[B] - cursor[F])
-
-
-def capacity(state: Any) -> int:
-    return length(state[0])
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    ring, tail, cursor = state
-    return relaid(aggregate, ring, int(cursor[F]), int(cursor[B]), room_for(capacity)), tail, cursor
-
-
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, tail, cursor = state
     if len(cursor) != 3 or length(tail) != 1:
@@ -93,12 +78,6 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, tail, cursor = state
     f, m, b = cursor
     assert f <= m <= b and b - f <= length(ring), "K1"
-    folded = identity(aggregate)
-    for i in range(m - 1, f - 1, -1):
-        folded = combine(aggregate, partials[i - f], folded)
-        assert load(ring, slot(ring, i)) == folded, "K2"
-    folded = identity(aggregate)
-    for i in range(m, b):
-        folded = combine(aggregate, folded, partials[i - f])
-        assert load(ring, slot(ring, i)) == partials[i - f], "K3"
-    assert load(tail, 0) == folded, "K4"
+    assert held(ring, f, m) == [folded(aggregate, partials[k : m - f]) for k in range(m - f)], "K2"
+    assert held(ring, m, b) == partials[m - f :], "K3"
+    assert load(tail, 0) == folded(aggregate, partials[m - f :]), "K4"
