@@ -7,7 +7,7 @@ from docs.drawings.spans import PI, Run, Span, costs
 
 from sash.algebra.fields import length, load
 from sash.swag import amta
-from sash.swag.finger_nodes import KIDS, LEVEL, NEWEST, OLDEST, ROOT, SIZE, TIMES, entry_of, fold_of
+from sash.swag.finger_tree import KIDS, LEVEL, NEWEST, OLDEST, ROOT, SIZE, TIMES, entry_of, fold_of
 from sash.swag.flat_tree import leaf, leaves
 
 __all__ = ["PICTURES"]

@@ -17,7 +17,7 @@ from sash.algebra.compiler import kernel
 from sash.algebra.fields import Partial, load, store
 from sash.algebra.monoid import Monoid, lift
 from sash.swag import fiba
-from sash.swag.finger_nodes import UNUSED
+from sash.swag.finger_tree import UNUSED
 from tests.swag.monoids import Counter, bound
 
 FOLD = 4 * fiba.MU  # what folding one node costs at most
@@ -47,7 +47,7 @@ def with_arity(mu: int) -> ModuleType:
     if mu == fiba.MU:
         return fiba
     # Each module imports from those before it.
-    names = ("finger_nodes", "finger_tree", "finger_faults", "finger_folds", "finger_bulk", "fiba")
+    names = ("finger_tree", "finger_faults", "finger_folds", "finger_bulk", "fiba")
     twins = {name: ModuleType(f"{name}_{mu}") for name in names}
     for name, twin in twins.items():
         source = Path(fiba.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from sash.algebra.compiler import JIT_DISABLED
 from sash.errors import InvalidState
 from sash.swag import state_bytes
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.finger_nodes import BELOW, KIDS, NEWEST, NEXT, PARENT, RECORD, ROOT, SIZE, TIMES
+from sash.swag.finger_tree import BELOW, KIDS, NEWEST, NEXT, PARENT, RECORD, ROOT, SIZE, TIMES
 from tests.campaigns.cases import flips, mutation
 from tests.campaigns.subjects import Subject, windows
 

@@ -32,9 +32,9 @@ from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
-from sash.swag.finger_faults import tree_fault
-from sash.swag.finger_folds import check_folds, drop, fold_between, position_from_end, repair
-from sash.swag.finger_nodes import (
+from sash.swag.finger_faults import check_folds, check_tree, rows_below, tree_fault
+from sash.swag.finger_folds import drop, fold_between, position_from_end, repair
+from sash.swag.finger_tree import (
     BELOW,
     FAN,
     KIDS,
@@ -54,14 +54,16 @@ from sash.swag.finger_nodes import (
     UNUSED,
     WAITING,
     entry_of,
+    fill,
+    find,
     fold_of,
     mark,
     move,
     planted,
     room,
     shift,
+    split,
 )
-from sash.swag.finger_tree import check_tree, fill, find, rows_below, split
 
 __all__ = [
     "FACTS",

@@ -20,7 +20,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, combine
 from sash.swag.finger_folds import drop, repair
-from sash.swag.finger_nodes import (
+from sash.swag.finger_tree import (
     AFTER,
     DESK,
     FREED,
@@ -44,15 +44,21 @@ from sash.swag.finger_nodes import (
     TIMES,
     WAITING,
     adopt,
+    descend,
     entry_of,
+    fill,
+    find,
+    first_from,
     free,
+    grow,
     index_of,
     mark,
     move,
+    pass_edge,
     shift,
+    shrink,
     take,
 )
-from sash.swag.finger_tree import descend, fill, find, first_from, grow, pass_edge, shrink
 
 __all__ = ["evict_until", "insert_sorted"]
 

@@ -1,15 +1,17 @@
-"""What is wrong with a finger tree that was saved: the T-lines and the counts of F1, level by level.
+"""The T- and F-lines of a finger tree: asserted after a step, and looked for in a tree that was saved.
 
 A kernel follows links without looking; so before one sees a tree that came as bytes, every link is followed here, each
 level as one array. What partials fold to is not looked at: a wrong fold is a wrong answer, never a wrong place.
 """
 
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from sash.algebra.fields import length
-from sash.swag.finger_nodes import (
+from sash.algebra.fields import Partial, length, load
+from sash.algebra.monoid import Monoid
+from sash.swag.finger_tree import (
     BELOW,
     CLEAN,
     DESK,
@@ -41,12 +43,99 @@ from sash.swag.finger_nodes import (
     TIMES,
     UNUSED,
     WAITING,
+    entry_of,
+    fold_of,
 )
+from sash.swag.ring import folded
 
-__all__ = ["tree_fault"]
+__all__ = ["check_folds", "check_tree", "rows_below", "tree_fault"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
+Rows: TypeAlias = list[tuple[int, Partial]]
 _LINKS = "a link of its tree leads nowhere"
+
+
+# --- asserted after a step -----------------------------------------------------------------------
+
+
+def children(nodes: Any, node: int) -> list[int]:
+    """Return the children of a node in order; a leaf has none."""
+    return [int(nodes[node + KIDS + i]) for i in range(nodes[node + SIZE] + 1)] if nodes[node + LEVEL] else []
+
+
+def rows_below(state: Any, node: int) -> Rows:
+    """Return the positions and entries of a subtree, in order."""
+    entries, nodes, _cursor = state
+    size = int(nodes[node + SIZE])
+    own = [(int(nodes[node + TIMES + i]), load(entries, entry_of(node, i))) for i in range(size)]
+    parts = [rows_below(state, child) for child in children(nodes, node)] or [[] for _ in range(size + 1)]
+    return parts[0] + [row for entry, part in zip(own, parts[1:], strict=True) for row in (entry, *part)]
+
+
+def check_tree(state: Any) -> None:
+    """Assert the T-lines."""
+    _entries, nodes, cursor = state
+    root = int(cursor[ROOT])
+
+    assert all(a < b for (a, _), (b, _) in pairwise(rows_below(state, root))), "T1"
+
+    live = [root]
+    for node in live:  # grows as it goes
+        kin, place = children(nodes, node), nodes[node + PLACE]
+        live += kin
+        assert nodes[node + SIZE] <= MOST, "T2"
+        assert nodes[node + SIZE] >= (LEAST if node != root else 1 if kin else 0), "T2"
+        for i, child in enumerate(kin):
+            assert nodes[child + PARENT] == node and nodes[child + LEVEL] == nodes[node + LEVEL] - 1, "T2"
+            is_left = i == 0 and (node == root or place == LEFT)
+            is_right = i == len(kin) - 1 and (node == root or place == RIGHT)
+            assert nodes[child + PLACE] == (LEFT if is_left else RIGHT if is_right else MIDDLE), "T3"
+        if not kin:
+            assert (node == cursor[OLDEST]) == (node == root or place == LEFT), "T3"
+            assert (node == cursor[NEWEST]) == (node == root or place == RIGHT), "T3"
+    assert nodes[root + PLACE] == MIDDLE and nodes[root + PARENT] == NONE, "T3"
+
+    unused: list[int] = []
+    node = int(cursor[FREE])
+    while node != NONE:
+        unused.append(node)
+        assert nodes[node + PLACE] == FREED, "T4"
+        node = int(nodes[node + PARENT])
+    for node in unused:  # grows as it goes
+        unused += children(nodes, node)
+    assert sorted([DESK, FRONTS, *live, *unused]) == list(range(0, cursor[UNUSED], RECORD)), "T4"
+    assert cursor[UNUSED] <= len(nodes), "T4"
+
+
+def check_folds(aggregate: Monoid, state: Any) -> None:
+    """Assert the F-lines."""
+    entries, nodes, cursor = state
+    root = int(cursor[ROOT])
+
+    def fold(rows: Rows) -> Partial:
+        return folded(aggregate, [partial for _, partial in rows])
+
+    on_edge: dict[int, Rows] = {root: []}
+    live = [root]
+    for node in live:  # grows as it goes
+        mine, kin, place = rows_below(state, node), children(nodes, node), nodes[node + PLACE]
+        live += kin
+        if kin and (node == root or place == LEFT):
+            mine = mine[len(rows_below(state, kin[0])) :]
+        if kin and (node == root or place == RIGHT):
+            mine = mine[: len(mine) - len(rows_below(state, kin[-1]))]
+        if place != MIDDLE:
+            above = on_edge[int(nodes[node + PARENT])]
+            mine = on_edge[node] = mine + above if place == LEFT else above + mine
+        assert load(entries, fold_of(node)) == fold(mine) and nodes[node + BELOW] == len(mine), "F1"
+        if node == cursor[OLDEST] and node != root:
+            for i in range(nodes[node + SIZE]):
+                assert load(entries, entry_of(FRONTS, i)) == fold(mine[nodes[node + SIZE] - 1 - i :]), "F2"
+    assert cursor[DIRTY] == 0 and all(each == NONE for each in cursor[LISTS:]), "F3"
+    assert all(link == CLEAN for link in nodes[LINK::RECORD]), "F3"
+
+
+# --- looked for in a tree that was saved ---------------------------------------------------------
 
 
 def tree_fault(state: Any) -> str | None:

@@ -23,7 +23,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.finger_nodes import (
+from sash.swag.finger_tree import (
     BELOW,
     CLEAN,
     DIRTY,
@@ -39,20 +39,18 @@ from sash.swag.finger_nodes import (
     OLDEST,
     PARENT,
     PLACE,
-    RECORD,
     RIGHT,
     ROOT,
     SIZE,
     TIMES,
-    children,
     entry_of,
+    first_from,
     fold_of,
     mark,
     shift,
 )
-from sash.swag.finger_tree import Rows, first_from, rows_below
 
-__all__ = ["check_folds", "drop", "fold_between", "position_from_end", "repair"]
+__all__ = ["drop", "fold_between", "position_from_end", "repair"]
 
 
 @jitable
@@ -206,34 +204,3 @@ def position_from_end(nodes: Any, cursor: Any, count: int) -> int:
         if count == 0:
             return int(nodes[node + TIMES + i])
         goes_down = nodes[node + LEVEL] > 0
-
-
-def check_folds(aggregate: Monoid, state: Any) -> None:
-    """Assert the F-lines."""
-    entries, nodes, cursor = state
-    root = int(cursor[ROOT])
-
-    def folded(rows: Rows) -> Partial:
-        answer = identity(aggregate)
-        for _, partial in rows:
-            answer = combine(aggregate, answer, partial)
-        return answer
-
-    on_edge: dict[int, Rows] = {root: []}
-    live = [root]
-    for node in live:  # grows as it goes
-        mine, kin, place = rows_below(state, node), children(nodes, node), nodes[node + PLACE]
-        live += kin
-        if kin and (node == root or place == LEFT):
-            mine = mine[len(rows_below(state, kin[0])) :]
-        if kin and (node == root or place == RIGHT):
-            mine = mine[: len(mine) - len(rows_below(state, kin[-1]))]
-        if place != MIDDLE:
-            above = on_edge[int(nodes[node + PARENT])]
-            mine = on_edge[node] = mine + above if place == LEFT else above + mine
-        assert load(entries, fold_of(node)) == folded(mine) and nodes[node + BELOW] == len(mine), "F1"
-        if node == cursor[OLDEST] and node != root:
-            for i in range(nodes[node + SIZE]):
-                assert load(entries, entry_of(FRONTS, i)) == folded(mine[nodes[node + SIZE] - 1 - i :]), "F2"
-    assert cursor[DIRTY] == 0 and all(each == NONE for each in cursor[LISTS:]), "F3"
-    assert all(link == CLEAN for link in nodes[LINK::RECORD]), "F3"

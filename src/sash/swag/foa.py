@@ -21,22 +21,25 @@ From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.ring import folded
 
 __all__ = [
     "FACTS",
     "capacity",
     "check",
+    "check_lists",
     "count",
     "evict",
     "fault",
     "frozen",
     "insert",
+    "lists_as_arrays",
     "query",
     "resized",
     "start",
@@ -164,11 +167,16 @@ def frozen(aggregate: Monoid, state: Any) -> Any:
     while cells is not None:
         front.append(cells)
         cells = _tail(aggregate, cells)
-    values, sums = aggregate.allocate(queue.rows), aggregate.allocate(queue.rows)
-    for place, cell in enumerate([*front, *reversed(list(_known(queue.back)))]):
+    return lists_as_arrays(aggregate, front, list(_known(queue.back)))
+
+
+def lists_as_arrays(aggregate: Monoid, front: list[Any], back: list[Any]) -> Any:
+    """The cells of front and back as (values, sums, [how many are in front]), oldest first."""
+    rows = len(front) + len(back)
+    values, sums, split = aggregate.allocate(rows), aggregate.allocate(rows), integers(aggregate, 1)
+    for place, cell in enumerate([*front, *reversed(back)]):
         store(values, place, cell.value)
         store(sums, place, cell.total)
-    split = integers(aggregate, 1)
     split[0] = len(front)
     return values, sums, split
 
@@ -208,38 +216,45 @@ def _known(cells: List) -> Iterator[Cell]:
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     queue: Queue = state[0]
-    rows = len(partials)
     front, later, back = (list(_known(cells)) for cells in (queue.front, queue.next, queue.back))
+    rot = front[-1].rest.rot if front else None
+    pending = None if rot is None else [list(_known(cells)) for cells in rot]
+    assert all(cells[-1].rest.rot is None for cells in (back, *(pending or ())) if cells), "K4"
+    assert queue.rows == len(partials), "K1"
+    check_lists(aggregate, partials, front, later, back, pending)
 
-    def fold(begin: int, end: int) -> Partial:
-        folded = identity(aggregate)
-        for partial in partials[begin:end]:
-            folded = combine(aggregate, folded, partial)
-        return folded
 
-    m = rows - len(back)
-    pending = front[-1].rest.rot if front else None
+def check_lists(
+    aggregate: Monoid,
+    partials: list[Partial],
+    front: list[Any],
+    later: list[Any],
+    back: list[Any],
+    pending: list[list[Any]] | None,
+) -> None:
+    """Assert the K-lines of the cells at hand; `pending` are left, right and after of the rotation under way."""
+
+    def holds(cells: Iterable[Any], first: int, begin: int | None, end: int) -> bool:
+        """Whether cells hold the values from `first` on, and sums from `begin` to each, or from each to `end`."""
+        return all(
+            (cell.value, cell.total)
+            == (partials[i], folded(aggregate, partials[i:end] if begin is None else partials[begin : i + 1]))
+            for i, cell in enumerate(cells, first)
+        )
+
+    m = len(partials) - len(back)
     if pending is not None:
         assert later and later[0] is front[-1], "K4"
-        left, right, after = (list(_known(cells)) for cells in pending)
+        left, right, after = pending
         assert len(right) == len(left) + 1, "K4"
-        begin = len(front)
-        end = begin + len(left)
-        for i, cell in enumerate(left, begin):
-            assert (cell.value, cell.total) == (partials[i], fold(i, end)), "K4"
-        for i, cell in enumerate(reversed(right), end):
-            assert (cell.value, cell.total) == (partials[i], fold(end, i + 1)), "K4"
-        for i, cell in enumerate(after, end + len(right)):
-            assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K4"
+        end = len(front) + len(left)
+        assert holds(left, len(front), None, end), "K4"
+        assert holds(reversed(right), end, end, m), "K4"
+        assert holds(after, end + len(right), None, m), "K4"
         assert end + len(right) + len(after) == m, "K4"
-        assert all(cells[-1].rest.rot is None for cells in (left, right, after) if cells), "K4"
     else:
         assert len(front) == m, "K2"
-    assert not back or back[-1].rest.rot is None, "K4"
-    assert queue.rows == rows, "K1"
     # From next to m there are |front| - |back| rows, so as many rows lie before next as there are in back.
     assert [*map(id, front[len(back) :])] == [*map(id, later)], "K1"
-    for i, cell in enumerate(front):
-        assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K2"
-    for i, cell in enumerate(reversed(back), m):
-        assert (cell.value, cell.total) == (partials[i], fold(m, i + 1)), "K3"
+    assert holds(front, 0, None, m), "K2"
+    assert holds(reversed(back), m, m, len(partials)), "K3"

@@ -18,13 +18,13 @@ From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation
           Constant Time. DEBS, 2017. doi:10.1145/3093742.3093925
 """
 
-import sys
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.fields import Partial, load
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.contract import Bound, Cost, Facts
+from sash.swag.foa import capacity, check_lists, fault, lists_as_arrays, resized
 
 __all__ = [
     "FACTS",
@@ -155,14 +155,6 @@ def count(state: Any) -> int:
     return window.count
 
 
-def capacity(state: Any) -> int:
-    return sys.maxsize  # lists grow by themselves
-
-
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    return state
-
-
 def frozen(aggregate: Monoid, state: Any) -> Any:
     """The window as (values, sums, [how many are in front]), oldest first, to be saved.
 
@@ -176,23 +168,7 @@ def frozen(aggregate: Monoid, state: Any) -> Any:
         _fill(aggregate, cell)
         front.append(cell)
         cell = cell.rest
-    values, sums = aggregate.allocate(window.count), aggregate.allocate(window.count)
-    for place, cell in enumerate([*front, *reversed(list(_known(window.back)))]):
-        store(values, place, cell.value)
-        store(sums, place, cell.total)
-    split = integers(aggregate, 1)
-    split[0] = len(front)
-    return values, sums, split
-
-
-def fault(aggregate: Monoid, frozen: Any) -> str | None:
-    """What is wrong with what `frozen` gave."""
-    values, sums, split = frozen
-    rows = length(values)
-    if length(sums) != rows or len(split) != 1:
-        return "it has more sums than values, or more than one front"
-    # |next| = |front| - |back|: K1
-    return None if rows - split[0] <= split[0] <= rows else f"{split[0]} of its {rows} rows are in front (K1)"
+    return lists_as_arrays(aggregate, front, list(_known(window.back)))
 
 
 def thawed(aggregate: Monoid, frozen: Any) -> Any:
@@ -218,38 +194,9 @@ def _known(cell: List) -> Iterator[Cell]:
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     window: Window = state
-    rows = len(partials)
     front, later, back = (list(_known(cell)) for cell in (window.front, window.next, window.back))
-
-    def fold(begin: int, end: int) -> Partial:
-        folded = identity(aggregate)
-        for partial in partials[begin:end]:
-            folded = combine(aggregate, folded, partial)
-        return folded
-
-    m = rows - len(back)
-    pending = front[-1].rest if front else None
-    if pending is not None:
-        assert later and later[0] is front[-1], "K4"
-        left, right, after = (list(_known(cell)) for cell in (pending.left, pending.right, pending.after))
-        assert len(right) == len(left) + 1, "K4"
-        begin = len(front)
-        end = begin + len(left)
-        for i, cell in enumerate(left, begin):
-            assert (cell.value, cell.total) == (partials[i], fold(i, end)), "K4"
-        for i, cell in enumerate(reversed(right), end):
-            assert (cell.value, cell.total) == (partials[i], fold(end, i + 1)), "K4"
-        for i, cell in enumerate(after, end + len(right)):
-            assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K4"
-        assert end + len(right) + len(after) == m, "K4"
-        assert all(cells[-1].rest is None for cells in (left, right, after) if cells), "K4"
-    else:
-        assert len(front) == m, "K2"
-    assert not back or back[-1].rest is None, "K4"
-    assert window.count == rows, "K1"
-    # From next to m there are |front| - |back| rows, so as many rows lie before next as there are in back.
-    assert front[len(back) :] == later, "K1"
-    for i, cell in enumerate(front):
-        assert (cell.value, cell.total) == (partials[i], fold(i, m)), "K2"
-    for i, cell in enumerate(reversed(back), m):
-        assert (cell.value, cell.total) == (partials[i], fold(m, i + 1)), "K3"
+    delayed = front[-1].rest if front else None
+    pending = delayed if delayed is None else [[*_known(each)] for each in (delayed.left, delayed.right, delayed.after)]
+    assert all(cells[-1].rest is None for cells in (back, *(pending or ())) if cells), "K4"
+    assert window.count == len(partials), "K1"
+    check_lists(aggregate, partials, front, later, back, pending)

@@ -49,8 +49,8 @@ def slide(
     {'low': [1, 1], 'mean': [2.0, 2.6666666666666665]}
     """
     several, sizes = _sizes(size)
-    every, min_samples = _at_least("every", every, 1), _at_least("min_samples", min_samples, 0)
-    threads = None if threads is None else _at_least("threads", threads, 1)
+    every, min_samples = border.at_least("every", every, 1), border.at_least("min_samples", min_samples, 0)
+    threads = None if threads is None else border.at_least("threads", threads, 1)
     work = _Work(values, aggregate, algorithm, sizes)
     sizes, every = tuple(min(each, max(1, len(work))) for each in sizes), min(every, len(work) + 1)
     answers = work.at_every_row(sizes, threads) if every == 1 else work.at_some_rows(sizes, every, threads)
@@ -76,7 +76,7 @@ def fold(
     """
     work = _Work(values, aggregate, algorithm, ())
     starts, ends = _ranges(starts, ends, len(work))
-    least = _at_least("min_samples", min_samples, 1)
+    least = border.at_least("min_samples", min_samples, 1)
     enough = partial(work.has_samples, lambda: (starts, ends), least)
     results = work.written(*work.over(starts, ends), enough, starts == ends)
     return next(iter(results.values())) if work.is_one else results
@@ -156,13 +156,13 @@ class _Work:
         if len(sizes) > 1 and self.algorithm.facts.ranges:
             descending = tuple(sorted(set(sizes), reverse=True))
             flat = self.room(rows * len(descending))
-            self._run(loops.over_sizes, self.monoid, self.inputs(), descending, *flat)
+            self._run(loops.over_sizes, self.algorithm, self.monoid, self.inputs(), descending, *flat)
             starts = [rows * descending.index(size) for size in sizes]
             return [tuple(tuple(each[k : k + rows] for each in group) for group in flat) for k in starts]  # type: ignore[misc]
         answers = [self.room(rows) for _ in sizes]
         inputs = self.inputs()
         for size, answer in zip(sizes, answers, strict=True):
-            self._run(loops.over_rows, self.monoid, inputs, size, *answer, threads)
+            self._run(loops.over_rows, self.algorithm, self.monoid, inputs, size, *answer, threads)
         return answers
 
     def at_some_rows(self, sizes: tuple[int, ...], every: int, threads: int | None) -> list[Answer]:
@@ -173,10 +173,10 @@ class _Work:
         answers, inputs = [], self.inputs()
         for size in sizes:
             edges, fragments, stride = _pairs(len(self), size, every)
-            partials = self._run_fragments(inputs, edges)
-            answer = self.room(len(edges) - 1)
+            partials = self._run(loops.fold_fragments, self.monoid, inputs, edges)
+            answer, monoid = self.room(len(edges) - 1), of_partials(self.monoid)
             if len(edges) > 1:
-                self._run(loops.over_rows, of_partials(self.monoid), partials, fragments, *answer, threads)
+                self._run(loops.over_rows, self.algorithm, monoid, partials, fragments, *answer, threads)
             answers.append(_picked(answer, stride - 1, stride))
         return answers
 
@@ -185,7 +185,8 @@ class _Work:
         filled = np.flatnonzero(starts < ends)
         answer, part = self.room(len(starts)), self.room(len(filled))
         if len(filled):
-            self._run(loops.over_ranges, self.monoid, self.inputs(), starts[filled], ends[filled], *part)
+            ranges = starts[filled], ends[filled]
+            self._run(loops.over_ranges, self.algorithm, self.monoid, self.inputs(), *ranges, *part)
         for whole, some in zip((*answer[0], *answer[1]), (*part[0], *part[1]), strict=True):
             _scatter(whole, filled, some)
         return answer
@@ -255,17 +256,9 @@ class _Work:
         values, presence = ranked.quantiles(column.data, column.valid, size, q, threads)
         return (values,), (presence,) if self.monoid.outputs[0].presence else ()
 
-    def _run(self, loop: Callable[..., None], *arguments: Any) -> None:
+    def _run(self, loop: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            loop(self.algorithm, *arguments)
-        except SashError:
-            raise
-        except Exception as error:
-            raise self._diagnosed(error) from error
-
-    def _run_fragments(self, inputs: Fields, edges: Any) -> Fields:
-        try:
-            return loops.fold_fragments(self.monoid, inputs, edges)
+            return loop(*arguments)
         except SashError:
             raise
         except Exception as error:
@@ -305,18 +298,12 @@ def _chosen(
     return choose(replace(task, quantile=task.quantile and numbers), algorithm)
 
 
-def _at_least(what: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput.at_least(what, value, least)
-    return int(value)
-
-
 def _sizes(size: Any) -> tuple[bool, tuple[int, ...]]:
     """Whether several sizes were asked for, and which."""
     if isinstance(size, np.ndarray) and size.ndim == 0:
         size = size.item()
     several = isinstance(size, Sequence | np.ndarray) and not isinstance(size, str | bytes)
-    sizes = tuple(_at_least("size", each, 1) for each in (size if several else [size]))
+    sizes = tuple(border.at_least("size", each, 1) for each in (size if several else [size]))
     if not sizes:
         raise InvalidInput.option("size", size, "at least one size")
     return several, sizes

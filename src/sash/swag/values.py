@@ -11,7 +11,7 @@ from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 from sash.errors import InvalidAggregate, InvalidInput
 
-__all__ = ["Values", "as_type", "column_of", "plain", "read", "read_one", "write"]
+__all__ = ["Values", "as_type", "at_least", "column_of", "plain", "read", "read_one", "write"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,13 @@ def read_one(values: Any) -> Values:
 def _is_pandas(values: Any) -> bool:
     """Whether it is of pandas, or of a class that was made of one of pandas'."""
     return any(each.__module__.startswith("pandas.") for each in type(values).__mro__)
+
+
+def at_least(what: str, value: Any, least: int) -> int:
+    """Return a whole number that is not below another."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput.at_least(what, value, least)
+    return int(value)
 
 
 def column_of(dtype: Any) -> Column:
@@ -188,22 +195,18 @@ def _arrow_column(values: Any, pa: Any) -> Values:
     elif pa.types.is_dictionary(kind):
         array = array.dictionary_decode()
         kind = array.type
+    valid = None if array.null_count == 0 else np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_boolean(array.type)):
         if pa.types.is_nested(kind):
             raise InvalidInput.option("values", kind, "numbers, booleans, strings, dates or times")
-        return _objects(array, Field("O", (kind.precision, kind.scale)) if pa.types.is_decimal(kind) else Field("O"))
-    valid = None if array.null_count == 0 else np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+        # Strings and decimals have a type even where there are none.
+        field = Field("O", (kind.precision, kind.scale)) if pa.types.is_decimal(kind) else Field("O")
+        return Values(array.to_pylist(), valid, Column(field, nullable=valid is not None), "arrow", array.type)
     if valid is not None:
         array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
     data = np.ascontiguousarray(array.to_numpy(zero_copy_only=False))
     column = Column(Field(data.dtype.str[1:]), nullable=valid is not None, is_time=logical is not None)
     return Values(data, valid, column, "arrow", logical)
-
-
-def _objects(array: Any, field: Field) -> Values:
-    """Strings and decimals: they have a type even where there are none."""
-    valid = None if array.null_count == 0 else np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
-    return Values(array.to_pylist(), valid, Column(field, nullable=valid is not None), "arrow", array.type)
 
 
 def write(values: Values, result: Any, valid: np.ndarray[Any, Any] | None, keeps_type: bool) -> Any:

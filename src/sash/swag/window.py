@@ -103,21 +103,17 @@ class Window:
         6
         """
         columns = border.read(values, max(1, self.aggregate.arity), self.aggregate.name)
-        if not len(columns[0]):
-            return
-        if self._monoid is None:
-            self._bind(tuple(replace(each.column, nullable=True) for each in columns))
-        self._insert(self._checked(columns))
+        if len(columns[0]):
+            self._insert(self._typed(columns))
 
     @guarded
     def evict(self, count: int = 1) -> None:
         """Evict the oldest value, or the `count` oldest."""
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise InvalidInput.at_least("count", count, 1)
+        count = border.at_least("count", count, 1)
         if len(self) < count:
             raise EmptyWindow.cannot("evict from" if count == 1 else f"evict {count} rows from")
-        monoid, none = self._usable(), self._usable().allocate(0)
-        self._change(kernels.move, self._algorithm, monoid, self._state, int(count), none, none)
+        none = self._usable().allocate(0)
+        self._run(kernels.move, count, none, none)
         self._release()
 
     def _release(self) -> None:
@@ -137,13 +133,13 @@ class Window:
         monoid = self._usable()
         answer = monoid.allocate(1)
         if last is None:
-            self._change(kernels.move, self._algorithm, monoid, self._state, 0, monoid.allocate(0), answer)
+            self._run(kernels.move, 0, monoid.allocate(0), answer)
         else:
             if not self._algorithm.facts.ranges:
                 raise UnsupportedAggregate.many_ranges(self.algorithm, ["flat_fat", "fiba"])
             if isinstance(last, bool) or not isinstance(last, int | np.integer) or not 1 <= last <= len(self):
                 raise InvalidInput.option("last", last, f"a whole number from 1 to {len(self)}")
-            self._change(kernels.query_newest, self._algorithm, monoid, self._state, int(last), answer)
+            self._run(kernels.query_newest, int(last), answer)
         return self._lowered(load(answer, 0))
 
     # --- in any order, by position ---------------------------------------------------------------
@@ -167,26 +163,19 @@ class Window:
         if len(places) and (places.dtype.kind not in "iu" or int(places.max()) > _LAST_POSITION):
             raise InvalidInput.option("positions", positions, "whole numbers of 64 bits, one per value")
         order = np.argsort(places, kind="stable")
-        if self._monoid is None:
-            self._bind(tuple(replace(each.column, nullable=True) for each in columns))
-        partials = self._lifted(self._checked(columns))
+        partials = self._lifted(self._typed(columns))
         ordered = tuple(
             each[order] if isinstance(each, np.ndarray) else [each[k] for k in order.tolist()] for each in partials
         )
         self._reserve(len(order))
-        ascending: Any = places[order].astype(np.int64)
-        self._change(
-            kernels.insert_at_positions, self._algorithm, self._usable(), self._state, ascending, ordered, len(order)
-        )
+        self._run(kernels.insert_at_positions, places[order].astype(np.int64), ordered, len(order))
 
     @guarded
     def evict_at(self, position: int) -> bool:
         """Evict what is at a position; return whether there was something."""
         self._needs_positions()
         place = _position(position)
-        if not len(self):
-            return False
-        return bool(self._change(kernels.evict_at_position, self._algorithm, self._usable(), self._state, place))
+        return len(self) > 0 and bool(self._run(kernels.evict_at_position, place))
 
     @guarded
     def evict_until(self, position: int) -> None:
@@ -194,7 +183,7 @@ class Window:
         self._needs_positions()
         place = _position(position)
         if len(self):
-            self._change(kernels.evict_until_position, self._algorithm, self._usable(), self._state, place)
+            self._run(kernels.evict_until_position, place)
             self._release()
 
     @guarded
@@ -205,7 +194,7 @@ class Window:
         if not len(self):
             raise EmptyWindow.cannot("query")
         answer = self._usable().allocate(1)
-        self._change(kernels.query_positions, self._algorithm, self._usable(), self._state, first, last, answer)
+        self._run(kernels.query_positions, first, last, answer)
         return self._lowered(load(answer, 0))
 
     def _needs_positions(self) -> None:
@@ -217,19 +206,12 @@ class Window:
     @guarded
     def save(self) -> bytes:
         """Return the window as bytes; `restore` on a window opened alike continues from there."""
-        if self._monoid is None:
-            return state_bytes.pack(
-                {"algorithm": self.algorithm, "aggregate": window_state.fingerprint(self.aggregate), "columns": None}
-            )
-        state = self._change(window_state.freeze, self._algorithm, self._usable(), self._state)
-        return state_bytes.pack(
-            {
-                "algorithm": self.algorithm,
-                "aggregate": window_state.fingerprint(self.aggregate),
-                "columns": tuple(each.field.code for each in self._usable().columns),
-                "state": state,
-            }
-        )
+        kind = window_state.fingerprint(self.aggregate)
+        content: dict[str, Any] = {"algorithm": self.algorithm, "aggregate": kind, "columns": None}
+        if self._monoid is not None:
+            content["state"] = self._run(window_state.freeze)
+            content["columns"] = tuple(each.field.code for each in self._monoid.columns)
+        return state_bytes.pack(content)
 
     @guarded
     def restore(self, blob: bytes) -> "Window":
@@ -284,13 +266,12 @@ class Window:
         arity = max(1, self.aggregate.arity)
         if len(values) != arity:
             raise InvalidInput.columns(self.aggregate.name, arity, len(values))
-        columns = tuple(border.read_one([value]) for value in values)
+        return self._typed(tuple(border.read_one([value]) for value in values))
+
+    def _typed(self, columns: tuple[border.Values, ...]) -> tuple[border.Values, ...]:
+        """Return the columns in the types that the window is bound to, by the first of them if it was not yet."""
         if self._monoid is None:
             self._bind(tuple(replace(each.column, nullable=True) for each in columns))
-        return self._checked(columns)
-
-    def _checked(self, columns: tuple[border.Values, ...]) -> tuple[border.Values, ...]:
-        """Return the columns in the types that the window is bound to."""
         return tuple(border.as_type(each, bound) for each, bound in zip(columns, self._usable().columns, strict=True))
 
     def _insert(self, columns: tuple[border.Values, ...]) -> None:
@@ -300,8 +281,7 @@ class Window:
             if newest > _LAST_POSITION - len(columns[0]):
                 raise InvalidInput.option("position", newest + 1, "a whole number of 64 bits: there is none after it")
         self._reserve(len(columns[0]))
-        monoid = self._usable()
-        self._change(kernels.move, self._algorithm, monoid, self._state, 0, partials, monoid.allocate(0))
+        self._run(kernels.move, 0, partials, self._usable().allocate(0))
 
     def _lifted(self, columns: tuple[border.Values, ...]) -> Fields:
         """Return the partials of all rows; a bad row raises here, before the state changes."""
@@ -328,9 +308,10 @@ class Window:
         while steps.capacity(self._state) < needed:
             self._state = steps.resized(self._usable(), self._state, max(2 * steps.capacity(self._state), needed))
 
-    def _change(self, step: Any, *arguments: Any) -> Any:
+    def _run(self, step: Any, *arguments: Any) -> Any:
+        monoid = self._usable()
         try:
-            return step(*arguments)
+            return step(self._algorithm, monoid, self._state, *arguments)
         except Exception as error:
             self._broken = error
             raise self._unusable(error) or InvalidAggregate.breaks(self.aggregate.name, error) from error
