@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra.building_blocks import after_count, before_last, first_field, last_is_set, some
+from sash.algebra.building_blocks import after_count, before_last, counted, first_field, last_is_set, some
 from sash.algebra.compiler import JIT_DISABLED, jitable, own, returned_fields, unrolled
 from sash.algebra.digest import Undigestable, digest, digests
 from sash.algebra.fields import Field, Partial
@@ -18,7 +18,7 @@ from sash.algebra.monoid import Column, Component, Monoid, Parts, optional
 from sash.algebra.union import unite
 from sash.errors import InvalidAggregate, InvalidInput, UnknownName, UnsupportedAggregate
 
-__all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "counted", "parts_of"]
+__all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "builtin", "parts_of"]
 
 T = TypeVar("T", bound="Template")
 D = TypeVar("D")
@@ -292,11 +292,12 @@ class Builtin(Template):
         return _PARTS[known]
 
 
-def counted(columns: tuple[Column, ...]) -> Component:
-    """How many rows have a value in every one of these columns."""
-    return Component(
-        "count", (Field("i8"),), (0,), _one, _add_counts, _subtract_counts, inputs=tuple(range(len(columns)))
-    )
+def builtin(
+    name: str, column: str | None, make: Callable[[tuple[Column, ...], bool], Parts], *parameters: Any, **traits: Any
+) -> Builtin:
+    """The built-in aggregate of a column; without one, it takes the column that it is given later."""
+    columns = () if column is None else (column,)
+    return Builtin(name, columns=columns, make=make, parameters=parameters, **traits)
 
 
 Aggregates: TypeAlias = Template | Mapping[str, Template]
@@ -344,15 +345,3 @@ def parts_of(template: Template, schema: Mapping[str, Column], places: Mapping[s
         return replace(component, inputs=inputs, passes=passes)
 
     return replace(parts, components=tuple(moved(each) for each in parts.components))
-
-
-def _one(*_row: Any) -> Partial:
-    return (1,)
-
-
-def _add_counts(a: Partial, b: Partial) -> Partial:
-    return (a[0] + b[0],)
-
-
-def _subtract_counts(whole: Partial, older: Partial) -> Partial:
-    return (whole[0] - older[0],)

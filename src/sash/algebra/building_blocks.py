@@ -5,30 +5,29 @@ from typing import Any
 
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
-from sash.algebra.monoid import Column
+from sash.algebra.monoid import Column, Component
 from sash.errors import UnsupportedAggregate
 
 __all__ = [
     "B1",
     "F8",
     "I8",
+    "OBJECT",
     "Columns",
+    "add",
     "after_count",
     "before_last",
+    "counted",
     "first_field",
     "is_float",
     "last_is_set",
-    "named",
     "numeric",
     "some",
+    "subtract",
 ]
 
-F8, I8, B1 = Field("f8"), Field("i8"), Field("b1")
+F8, I8, B1, OBJECT = Field("f8"), Field("i8"), Field("b1"), Field("O")
 Columns = tuple[Column, ...]
-
-
-def named(column: str | None) -> tuple[str, ...]:
-    return () if column is None else (column,)
 
 
 def numeric(name: str, column: Column) -> None:
@@ -38,6 +37,23 @@ def numeric(name: str, column: Column) -> None:
 
 def is_float(column: Column) -> bool:
     return column.field.dtype.kind == "f"
+
+
+def add(a: Partial, b: Partial) -> Partial:
+    return (a[0] + b[0],)
+
+
+def subtract(whole: Partial, older: Partial) -> Partial:
+    return (whole[0] - older[0],)
+
+
+def _one(*_row: Any) -> Partial:
+    return (1,)
+
+
+def counted(columns: Columns) -> Component:
+    """How many rows have a value in every one of these columns."""
+    return Component("count", (I8,), (0,), _one, add, subtract, inputs=tuple(range(len(columns))))
 
 
 def first_field(p: Partial) -> Any:

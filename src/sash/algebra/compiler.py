@@ -146,18 +146,8 @@ def unrolled(source: str, *bindings: tuple[str, Any]) -> Callable[..., Any]:
 
 
 _NOISE = (
-    "During:",
-    "File ",
-    ">>>",
-    "- ",
-    "There ",
-    "raised ",
-    "With ",
-    "Overload ",
-    "Rejected ",
-    "^",
-    "def ",
-    "<source",
+    *("During:", "File ", ">>>", "- ", "There ", "raised ", "With ", "Overload ", "Rejected "),
+    *("^", "def ", "<source"),
 )
 
 

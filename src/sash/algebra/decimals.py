@@ -13,15 +13,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from sash.algebra.aggregate import counted
-from sash.algebra.building_blocks import F8, Columns, last_is_set
+from sash.algebra.building_blocks import F8, OBJECT, Columns, add, counted, last_is_set, some, subtract
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Component, Parts
 from sash.errors import InvalidInput
 
 __all__ = ["difference_parts", "mean_parts", "sum_parts", "through_floats"]
-
-_OBJECT = Field("O")
 
 
 def _widened(field: Field, digits: int, decimals: int) -> Field:
@@ -59,18 +56,10 @@ def _decimal(units: int, scale: int) -> Decimal:
     return Decimal(f"{units}E{-scale}")  # exact whatever the context
 
 
-def _add(a: Partial, b: Partial) -> Partial:
-    return (a[0] + b[0],)
-
-
-def _subtract(whole: Partial, older: Partial) -> Partial:
-    return (whole[0] - older[0],)
-
-
 def _total(field: Field) -> Component:
     """The sum in units, shared by sum and mean."""
     units = _units_of(field)
-    return Component("decimal sum", (_OBJECT,), (0,), lambda x: (units(x),), _add, _subtract)
+    return Component("decimal sum", (OBJECT,), (0,), lambda x: (units(x),), add, subtract)
 
 
 def _exactly(
@@ -95,10 +84,6 @@ def _exactly(
     return Parts(components, lower, result, presence)
 
 
-def _counts_some(p: Partial) -> int:
-    return 1 if p[0] > 0 else 0
-
-
 def _last(p: Partial) -> int:
     return p[-1]  # type: ignore[no-any-return]
 
@@ -108,7 +93,7 @@ def sum_parts(columns: Columns) -> Parts:
     field, total = columns[0].field, _total(columns[0].field)
     if not columns[0].nullable:
         return _exactly((total,), _last, _widened(field, 10, 0), None)
-    return _exactly((counted(columns), total), _last, _widened(field, 10, 0), _counts_some)
+    return _exactly((counted(columns), total), _last, _widened(field, 10, 0), some)
 
 
 def mean_parts(columns: Columns) -> Parts:
@@ -121,7 +106,7 @@ def mean_parts(columns: Columns) -> Parts:
         half_up: int = (2 * abs(p[1]) * finer + p[0]) // (2 * p[0])
         return half_up if p[1] >= 0 else -half_up
 
-    return _exactly((counted(columns), _total(field)), units, result, _counts_some)
+    return _exactly((counted(columns), _total(field)), units, result, some)
 
 
 def difference_parts(columns: Columns, high: Component, low: Component) -> Parts:

@@ -244,20 +244,11 @@ def _container(value: Any, reader: Reader) -> Description:
     if isinstance(value, slice):
         return Description("slice", tuple(Part("", each, reader) for each in (value.start, value.stop, value.step)))
     if isinstance(value, dict | types.MappingProxyType):
-        return Description(
-            "dict", tuple(Part(_shown(key), pair, reader) for key, pair in _pairs(value)), is_ordered=False
-        )
+        pairs = ((f"[{key!r}]" if atom(key) is not None else "", (key, each)) for key, each in value.items())
+        return Description("dict", tuple(Part(name, pair, reader) for name, pair in pairs), is_ordered=False)
     is_ordered = isinstance(value, tuple | list)
     kind = type(value).__name__ if is_ordered else "set"
     return Description(kind, tuple(Part("", each, reader) for each in value), is_ordered)
-
-
-def _pairs(items: Any) -> Iterator[tuple[Any, tuple[Any, Any]]]:
-    return ((key, (key, value)) for key, value in items.items())
-
-
-def _shown(key: Any) -> str:
-    return f"[{key!r}]" if atom(key) is not None else ""
 
 
 def _of_numpy(value: Any, reader: Reader) -> Description:
@@ -272,9 +263,8 @@ def _of_numpy(value: Any, reader: Reader) -> Description:
     if array.dtype.hasobject:
         return Description(kind, (Part("", array.ravel().tolist(), Reader(reader.names)),))
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
-        return Description(
-            f"{kind} {[str(each) for each in array.ravel()]}"
-        )  # there may be anything beside its 80 bits
+        # There may be anything beside its 80 bits.
+        return Description(f"{kind} {[str(each) for each in array.ravel()]}")
     return Description(f"{kind} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}")
 
 

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.aggregate import Builtin, Kind, Template
-from sash.algebra.building_blocks import (
-    B1,
-    I8,
-    Columns,
-    first_field,
-    last_is_set,
-    named,
-    numeric,
-)
+from sash.algebra.aggregate import Builtin, Kind, Template, builtin
+from sash.algebra.building_blocks import B1, I8, Columns, first_field, last_is_set, numeric
 from sash.algebra.compiler import jitable
 from sash.algebra.decimals import difference_parts, through_floats
 from sash.algebra.fields import Field, Partial
@@ -207,7 +199,7 @@ def max(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, 1, 2], 2, sash.max()), sash.swag.slide(["b", "a"], 2, sash.max())
     ([3, 3, 2], ['b', 'b'])
     """
-    return Builtin("max", columns=named(column), commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, make=_max)
+    return builtin("max", column, _max, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE)
 
 
 def min(column: str | None = None) -> Template:
@@ -217,7 +209,7 @@ def min(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, 1, 2], 2, sash.min())
     [3, 1, 1]
     """
-    return Builtin("min", columns=named(column), commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, make=_min)
+    return builtin("min", column, _min, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE)
 
 
 def range(column: str | None = None) -> Template:
@@ -227,7 +219,7 @@ def range(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, 1, 2], 2, sash.range())
     [0, 2, 1]
     """
-    return Builtin("range", columns=named(column), commutative=True, make=_range)
+    return builtin("range", column, _range, commutative=True)
 
 
 def first(column: str | None = None) -> Template:
@@ -237,7 +229,7 @@ def first(column: str | None = None) -> Template:
     >>> sash.swag.slide([None, 1, 2], 2, sash.first())
     [None, 1, 1]
     """
-    return Builtin("first", columns=named(column), selective=True, kind=Kind.DISTRIBUTIVE, make=_first)
+    return builtin("first", column, _first, selective=True, kind=Kind.DISTRIBUTIVE)
 
 
 def last(column: str | None = None) -> Template:
@@ -247,7 +239,7 @@ def last(column: str | None = None) -> Template:
     >>> sash.swag.slide([1, None, 3], 2, sash.last())
     [1, 1, 3]
     """
-    return Builtin("last", columns=named(column), selective=True, kind=Kind.DISTRIBUTIVE, make=_last)
+    return builtin("last", column, _last, selective=True, kind=Kind.DISTRIBUTIVE)
 
 
 def m4(column: str | None = None) -> Template:
@@ -257,7 +249,7 @@ def m4(column: str | None = None) -> Template:
     >>> sash.swag.slide(numpy.array([3, 1, 2]), 3, sash.m4())[-1].tolist()
     [3, 2, 1, 3]
     """
-    return Builtin("m4", columns=named(column), make=through_floats(_m4))
+    return builtin("m4", column, through_floats(_m4))
 
 
 def max_count(column: str | None = None) -> Template:
@@ -267,7 +259,7 @@ def max_count(column: str | None = None) -> Template:
     >>> sash.swag.slide([2, 2, 1], 3, sash.max_count())
     [1, 2, 2]
     """
-    return Builtin("max_count", columns=named(column), commutative=True, make=_extreme_count("max_count", True))
+    return builtin("max_count", column, _extreme_count("max_count", True), commutative=True)
 
 
 def min_count(column: str | None = None) -> Template:
@@ -277,7 +269,7 @@ def min_count(column: str | None = None) -> Template:
     >>> sash.swag.slide([2, 2, 1], 3, sash.min_count())
     [1, 2, 1]
     """
-    return Builtin("min_count", columns=named(column), commutative=True, make=_extreme_count("min_count", False))
+    return builtin("min_count", column, _extreme_count("min_count", False), commutative=True)
 
 
 def argmax(column: str | None = None, who: str | None = None) -> Template:
@@ -303,6 +295,5 @@ def argmin(column: str | None = None, who: str | None = None) -> Template:
 def _of_two(name: str, column: str | None, who: str | None, make: Callable[[Columns, bool], Parts]) -> Template:
     if (column is None) != (who is None):
         raise InvalidAggregate.parameter(name, "columns", (column, who), "two column names, or none")
-    return Builtin(
-        name, columns=(*named(column), *named(who)), arity=2, selective=True, kind=Kind.DISTRIBUTIVE, make=make
-    )
+    columns = tuple(each for each in (column, who) if each is not None)
+    return Builtin(name, columns=columns, arity=2, selective=True, kind=Kind.DISTRIBUTIVE, make=make)

@@ -14,17 +14,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sash.algebra.aggregate import Builtin, Kind, Template
-from sash.algebra.building_blocks import named, numeric
+from sash.algebra.aggregate import Kind, Template, builtin
+from sash.algebra.building_blocks import F8, I8, OBJECT, Columns, add, numeric
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Field, Partial
+from sash.algebra.fields import Partial
 from sash.algebra.monoid import Column, Component, Parts
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = ["collect", "collect_distinct", "count_distinct", "interpolated", "median", "quantile", "string_agg"]
 
-OBJECT, F8, I8 = Field("O"), Field("f8"), Field("i8")
-Columns = tuple[Column, ...]
 Multiset: TypeAlias = tuple[tuple[Any, ...], tuple[int, ...]]
 
 
@@ -40,15 +38,11 @@ def _alone(x: Any) -> Partial:
     return ((_plain(x),),)
 
 
-def _append(a: Partial, b: Partial) -> Partial:
-    return (a[0] + b[0],)
-
-
 def _drop_oldest(whole: Partial, older: Partial) -> Partial:
     return (whole[0][len(older[0]) :],)
 
 
-_COLLECTED = Component("collected", (OBJECT,), ((),), _alone, _append, _drop_oldest, commutative=False)
+_COLLECTED = Component("collected", (OBJECT,), ((),), _alone, add, _drop_oldest, commutative=False)
 
 
 def _as_list(p: Partial) -> list[Any]:
@@ -72,7 +66,7 @@ def collect(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, None, 1], 2, sash.collect())
     [[3], [3], [1]]
     """
-    return Builtin("collect", columns=named(column), invertible=True, kind=Kind.HOLISTIC, make=_collect)
+    return builtin("collect", column, _collect, invertible=True, kind=Kind.HOLISTIC)
 
 
 def string_agg(column: str | None = None, separator: str = ",") -> Template:
@@ -94,14 +88,7 @@ def string_agg(column: str | None = None, separator: str = ",") -> Template:
             raise UnsupportedAggregate.of_type("string_agg", column, "strings")
         return Parts((_COLLECTED,), joined, OBJECT, _some_collected if column.nullable else None)
 
-    return Builtin(
-        "string_agg",
-        columns=named(column),
-        invertible=True,
-        kind=Kind.HOLISTIC,
-        make=make,
-        parameters=(("separator", separator),),
-    )
+    return builtin("string_agg", column, make, ("separator", separator), invertible=True, kind=Kind.HOLISTIC)
 
 
 def _some_collected(p: Partial) -> int:
@@ -156,6 +143,7 @@ def _take_away(whole: Partial, older: Partial) -> Partial:
     return (_merged(whole[0], older[0], -1),)
 
 
+_SORTED: dict[str, Any] = {"invertible": True, "commutative": True, "kind": Kind.HOLISTIC}
 _VALUES = Component("values", (OBJECT,), (((), ()),), _once, _join, _take_away)
 
 
@@ -186,7 +174,7 @@ def quantile(column: str | None = None, q: float = 0.5) -> Template:
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.quantile(q=0.75))
     [3.0, 2.5, 2.5, 5.5]
     """
-    return _at(q, "quantile", named(column), (("q", q),))
+    return _at(q, "quantile", column)
 
 
 def median(column: str | None = None) -> Template:
@@ -196,10 +184,10 @@ def median(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.median())
     [3.0, 2.0, 2.0, 2.0]
     """
-    return _at(0.5, "median", named(column), (("q", 0.5),))
+    return _at(0.5, "median", column)
 
 
-def _at(q: Any, name: str, columns: tuple[str, ...], parameters: tuple[tuple[str, Any], ...]) -> Template:
+def _at(q: Any, name: str, column: str | None) -> Template:
     if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
         raise InvalidAggregate.parameter(name, "q", q, "a number from 0 to 1")
 
@@ -212,20 +200,11 @@ def _at(q: Any, name: str, columns: tuple[str, ...], parameters: tuple[tuple[str
         return interpolated(float(low), float(high), place - below)
 
     def make(columns: Columns, invertible: bool) -> Parts:
-        column = columns[0]
-        if column.field.decimal is None:
-            numeric(name, column)
-        return Parts((_VALUES,), lower, F8, _some_values if column.nullable else None)
+        if columns[0].field.decimal is None:
+            numeric(name, columns[0])
+        return Parts((_VALUES,), lower, F8, _some_values if columns[0].nullable else None)
 
-    return Builtin(
-        name,
-        columns=columns,
-        invertible=True,
-        commutative=True,
-        kind=Kind.HOLISTIC,
-        make=make,
-        parameters=parameters,
-    )
+    return builtin(name, column, make, ("q", q), **_SORTED)
 
 
 def _collect_distinct(columns: Columns, invertible: bool) -> Parts:
@@ -244,14 +223,7 @@ def collect_distinct(column: str | None = None) -> Template:
     >>> sash.swag.slide(["b", "a", "b"], 3, sash.collect_distinct())
     [['b'], ['a', 'b'], ['a', 'b']]
     """
-    return Builtin(
-        "collect_distinct",
-        columns=named(column),
-        invertible=True,
-        commutative=True,
-        kind=Kind.HOLISTIC,
-        make=_collect_distinct,
-    )
+    return builtin("collect_distinct", column, _collect_distinct, **_SORTED)
 
 
 def count_distinct(column: str | None = None) -> Template:
@@ -261,11 +233,4 @@ def count_distinct(column: str | None = None) -> Template:
     >>> sash.swag.slide([3, 1, 3, 3], 3, sash.count_distinct())
     [1, 2, 2, 2]
     """
-    return Builtin(
-        "count_distinct",
-        columns=named(column),
-        invertible=True,
-        commutative=True,
-        kind=Kind.HOLISTIC,
-        make=_count_distinct,
-    )
+    return builtin("count_distinct", column, _count_distinct, **_SORTED)

@@ -21,7 +21,7 @@ The functions of the aggregate run as plain Python, not compiled.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from sash.errors import InvalidAggregate, InvalidInput
 __all__ = ["Counterexample", "associative", "check", "commutative", "inverse", "neutral", "selective"]
 
 TOLERANCE = 1e-9
+Checked: TypeAlias = Template | Monoid
+Examples: TypeAlias = Sequence[Any] | None
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,7 @@ class Counterexample:
         return f"{self.aggregate!r}: {self.breach}: for {operands}{': ' if outcomes else ''}{outcomes}"
 
 
-def associative(
-    aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
-) -> Counterexample | None:
+def associative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that grouping does not matter: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c).
 
     `values` are examples, tuples of them for an aggregate of several columns. The default is examples of the type
@@ -79,9 +79,7 @@ def associative(
     return _sought(aggregate, values, column, _Law("associative", "combine is not associative", (1, 1, 1), terms))
 
 
-def neutral(
-    aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
-) -> Counterexample | None:
+def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that the identity changes nothing, on either side.
 
     >>> import sash
@@ -96,18 +94,12 @@ def neutral(
     def on_the_right(it: _Subject, a: Partial) -> _Terms:
         return ("a ⊕ identity", it.combine(a, it.nothing)), ("a", a), (a,)
 
-    return _sought(
-        aggregate,
-        values,
-        column,
-        _Law("neutral", "identity is not neutral on the left", (0,), on_the_left),
-        _Law("neutral", "identity is not neutral on the right", (0,), on_the_right),
-    )
+    sides = ("left", on_the_left), ("right", on_the_right)
+    laws = (_Law("neutral", f"identity is not neutral on the {side}", (0,), terms) for side, terms in sides)
+    return _sought(aggregate, values, column, *laws)
 
 
-def inverse(
-    aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
-) -> Counterexample | None:
+def inverse(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that invert removes the older rows: invert(a ⊕ b, a) = b.
 
     Float examples show whether a NaN or an infinity that enters a window leaves it again.
@@ -123,9 +115,7 @@ def inverse(
     return _sought(aggregate, values, column, _Law("inverse", "invert does not undo combine", (1, 0), terms))
 
 
-def commutative(
-    aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
-) -> Counterexample | None:
+def commutative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that order does not matter: a ⊕ b = b ⊕ a.
 
     >>> import sash
@@ -140,9 +130,7 @@ def commutative(
     return _sought(aggregate, values, column, _Law("commutative", "combine is not commutative", (1, 1), terms))
 
 
-def selective(
-    aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
-) -> Counterexample | None:
+def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that combine always returns one of its operands.
 
     >>> import sash
@@ -156,9 +144,7 @@ def selective(
     return _sought(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), terms))
 
 
-def check(
-    aggregate: Template | Monoid, values: Sequence[Any] | None = None, column: str = "i8"
-) -> tuple[Counterexample, ...]:
+def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tuple[Counterexample, ...]:
     """Return a counterexample for each law that an aggregate claims and breaks.
 
     >>> import sash
@@ -245,9 +231,7 @@ def _filler(column: Column) -> Any:
     return None if column.field.is_object else column.field.dtype.type(0).item()
 
 
-def _sought(
-    aggregate: Template | Monoid, values: Sequence[Any] | None, column: str, *laws: _Law
-) -> Counterexample | None:
+def _sought(aggregate: Checked, values: Examples, column: str, *laws: _Law) -> Counterexample | None:
     found = []
     for monoid, examples in _subjects(aggregate, values, column, needs_inverse=laws[0].name == "inverse"):
         subject = _Subject(replace(monoid, is_compiled=False))
@@ -273,7 +257,7 @@ def _first_breach(subject: _Subject, law: _Law, examples: Sequence[Any]) -> Coun
 
 
 def _subjects(
-    aggregate: Template | Monoid, values: Sequence[Any] | None, column: str, needs_inverse: bool
+    aggregate: Checked, values: Examples, column: str, needs_inverse: bool
 ) -> Iterator[tuple[Monoid, Sequence[Any]]]:
     """Yield the forms of an aggregate to be tried, with examples for each."""
     if values is not None and not len(values):
@@ -331,13 +315,9 @@ def _spelt(history: History) -> str:
 
 
 def _argument(value: Any) -> str:
-    return (
-        ", ".join(repr(each) for each in value)
-        if isinstance(value, tuple)
-        else "null"
-        if value is None
-        else repr(value)
-    )
+    if isinstance(value, tuple):
+        return ", ".join(repr(each) for each in value)
+    return "null" if value is None else repr(value)
 
 
 def _shown(value: Any) -> str:

@@ -13,26 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sash.algebra import moments
-from sash.algebra.aggregate import Builtin, Template, counted
-from sash.algebra.building_blocks import named, some
-from sash.algebra.compiler import jitable
+from sash.algebra.aggregate import Template, builtin
+from sash.algebra.building_blocks import F8, Columns, add, after_count, counted, some, subtract
 from sash.algebra.decimals import through_floats
 from sash.algebra.fields import Field, Partial
 from sash.algebra.hashing import bit_function, bits_of_object, hash_of, plus, slot_of, stride_of
-from sash.algebra.monoid import Column, Component, Parts
+from sash.algebra.monoid import Component, Parts
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
-__all__ = [
-    "bloom_contains",
-    "bloom_filter",
-    "count_min",
-    "count_min_estimate",
-    "hyperloglog",
-    "moment_sketch",
-]
-
-F8 = Field("f8")
-Columns = tuple[Column, ...]
+__all__ = ["bloom_contains", "bloom_filter", "count_min", "count_min_estimate", "hyperloglog", "moment_sketch"]
 
 
 def _whole(name: str, parameter: str, value: Any, least: int, most: int) -> None:
@@ -48,8 +37,7 @@ def _sketch(columns: Columns, component: Component, lower: Callable[[Partial], A
     """Return the parts of a sketch of one component, with a count if all values can be null."""
     if not columns[0].nullable:
         return Parts((component,), lower, result)
-    inner = jitable(lower)
-    return Parts((counted(columns), component), lambda p: inner(p[1:]), result, some)
+    return Parts((counted(columns), component), after_count(lower), result, some)
 
 
 # --- Bloom filter --------------------------------------------------------------------------------
@@ -91,13 +79,7 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -
         field = Field(f"u8[{bits // 64}]")
         return _sketch(columns, Component(f"bloom_filter {bits} {hashes}", (field,), (0,), lift, _union), _copy, field)
 
-    return Builtin(
-        "bloom_filter",
-        columns=named(column),
-        commutative=True,
-        make=make,
-        parameters=(("bits", bits), ("hashes", hashes)),
-    )
+    return builtin("bloom_filter", column, make, ("bits", bits), ("hashes", hashes), commutative=True)
 
 
 def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
@@ -175,20 +157,10 @@ def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
         component = Component(f"hyperloglog {precision}", (Field(f"u1[{size}]"),), (0,), lift, _larger_registers)
         return _sketch(columns, component, _cardinality, F8)
 
-    return Builtin(
-        "hyperloglog", columns=named(column), commutative=True, make=make, parameters=(("precision", precision),)
-    )
+    return builtin("hyperloglog", column, make, ("precision", precision), commutative=True)
 
 
 # --- Count-min -----------------------------------------------------------------------------------
-
-
-def _add_tables(a: Partial, b: Partial) -> Partial:
-    return (a[0] + b[0],)
-
-
-def _subtract_tables(whole: Partial, older: Partial) -> Partial:
-    return (whole[0] - older[0],)
 
 
 def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Template:
@@ -219,17 +191,11 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Tem
             return (table,)
 
         field = Field(f"i8[{width * depth}]")
-        component = Component(f"count_min {width} {depth}", (field,), (0,), lift, _add_tables, _subtract_tables)
+        component = Component(f"count_min {width} {depth}", (field,), (0,), lift, add, subtract)
         return _sketch(columns, component, _copy, field)
 
-    return Builtin(
-        "count_min",
-        columns=named(column),
-        invertible=True,
-        commutative=True,
-        make=make,
-        parameters=(("width", width), ("depth", depth)),
-    )
+    sizes = ("width", width), ("depth", depth)
+    return builtin("count_min", column, make, *sizes, invertible=True, commutative=True)
 
 
 def count_min_estimate(table: npt.ArrayLike, value: Any, width: int = 64, depth: int = 4) -> int:
@@ -319,10 +285,4 @@ def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None
         # Decimals are interpreted; the search for a density, as plain Python, takes a quarter of a second.
         return replace(parts, lower=lambda p: moments.quantile_of(array(p), share))
 
-    return Builtin(
-        "moment_sketch",
-        columns=named(column),
-        commutative=True,
-        make=made,
-        parameters=(("k", k), ("quantile", quantile)),
-    )
+    return builtin("moment_sketch", column, made, ("k", k), ("quantile", quantile), commutative=True)

@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from sash.algebra import exact
-from sash.algebra.aggregate import Builtin, Kind, Template, counted
+from sash.algebra.aggregate import Kind, Template, builtin
 from sash.algebra.building_blocks import (
     F8,
     I8,
     Columns,
+    add,
     after_count,
+    counted,
     first_field,
     is_float,
-    named,
     numeric,
     some,
 )
@@ -36,24 +37,17 @@ def _plain(x: Any) -> Partial:
     return (float(x),)
 
 
-def _add(a: Partial, b: Partial) -> Partial:
-    return (a[0] + b[0],)
-
-
 def _total(column: Column, invertible: bool) -> Component:
     """The sum of a column, shared by sum, mean and variance."""
     if not is_float(column):
         return Component("sum", (I8, I8), (0, 0), exact.halves, exact.add, exact.subtract)
-    if invertible:
-        return Component(
-            "exact sum",
-            (F8, F8, I8, I8, I8),
-            (0.0, 0.0, 0, 0, 0),
-            exact.exact_of,
-            exact.add_exactly,
-            exact.subtract_exactly,
-        )
-    return Component("sum", (F8,), (0.0,), _plain, _add)
+    return _exact("exact sum", exact.exact_of) if invertible else Component("sum", (F8,), (0.0,), _plain, add)
+
+
+def _exact(name: str, lift: Callable[[Any], Partial]) -> Component:
+    """A sum of floats that can subtract."""
+    fields, zero = (F8, F8, I8, I8, I8), (0.0, 0.0, 0, 0, 0)
+    return Component(name, fields, zero, lift, exact.add_exactly, exact.subtract_exactly)
 
 
 def _as_number(column: Column, invertible: bool) -> Callable[[Partial], float]:
@@ -179,16 +173,9 @@ def _geometric_mean(columns: Columns, invertible: bool) -> Parts:
         def exact_log(x: Any) -> Partial:
             return exact.exact_of(log(x))
 
-        logs = Component(
-            "exact logs",
-            (F8, F8, I8, I8, I8),
-            (0.0, 0.0, 0, 0, 0),
-            exact_log,
-            exact.add_exactly,
-            exact.subtract_exactly,
-        )
+        logs = _exact("exact logs", exact_log)
     else:
-        logs = Component("logs", (F8,), (0.0,), lambda x: (log(x),), _add)
+        logs = Component("logs", (F8,), (0.0,), lambda x: (log(x),), add)
     number = jitable(exact.exact_total if invertible else first_field)
 
     def lower(p: Partial) -> float:
@@ -265,6 +252,9 @@ def _product(columns: Columns, invertible: bool) -> Parts:
     return Parts((component,), _product_of_factors, I8, _product_fits)
 
 
+_ADDED: dict[str, Any] = {"invertible": True, "commutative": True, "kind": Kind.DISTRIBUTIVE}
+
+
 def count(column: str | None = None) -> Template:
     """How many rows; of a column, how many values that are not null.
 
@@ -272,15 +262,7 @@ def count(column: str | None = None) -> Template:
     >>> sash.swag.slide([1, None, 3], 2, sash.count()), sash.swag.slide([1, None, 3], 2, sash.count("x"))
     ([1, 2, 2], [1, 1, 1])
     """
-    return Builtin(
-        "count",
-        columns=named(column),
-        arity=0 if column is None else 1,
-        invertible=True,
-        commutative=True,
-        kind=Kind.DISTRIBUTIVE,
-        make=_count,
-    )
+    return builtin("count", column, _count, arity=0 if column is None else 1, **_ADDED)
 
 
 def sum(column: str | None = None) -> Template:
@@ -290,7 +272,7 @@ def sum(column: str | None = None) -> Template:
     >>> sash.swag.slide([1, 2, 3, 4], 2, sash.sum())
     [1, 3, 5, 7]
     """
-    return Builtin("sum", columns=named(column), invertible=True, commutative=True, kind=Kind.DISTRIBUTIVE, make=_sum)
+    return builtin("sum", column, _sum, **_ADDED)
 
 
 def mean(column: str | None = None) -> Template:
@@ -300,7 +282,7 @@ def mean(column: str | None = None) -> Template:
     >>> sash.swag.slide([1, 2, 6], 2, sash.mean())
     [1.0, 1.5, 4.0]
     """
-    return Builtin("mean", columns=named(column), invertible=True, commutative=True, make=_mean)
+    return builtin("mean", column, _mean, invertible=True, commutative=True)
 
 
 def variance(column: str | None = None, *, population: bool = False) -> Template:
@@ -312,13 +294,8 @@ def variance(column: str | None = None, *, population: bool = False) -> Template
     >>> sash.swag.slide([1, 3, 5], 3, sash.variance())
     [None, 2.0, 4.0]
     """
-    return Builtin(
-        "variance",
-        columns=named(column),
-        commutative=True,
-        make=_spread("variance", 0 if population else 1, root=False),
-        parameters=(("population", population),),
-    )
+    make = _spread("variance", 0 if population else 1, root=False)
+    return builtin("variance", column, make, ("population", population), commutative=True)
 
 
 def stddev(column: str | None = None, *, population: bool = False) -> Template:
@@ -328,13 +305,8 @@ def stddev(column: str | None = None, *, population: bool = False) -> Template:
     >>> sash.swag.slide([1, 3, 5], 3, sash.stddev(population=True))
     [0.0, 1.0, 1.632993161855452]
     """
-    return Builtin(
-        "stddev",
-        columns=named(column),
-        commutative=True,
-        make=_spread("stddev", 0 if population else 1, root=True),
-        parameters=(("population", population),),
-    )
+    make = _spread("stddev", 0 if population else 1, root=True)
+    return builtin("stddev", column, make, ("population", population), commutative=True)
 
 
 def geometric_mean(column: str | None = None) -> Template:
@@ -344,9 +316,7 @@ def geometric_mean(column: str | None = None) -> Template:
     >>> [round(x, 9) for x in sash.swag.slide([1, 4, 16], 2, sash.geometric_mean())]
     [1.0, 2.0, 8.0]
     """
-    return Builtin(
-        "geometric_mean", columns=named(column), invertible=True, commutative=True, make=through_floats(_geometric_mean)
-    )
+    return builtin("geometric_mean", column, through_floats(_geometric_mean), invertible=True, commutative=True)
 
 
 def product(column: str | None = None) -> Template:
@@ -356,6 +326,4 @@ def product(column: str | None = None) -> Template:
     >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())
     [2, 6, 0, 0]
     """
-    return Builtin(
-        "product", columns=named(column), commutative=True, kind=Kind.DISTRIBUTIVE, make=through_floats(_product)
-    )
+    return builtin("product", column, through_floats(_product), commutative=True, kind=Kind.DISTRIBUTIVE)

@@ -175,14 +175,7 @@ def scratch(aggregate: Monoid, size: int) -> tuple[Fields, Fields]:
 
 
 def sweep(
-    aggregate: Monoid,
-    inputs: Fields,
-    size: int,
-    begin: int,
-    end: int,
-    scratch: Any,
-    results: Fields,
-    presences: Fields,
+    aggregate: Monoid, inputs: Fields, size: int, begin: int, end: int, scratch: Any, results: Fields, presences: Fields
 ) -> None:
     older, newer = scratch
     sweep_back(aggregate, inputs, begin - size, size, older, 0)
