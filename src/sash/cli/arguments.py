@@ -10,16 +10,15 @@ import sash
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput, UnknownName
 
-__all__ = ["aggregate_named", "dtype_named"]
+__all__ = ["aggregate_named", "aggregates", "dtype_named"]
 
 
 def aggregate_named(name: str) -> Template:
     """Return the built-in aggregate of that name, with default parameters."""
-    known = _aggregates()
+    known = aggregates()
     if name not in known:
         raise UnknownName.of("aggregate", name, known)
-    made: Template = known[name]()
-    return made
+    return known[name]()
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
@@ -30,15 +29,8 @@ def dtype_named(name: str) -> np.dtype[Any]:
         raise InvalidInput.option("dtype", name, "a NumPy type such as float64 or int32") from error
 
 
-def _aggregates() -> dict[str, Callable[..., Any]]:
-    """Return the functions of `sash` that return an aggregate and need no arguments."""
-    return {
-        name: each
-        for name in sash.__all__
-        if inspect.isfunction(each := getattr(sash, name))
-        and inspect.signature(each).return_annotation is Template
-        and all(
-            parameter.default is not inspect.Parameter.empty
-            for parameter in inspect.signature(each).parameters.values()
-        )
-    }
+def aggregates() -> dict[str, Callable[..., Template]]:
+    """Return the functions of `sash` that return an aggregate; none of them needs an argument."""
+    found = {name: getattr(sash, name) for name in sash.__all__}
+    functions = {name: each for name, each in found.items() if inspect.isfunction(each)}
+    return {name: each for name, each in functions.items() if inspect.signature(each).return_annotation is Template}

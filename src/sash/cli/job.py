@@ -22,6 +22,7 @@ from typing import Any
 
 import sash
 from sash import text as texts
+from sash.cli.arguments import aggregates
 from sash.engine.options import length_of, options_of
 from sash.errors import InvalidJob, SashError
 from sash.windows.duration import Duration, duration
@@ -235,13 +236,12 @@ def _aggregate(path: Path, query: str, name: str, text: Any) -> Any:
     found = _CALL.match(text) if isinstance(text, str) else None
     if found is None:
         raise InvalidJob.wrong_type(path, f"queries.{query}.{name}", text, 'a call such as "max(load)"')
-    known = [each for each in sash.__all__ if _gives_aggregate(each)]
+    known = aggregates()
     if found[1] not in known:
         raise InvalidJob.unknown(path, f"aggregate in query {query!r}", found[1], known)
-    function = getattr(sash, found[1])
     arguments = [_argument(each) for each in _ARGUMENT.findall(found[2])]
     try:
-        return function(*arguments)
+        return known[found[1]](*arguments)
     except TypeError as error:
         raise InvalidJob.in_query(path, query, f"{name} = {text!r}: {error}") from error
 
@@ -256,11 +256,6 @@ def _argument(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def _gives_aggregate(name: str) -> bool:
-    notes = getattr(getattr(sash, name), "__annotations__", {})
-    return getattr(notes.get("return"), "__name__", "") == "Template"
 
 
 def _filled(value: Any, environment: Mapping[str, str], path: Path) -> Any:

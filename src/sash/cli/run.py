@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from sash.cli.job import Job
 from sash.door import prepared
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
 
-__all__ = ["FAILED", "INTERRUPTED", "checkpoint_shown", "explained", "run_job", "session_for", "watching"]
+__all__ = ["FAILED", "INTERRUPTED", "checkpoint_shown", "explained", "run_job", "session_for", "watch"]
 
 FAILED, INTERRUPTED = 1, 130
 _SECONDS = 0.5  # between two looks at a query
@@ -108,9 +108,7 @@ def _rows(job: Job, spark: Any) -> Any:
     with _worded(job.path, "read the source"):
         if source.schema is not None:
             reader = reader.schema(source.schema)
-        for name, value in source.options.items():
-            reader = reader.option(name, value)
-        return reader.load(source.path) if source.path is not None else reader.load()
+        return reader.options(**source.options).load(source.path)
 
 
 def _asked(job: Job, rows: Any) -> Any:
@@ -131,9 +129,7 @@ def _written(job: Job, results: Any, output: str) -> int:
             results.show(int(sink.options.get("numRows", 20)), truncate=False)
         else:
             writer = results.write.format(sink.format).mode(sink.mode or "errorifexists")
-            for name, value in sink.options.items():
-                writer = writer.option(name, value)
-            writer.save(sink.path) if sink.path is not None else writer.save()
+            writer.options(**sink.options).save(sink.path)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
@@ -146,8 +142,7 @@ def _streamed(job: Job, results: Any, output: str) -> int:
     sink = job.sink
     with _worded(job.path, "write to the sink"):
         writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)
-        for name, value in sink.options.items():
-            writer = writer.option(name, value)
+        writer = writer.options(**sink.options)
         if sink.path is not None:
             writer = writer.option("path", sink.path)
         if sink.checkpoint is not None:
@@ -158,12 +153,7 @@ def _streamed(job: Job, results: Any, output: str) -> int:
             writer = writer.trigger(availableNow=True)
         query = writer.start()
     try:
-        with watching(output) as look:
-            while query.isActive:
-                look(query)
-                query.awaitTermination(_SECONDS)
-            look(query)
-            query.awaitTermination()
+        watch(query, output)
     except KeyboardInterrupt:
         query.stop()
         where = f": run it again to go on from {sink.checkpoint}" if sink.checkpoint else ""
@@ -193,46 +183,33 @@ def _figures(done: Any) -> dict[str, Any]:
     return figures
 
 
-@contextmanager
-def watching(output: str) -> Iterator[Callable[[Any], None]]:
-    """Something to call with the query now and then: it tells what is new."""
-    seen = -1
+def watch(query: Any, output: str) -> None:
+    """Wait for the end of a query; now and then, tell what is new."""
+    with ExitStack() as stack:
+        tell, seen = _teller(output, stack), -1
+        is_active = True
+        while is_active:
+            is_active = query.isActive
+            done = None if tell is None else sash.progress(query)
+            if tell is not None and done is not None and done.batch != seen:
+                seen = done.batch
+                tell(done)
+            query.awaitTermination(_SECONDS if is_active else None)
 
-    def news(query: Any) -> Any:
-        nonlocal seen
-        done = sash.progress(query)
-        if done is None or done.batch == seen:
-            return None
-        seen = done.batch
-        return done
 
+def _teller(output: str, stack: ExitStack) -> Callable[[Any], None] | None:
+    """Return what tells of a micro-batch; None if nobody wants to know."""
     if output == "json":
+        return lambda done: _say(output, {"event": "batch", **_figures(done)})
+    if output == "quiet":
+        return None
+    if not sys.stderr.isatty():
+        return lambda done: click.echo(_line(done), err=True)
+    from rich.console import Console
+    from rich.status import Status
 
-        def tell(query: Any) -> None:
-            if (done := news(query)) is not None:
-                _say(output, {"event": "batch", **_figures(done)})
-
-        yield tell
-    elif output == "quiet":
-        yield lambda query: None
-    elif not sys.stderr.isatty():
-
-        def write(query: Any) -> None:
-            if (done := news(query)) is not None:
-                click.echo(_line(done), err=True)
-
-        yield write
-    else:
-        from rich.console import Console
-        from rich.status import Status
-
-        with Status("waiting for the first micro-batch", console=Console(stderr=True)) as status:
-
-            def move(query: Any) -> None:
-                if (done := news(query)) is not None:
-                    status.update(_line(done))
-
-            yield move
+    status = stack.enter_context(Status("waiting for the first micro-batch", console=Console(stderr=True)))
+    return lambda done: status.update(_line(done))
 
 
 def _line(done: Any) -> str:

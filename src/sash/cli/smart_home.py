@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 import sash
 from sash.cli.job import Job, Sink, Source
-from sash.cli.run import FAILED, INTERRUPTED, session_for, watching
+from sash.cli.run import FAILED, INTERRUPTED, session_for, watch
 from sash.cli.table import Table
 from sash.cli.terminal import can_print, show
 from sash.errors import sentence_of
@@ -141,11 +141,7 @@ def _ran(spark: Any, folder: Path, rows: int) -> int:
     begin = time.perf_counter()
     query = _start(results, folder, "windows", "checkpoint")
     try:
-        with watching("plain") as look:
-            while query.isActive:
-                look(query)
-                query.awaitTermination(0.5)
-            query.awaitTermination()
+        watch(query, "plain")
     except KeyboardInterrupt:
         query.stop()
         click.echo(f"\nStopped. `sash demo` goes on from {folder / 'checkpoint'}.", err=True)
@@ -181,13 +177,8 @@ def _shown(spark: Any, folder: Path) -> None:
         shown = ", ".join(f"{name} {_number(row[name])}" for name in values) if row is not None else ""
         end = str(row["window_end"]) if row is not None else ""
         cells.append((query, f"{counts.get(query, 0):,}", end, shown))
-    show(
-        Table(
-            "Windows sent, and the last of plug 0 in house 0",
-            ("query", "windows", "last ends", "its values"),
-            tuple(cells),
-        )
-    )
+    headings = ("query", "windows", "last ends", "its values")
+    show(Table("Windows sent, and the last of plug 0 in house 0", headings, tuple(cells)))
     shapes = own.where("query = 'shape'").orderBy("window_start").select("m4").collect()
     points = [point for row in shapes if row["m4"] for point in _drawn(row["m4"])]
     if points:

@@ -18,21 +18,11 @@ T = TypeVar("T")
 
 # Functions of a row by name, with how many arguments they take: least and most.
 SCALARS: dict[str, tuple[int, int]] = {
-    "abs": (1, 1),
+    **dict.fromkeys(("abs", "exp", "length", "ln", "lower", "sign", "sqrt", "trim", "upper"), (1, 1)),
+    **dict.fromkeys(("nullif", "power"), (2, 2)),
+    **dict.fromkeys(("greatest", "least"), (2, 100)),
     "coalesce": (1, 100),
-    "exp": (1, 1),
-    "greatest": (2, 100),
-    "least": (2, 100),
-    "length": (1, 1),
-    "ln": (1, 1),
-    "lower": (1, 1),
-    "nullif": (2, 2),
-    "power": (2, 2),
     "round": (1, 2),
-    "sign": (1, 1),
-    "sqrt": (1, 1),
-    "trim": (1, 1),
-    "upper": (1, 1),
 }
 _INFIX = frozenset({"+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "and", "or", "like"})
 

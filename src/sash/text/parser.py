@@ -21,20 +21,8 @@ _VALUES = frozenset(
 )
 _OPERATORS = frozenset(
     {
-        "STAR",
-        "SLASH",
-        "PERCENT",
-        "PLUS",
-        "MINUS",
-        "CONCAT",
-        "COMPARISON",
-        "AND",
-        "OR",
-        "IS",
-        "IN",
-        "NOT",
-        "BETWEEN",
-        "LIKE",
+        *("STAR", "SLASH", "PERCENT", "PLUS", "MINUS", "CONCAT", "COMPARISON"),
+        *("AND", "OR", "IS", "IN", "NOT", "BETWEEN", "LIKE"),
     }
 )
 _WORDS = {
@@ -49,9 +37,7 @@ _ELSEWHERE = {
     "HAVING": "filter the result",
     "ORDER": "sort the result",
     "LIMIT": "cut the result",
-    "JOIN": "join the tables before, and give the result as a table",
-    "INNER": "join the tables before, and give the result as a table",
-    "LEFT": "join the tables before, and give the result as a table",
+    **dict.fromkeys(("JOIN", "INNER", "LEFT"), "join the tables before, and give the result as a table"),
     "UNION": "unite the tables before, or write several SELECTs with ; between them",
     "QUALIFY": "filter the result",
     "FILTER": "use CASE WHEN … THEN x END as the argument",

@@ -18,12 +18,17 @@ _LONGEST_NUMBER = 40  # letters; reading digits is quadratic
 
 
 class Builder:
-    """A method for each rule of the grammar, called with the results of its parts; nothing is kept between calls."""
+    """A method for each rule of the grammar, called with the results of its parts; nothing is kept between calls.
+
+    A rule that the grammar marks with ? is the one part that it has, and needs no method.
+    """
 
     # --- statements
 
-    def start(self, parts: list[Any]) -> tuple[Statement, ...]:
+    def start(self, parts: list[Any]) -> tuple[Any, ...]:
         return tuple(parts)
+
+    item_list = windows = start
 
     def statement(self, parts: list[Any]) -> Statement:
         label, select = parts
@@ -37,6 +42,8 @@ class Builder:
     def label(self, parts: list[Any]) -> Column:
         return _named(parts[0])
 
+    alias = column = label
+
     def select(self, parts: list[Any]) -> tuple[Any, ...]:
         items, source, where, keys, windows = parts
         table, bracket, function = source if isinstance(source, tuple) else (None, None, source)
@@ -47,26 +54,12 @@ class Builder:
         items: tuple[Item, ...] = parts[1]
         return items
 
-    def item_list(self, parts: list[Any]) -> tuple[Item, ...]:
-        return tuple(parts)
-
     def every_column(self, parts: list[Any]) -> Item:
         return Item(None, None, None, parts[0].start_pos)
 
     def item(self, parts: list[Any]) -> Item:
         expression, over, alias = parts
         return Item(expression, over, alias, expression.place)
-
-    def alias(self, parts: list[Any]) -> Column:
-        return _named(parts[0])
-
-    def where(self, parts: list[Any]) -> Expression:
-        found: Expression = parts[0]
-        return found
-
-    def group(self, parts: list[Any]) -> tuple[Column, ...]:
-        keys: tuple[Column, ...] = parts[0]
-        return keys
 
     def names(self, parts: list[Any]) -> tuple[Column, ...]:
         return tuple(map(_named, parts))
@@ -82,10 +75,6 @@ class Builder:
             raise InvalidText.meaning(after[0].place, "PARTITION BY is written twice", "leave out one of them")
         kind, length, slide, offset, column, place, *zone = bracket
         return Bracket(kind, length, slide, offset, column, before or after, place, *zone)
-
-    def partition(self, parts: list[Any]) -> tuple[Column, ...]:
-        keys: tuple[Column, ...] = parts[0]
-        return keys
 
     def by_range(self, parts: list[Any]) -> tuple[Any, ...]:
         word, length, slide, offset, zone = parts
@@ -106,14 +95,6 @@ class Builder:
 
     def punctuated(self, parts: list[Any]) -> tuple[Any, ...]:
         return "punctuated", None, None, None, _named(parts[1]), parts[0].start_pos
-
-    def slide(self, parts: list[Any]) -> Length:
-        length: Length = parts[1]
-        return length
-
-    def offset(self, parts: list[Any]) -> Length:
-        length: Length = parts[0]
-        return length
 
     def zone(self, parts: list[Any]) -> str:
         return str(parts[0])
@@ -172,9 +153,6 @@ class Builder:
         place = what.place if isinstance(what, Length) else what.start_pos
         is_unbounded = length is None and what.type == "UNBOUNDED"
         return Bound(length, is_unbounded, direction.type == "FOLLOWING", place)
-
-    def windows(self, parts: list[Any]) -> tuple[tuple[Column, FrameSpec], ...]:
-        return tuple(parts)
 
     def named_window(self, parts: list[Any]) -> tuple[Column, FrameSpec]:
         return _named(parts[0]), parts[1]
@@ -256,9 +234,6 @@ class Builder:
             return Literal(dt.datetime.fromisoformat(str(written).strip()), kind.start_pos)
         except ValueError:
             raise InvalidText.moment(kind.start_pos, kind.type, str(written)) from None
-
-    def column(self, parts: list[Any]) -> Expression:
-        return _named(parts[0])
 
     def call_of_rows(self, parts: list[Any]) -> Expression:
         return Call(str(parts[0]), (), of_rows=True, place=parts[0].start_pos)

@@ -1,6 +1,6 @@
 """Windows and frames as they are written, to windows and frames as Python has them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,13 @@ from sash.windows.window import Window
 
 __all__ = ["frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
 
-# Arguments of window table functions, in their order; those that must be given first.
-_FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "TUMBLE": (("SIZE",), ("OFFSET", "ZONE")),
-    "HOP": (("SLIDE", "SIZE"), ("OFFSET", "ZONE")),
-    "CUMULATE": (("STEP", "SIZE"), ("OFFSET", "ZONE")),
-    "SESSION": (("GAP",), ()),
+# Window table functions: what makes their windows, and their arguments in order, with their names in Python; those
+# that must be given first.
+_FUNCTIONS: dict[str, tuple[Callable[..., Window], dict[str, str], tuple[str, ...]]] = {
+    "TUMBLE": (tumbling, {"SIZE": "size"}, ("OFFSET", "ZONE")),
+    "HOP": (sliding, {"SLIDE": "every", "SIZE": "size"}, ("OFFSET", "ZONE")),
+    "CUMULATE": (cumulative, {"STEP": "every", "SIZE": "size"}, ("OFFSET", "ZONE")),
+    "SESSION": (session, {"GAP": "gap"}, ()),
 }
 
 
@@ -88,7 +89,7 @@ def window_of_function(function: Function) -> tuple[Column, Column, Window, tupl
     name = function.name.name.upper()
     if name not in _FUNCTIONS:
         raise InvalidText.unknown(function.name.place, "window table function", name, _FUNCTIONS)
-    needed, optional = _FUNCTIONS[name]
+    make, needed, optional = _FUNCTIONS[name]
     order = ("DATA", "TIMECOL", *needed, *optional)
     given: dict[str, Argument] = {}
     for place, each in enumerate(function.arguments):
@@ -109,33 +110,22 @@ def window_of_function(function: Function) -> tuple[Column, Column, Window, tupl
         raise InvalidText.meaning(data.place, f"{name} begins with its table", "write such as TABLE t")
     if timecol.column is None:
         raise InvalidText.meaning(timecol.place, f"{name} needs the column that advances", "write DESCRIPTOR(ts)")
-    zone = _zone(given.pop("ZONE")) if "ZONE" in given else None
-    lengths: dict[str, Any] = {}
+    options: dict[str, Any] = {"zone": _zone(given.pop("ZONE"))} if "ZONE" in given else {}
     for word, each in given.items():
         if each.length is None:
             raise InvalidText.meaning(each.place, f"{word} is a length", "write such as INTERVAL '10' MINUTES")
-        lengths[word.lower()] = _written(each.length)
-    return data.table, timecol.column, _window_of(name, lengths, zone, function.name.place), data.keys
+        options[needed.get(word, word.lower())] = _written(each.length)
+    try:
+        window = make(**options)
+    except SashError as error:
+        raise InvalidText.because(function.name.place, error) from None
+    return data.table, timecol.column, window, data.keys
 
 
 def _zone(argument: Argument) -> str:
     if argument.zone is None:
         raise InvalidText.meaning(argument.place, "ZONE is a text", "write such as ZONE => 'Europe/Berlin'")
     return argument.zone
-
-
-def _window_of(name: str, lengths: Mapping[str, Any], zone: str | None, place: int) -> Window:
-    offset = lengths.get("offset", 0)
-    try:
-        if name == "TUMBLE":
-            return tumbling(lengths["size"], offset=offset, zone=zone)
-        if name == "HOP":
-            return sliding(lengths["size"], every=lengths["slide"], offset=offset, zone=zone)
-        if name == "CUMULATE":
-            return cumulative(lengths["size"], every=lengths["step"], offset=offset, zone=zone)
-        return session(gap=lengths["gap"])
-    except SashError as error:
-        raise InvalidText.because(place, error) from None
 
 
 # --- frames --------------------------------------------------------------------------------------
