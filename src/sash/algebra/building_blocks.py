@@ -5,7 +5,7 @@ from typing import Any
 
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
-from sash.algebra.monoid import Column, Component
+from sash.algebra.monoid import Column, Component, Parts
 from sash.errors import UnsupportedAggregate
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "numeric",
     "some",
     "subtract",
+    "with_count",
 ]
 
 F8, I8, B1, OBJECT = Field("f8"), Field("i8"), Field("b1"), Field("O")
@@ -72,6 +73,21 @@ def after_count(function: Callable[[Partial], Any]) -> Callable[[Partial], Any]:
     """Return the same function for a partial that starts with a count."""
     inner = jitable(function)
     return lambda p: inner(p[1:])
+
+
+def with_count(
+    columns: Columns,
+    component: Component,
+    lower: Callable[[Partial], Any],
+    result: Field,
+    fits: Callable[[Partial], int] | None = None,
+) -> Parts:
+    """Return the parts of one component; with a count before it, if a window can be without a value."""
+    if not columns[0].nullable:
+        return Parts((component,), lower, result, fits)
+    inner = None if fits is None else jitable(fits)
+    presence = some if inner is None else lambda p: inner(p[1:]) if p[0] > 0 else 0
+    return Parts((counted(columns), component), after_count(lower), result, presence)
 
 
 def before_last(function: Callable[[Partial], Any]) -> Callable[[Partial], Any]:

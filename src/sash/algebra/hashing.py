@@ -57,29 +57,12 @@ def slot_of(bits: int, slots: int) -> int:
     return bits % slots
 
 
-@compiled_reading(_wrapped)
-def _wrapped_compiled(x: Any) -> Any:
-    return lambda x: np.uint64(x)
-
-
-@compiled_reading(_float_bits)
-def _float_bits_compiled(x: Any) -> Any:
-    return lambda x: np.float64(x).view(np.uint64)
-
-
-@compiled_reading(_times)
-def _times_compiled(a: Any, b: Any) -> Any:
-    return lambda a, b: np.uint64(a) * np.uint64(b)
-
-
-@compiled_reading(plus)
-def _plus_compiled(a: Any, b: Any) -> Any:
-    return lambda a, b: np.uint64(a) + np.uint64(b)
-
-
-@compiled_reading(slot_of)
-def _slot_compiled(bits: Any, slots: Any) -> Any:
-    return lambda bits, slots: np.int64(bits % np.uint64(slots))
+# To the compiler they are these: from types, which do not matter here, to an implementation.
+compiled_reading(_wrapped)(lambda x: lambda x: np.uint64(x))
+compiled_reading(_float_bits)(lambda x: lambda x: np.float64(x).view(np.uint64))
+compiled_reading(_times)(lambda a, b: lambda a, b: np.uint64(a) * np.uint64(b))
+compiled_reading(plus)(lambda a, b: lambda a, b: np.uint64(a) + np.uint64(b))
+compiled_reading(slot_of)(lambda bits, slots: lambda bits, slots: np.int64(bits % np.uint64(slots)))
 
 
 @jitable

@@ -5,7 +5,6 @@ Nulls are skipped, and a window of nulls gives null.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from sash.algebra import moments
 from sash.algebra.aggregate import Template, builtin
-from sash.algebra.building_blocks import F8, Columns, add, after_count, counted, some, subtract
+from sash.algebra.building_blocks import F8, Columns, add, counted, some, subtract, with_count
 from sash.algebra.decimals import through_floats
 from sash.algebra.fields import Field, Partial
 from sash.algebra.hashing import bit_function, bits_of_object, hash_of, plus, slot_of, stride_of
@@ -31,13 +30,6 @@ def _whole(name: str, parameter: str, value: Any, least: int, most: int) -> None
 
 def _copy(p: Partial) -> Any:
     return p[0].copy()
-
-
-def _sketch(columns: Columns, component: Component, lower: Callable[[Partial], Any], result: Field) -> Parts:
-    """Return the parts of a sketch of one component, with a count if all values can be null."""
-    if not columns[0].nullable:
-        return Parts((component,), lower, result)
-    return Parts((counted(columns), component), after_count(lower), result, some)
 
 
 # --- Bloom filter --------------------------------------------------------------------------------
@@ -77,7 +69,8 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -
             return (words,)
 
         field = Field(f"u8[{bits // 64}]")
-        return _sketch(columns, Component(f"bloom_filter {bits} {hashes}", (field,), (0,), lift, _union), _copy, field)
+        component = Component(f"bloom_filter {bits} {hashes}", (field,), (0,), lift, _union)
+        return with_count(columns, component, _copy, field)
 
     return builtin("bloom_filter", column, make, ("bits", bits), ("hashes", hashes), commutative=True)
 
@@ -155,7 +148,7 @@ def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
             return (registers,)
 
         component = Component(f"hyperloglog {precision}", (Field(f"u1[{size}]"),), (0,), lift, _larger_registers)
-        return _sketch(columns, component, _cardinality, F8)
+        return with_count(columns, component, _cardinality, F8)
 
     return builtin("hyperloglog", column, make, ("precision", precision), commutative=True)
 
@@ -192,7 +185,7 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Tem
 
         field = Field(f"i8[{width * depth}]")
         component = Component(f"count_min {width} {depth}", (field,), (0,), lift, add, subtract)
-        return _sketch(columns, component, _copy, field)
+        return with_count(columns, component, _copy, field)
 
     sizes = ("width", width), ("depth", depth)
     return builtin("count_min", column, make, *sizes, invertible=True, commutative=True)

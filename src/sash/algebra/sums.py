@@ -13,18 +13,7 @@ import numpy as np
 
 from sash.algebra import exact
 from sash.algebra.aggregate import Kind, Template, builtin
-from sash.algebra.building_blocks import (
-    F8,
-    I8,
-    Columns,
-    add,
-    after_count,
-    counted,
-    first_field,
-    is_float,
-    numeric,
-    some,
-)
+from sash.algebra.building_blocks import F8, I8, Columns, add, counted, first_field, is_float, numeric, some, with_count
 from sash.algebra.compiler import jitable
 from sash.algebra.decimals import mean_parts, sum_parts, through_floats
 from sash.algebra.fields import Partial
@@ -67,20 +56,9 @@ def _sum(columns: Columns, invertible: bool) -> Parts:
         return sum_parts(columns)
     numeric("sum", column)
     total = _total(column, invertible)
-    lower = _as_number(column, invertible) if is_float(column) else exact.whole
-    presence = None if is_float(column) else exact.fits
-    if not column.nullable:
-        return Parts((total,), lower, F8 if is_float(column) else I8, presence)
-    return Parts(
-        (counted(columns), total),
-        after_count(lower),
-        F8 if is_float(column) else I8,
-        some if presence is None else _some_that_fits,
-    )
-
-
-def _some_that_fits(p: Partial) -> int:
-    return exact.fits(p[1:]) if p[0] > 0 else 0
+    if is_float(column):
+        return with_count(columns, total, _as_number(column, invertible), F8)
+    return with_count(columns, total, exact.whole, I8, exact.fits)
 
 
 def _mean(columns: Columns, invertible: bool) -> Parts:
@@ -233,23 +211,14 @@ def _product_of_factors(p: Partial) -> int:
     return p[0] if p[1] % 2 == 1 else -p[0]  # type: ignore[no-any-return]
 
 
-def _some_product_fits(p: Partial) -> int:
-    return _product_fits(p[1:]) if p[0] > 0 else 0
-
-
 def _product(columns: Columns, invertible: bool) -> Parts:
     column = columns[0]
     numeric("product", column)
     if is_float(column):
-        component = Component("product", (F8,), (1.0,), _plain, _multiply)
-        if column.nullable:
-            return Parts((counted(columns), component), after_count(first_field), F8, some)
-        return Parts((component,), first_field, F8)
+        return with_count(columns, Component("product", (F8,), (1.0,), _plain, _multiply), first_field, F8)
     factor = _factor_of_unsigned if column.field.dtype.kind == "u" else _factor
     component = Component("product", (I8, I8, I8), (-1, 0, 0), factor, _multiply_factors)
-    if column.nullable:
-        return Parts((counted(columns), component), after_count(_product_of_factors), I8, _some_product_fits)
-    return Parts((component,), _product_of_factors, I8, _product_fits)
+    return with_count(columns, component, _product_of_factors, I8, _product_fits)
 
 
 _ADDED: dict[str, Any] = {"invertible": True, "commutative": True, "kind": Kind.DISTRIBUTIVE}

@@ -9,18 +9,8 @@ __all__ = ["facts_table"]
 
 def facts_table() -> Table:
     """Every algorithm of the catalog: what it needs, what it costs, where it is from."""
-    headings = (
-        "algorithm",
-        "needs",
-        "insert (average; worst)",
-        "evict (average; worst)",
-        "query (average; worst)",
-        "space",
-        "many ranges",
-        "windows",
-        "runs",
-        "paper",
-    )
+    operations = (f"{step} (average; worst)" for step in ("insert", "evict", "query"))
+    headings = ("algorithm", "needs", *operations, "space", "many ranges", "windows", "runs", "paper")
     rows = []
     for name, algorithm in ALGORITHMS.items():
         facts = algorithm.facts

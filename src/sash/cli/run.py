@@ -64,18 +64,12 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = master or (job.master if job is not None else None) or "local[*]"
     builder: Any = SparkSession.builder.appName(job.name if job is not None else "sash").master(chosen)
+    settings: dict[str, Any] = {"spark.ui.showConsoleProgress": False, "spark.log.level": "OFF"}
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        cores = os.cpu_count() or 2
-        for name, value in (
-            ("spark.ui.enabled", "false"),
-            ("spark.driver.bindAddress", "127.0.0.1"),
-            ("spark.driver.host", "127.0.0.1"),
-            ("spark.sql.shuffle.partitions", str(cores)),
-        ):
-            builder = builder.config(name, value)
-    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
-    for name, value in ({} if job is None else job.spark).items():
+        settings |= {"spark.ui.enabled": False, "spark.sql.shuffle.partitions": os.cpu_count() or 2}
+        settings |= dict.fromkeys(("spark.driver.bindAddress", "spark.driver.host"), "127.0.0.1")
+    for name, value in (settings | dict({} if job is None else job.spark)).items():
         builder = builder.config(name, str(value).lower() if isinstance(value, bool) else str(value))
     try:
         with _worded(job.path if job is not None else "sash", f"start with master {chosen!r}"):

@@ -195,14 +195,8 @@ def _highest(word: Any) -> int:
     return int(word).bit_length() - 1
 
 
-@compiled_reading(_lowest)
-def _compiled_lowest(word: Any) -> Any:
-    return lambda word: trailing_zeros(word)
-
-
-@compiled_reading(_highest)
-def _compiled_highest(word: Any) -> Any:
-    return lambda word: np.int64(63) - leading_zeros(word)
+compiled_reading(_lowest)(lambda word: lambda word: trailing_zeros(word))
+compiled_reading(_highest)(lambda word: lambda word: np.int64(63) - leading_zeros(word))
 
 
 @jitable

@@ -38,9 +38,7 @@ def slot(ring: Fields, position: int) -> int:
     return position & (length(ring) - 1)
 
 
-@compiled_reading(slot)
-def _slot(ring: Any, position: Any) -> Any:
-    return lambda ring, position: position & (len(ring[0]) - 1)
+compiled_reading(slot)(lambda ring, position: lambda ring, position: position & (len(ring[0]) - 1))
 
 
 def relaid(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:
