@@ -21,7 +21,7 @@ def parallel_boundaries() -> Canvas:
         store(inputs, row, (Span(row, row + 1, PI[row]),))
     suffixes = MAX.allocate(CHUNKS * (CHUNK + 1))
     pba._back(MAX, inputs, -CHUNK, count - CHUNK, CHUNK, suffixes)
-    pba._forward(MAX, inputs, 0, count, CHUNK, suffixes, results, presences)
+    pba._forward(MAX, inputs, 0, count, CHUNK, suffixes, (results, presences))
     chunk = CHUNK * (CHUNKS - 1)
     swept = [load(suffixes, (CHUNKS - 1) * (CHUNK + 1) + row)[0] for row in range(CHUNK)]
     answers = [load(results, chunk + row)[0] for row in range(CHUNK)]

@@ -30,10 +30,10 @@ An algorithm for rows in any order (Sizes.UNORDERED) also gives, for whole-numbe
 An algorithm for whole arrays gives, instead of or beside the steps,
 
     scratch(aggregate, size) → what a sweep needs besides its input
-    sweep(aggregate, inputs, size, begin, end, scratch, results, presences)
+    sweep(aggregate, inputs, size, begin, end, scratch, out)
                                                  answers rows [begin, end), each for its `size` newest
 
-or, if it is to see to its own threads, `run(aggregate, inputs, size, results, presences)`.
+or, if it is to see to its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
 
 A state is a tuple of `Fields` and arrays of integers, nested at will: so it can be saved.
 """
@@ -44,7 +44,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -54,6 +54,7 @@ from sash.algebra.monoid import Monoid, identity
 
 __all__ = [
     "Algorithm",
+    "Answer",
     "Bound",
     "Cost",
     "Facts",
@@ -73,6 +74,9 @@ __all__ = [
     "query_range",
     "sweep",
 ]
+
+
+Answer: TypeAlias = tuple[Fields, Fields]  # results and presences
 
 
 class Needs(Enum):
@@ -236,7 +240,7 @@ evict = _step("evict", "aggregate", "state")
 query = _step("query", "aggregate", "state")
 query_last = _step("query_last", "aggregate", "state", "count")
 query_each = _step("query_each", "aggregate", "state", "counts", "answers", default=_one_by_one)
-sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "results", "presences")
+sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "out")
 insert_at = _step("insert_at", "aggregate", "state", "position", "partial")
 insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "partials", "count")
 evict_at = _step("evict_at", "aggregate", "state", "position")

@@ -1,7 +1,6 @@
 """The one loop that moves any algorithm over its input, row by row, range by range, size by size."""
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
-from sash.swag.contract import Algorithm, evict, insert, query, query_each, sweep
+from sash.swag.contract import Algorithm, Answer, evict, insert, query, query_each, sweep
 
 __all__ = ["PIECE", "cores", "fold_fragments", "over_ranges", "over_rows", "over_sizes"]
 
@@ -29,16 +28,9 @@ def cores() -> int:
 
 @kernel
 def _rows(
-    algorithm: Algorithm,
-    aggregate: Monoid,
-    state: Any,
-    inputs: Fields,
-    size: int,
-    begin: int,
-    end: int,
-    results: Fields,
-    presences: Fields,
+    algorithm: Algorithm, aggregate: Monoid, state: Any, inputs: Fields, size: int, begin: int, end: int, out: Answer
 ) -> None:
+    results, presences = out
     first = max(0, begin - size + 1)
     for row in range(first, begin):
         insert(algorithm, aggregate, state, lift(aggregate, load(inputs, row)))
@@ -51,30 +43,16 @@ def _rows(
 
 @kernel
 def _swept(
-    algorithm: Algorithm,
-    aggregate: Monoid,
-    inputs: Fields,
-    size: int,
-    begin: int,
-    end: int,
-    scratch: Any,
-    results: Fields,
-    presences: Fields,
+    algorithm: Algorithm, aggregate: Monoid, inputs: Fields, size: int, begin: int, end: int, scratch: Any, out: Answer
 ) -> None:
-    sweep(algorithm, aggregate, inputs, size, begin, end, scratch, results, presences)
+    sweep(algorithm, aggregate, inputs, size, begin, end, scratch, out)
 
 
 @kernel
 def _ranges(
-    algorithm: Algorithm,
-    aggregate: Monoid,
-    state: Any,
-    inputs: Fields,
-    starts: Any,
-    ends: Any,
-    results: Fields,
-    presences: Fields,
+    algorithm: Algorithm, aggregate: Monoid, state: Any, inputs: Fields, starts: Any, ends: Any, out: Answer
 ) -> None:
+    results, presences = out
     oldest, newest = 0, 0
     for place in range(len(starts)):
         # Evict first: only in this order does room for the longest range suffice.
@@ -92,16 +70,10 @@ def _ranges(
 
 @kernel
 def _sizes(
-    algorithm: Algorithm,
-    aggregate: Monoid,
-    state: Any,
-    inputs: Fields,
-    sizes: Any,
-    counts: Any,
-    answers: Fields,
-    results: Fields,
-    presences: Fields,
+    algorithm: Algorithm, aggregate: Monoid, state: Any, inputs: Fields, sizes: Any, work: Any, out: Answer
 ) -> None:
+    results, presences = out
+    counts, answers = work
     rows = length(inputs)
     for row in range(rows):
         if row >= sizes[0]:
@@ -139,20 +111,16 @@ def over_rows(
     rows = length(inputs)
     size = min(size, rows)
     if algorithm.gives("run"):
-        algorithm.steps.run(aggregate, inputs, size, results, presences)
+        algorithm.steps.run(aggregate, inputs, size, (results, presences))
         return
-    run: Callable[[int, int], None]
-    if algorithm.gives("sweep"):
 
-        def run(begin: int, end: int) -> None:
+    def run(begin: int, end: int) -> None:
+        if algorithm.gives("sweep"):
             scratch = algorithm.steps.scratch(aggregate, size)
-            _swept(algorithm, aggregate, inputs, size, begin, end, scratch, results, presences)
-
-    else:
-
-        def run(begin: int, end: int) -> None:
+            _swept(algorithm, aggregate, inputs, size, begin, end, scratch, (results, presences))
+        else:
             state = algorithm.steps.start(aggregate, size, (size,))
-            _rows(algorithm, aggregate, state, inputs, size, begin, end, results, presences)
+            _rows(algorithm, aggregate, state, inputs, size, begin, end, (results, presences))
 
     compiled = algorithm.is_compiled and aggregate.is_compiled
     if threads is not None:
@@ -176,7 +144,7 @@ def over_ranges(
     """The fold of each range [start, end); starts and ends never decrease."""
     longest = max(1, int((ends - starts).max(initial=1)))
     state = algorithm.steps.start(aggregate, longest, (longest,))
-    _ranges(algorithm, aggregate, state, inputs, starts, ends, results, presences)
+    _ranges(algorithm, aggregate, state, inputs, starts, ends, (results, presences))
 
 
 def over_sizes(
@@ -184,9 +152,8 @@ def over_sizes(
 ) -> None:
     """The answers for many sizes in one pass; sizes descend, results hold one size after the other."""
     state = algorithm.steps.start(aggregate, sizes[0], sizes)
-    counts = np.zeros(len(sizes), np.int64)
-    answers = aggregate.allocate(len(sizes))
-    _sizes(algorithm, aggregate, state, inputs, np.array(sizes), counts, answers, results, presences)
+    work = np.zeros(len(sizes), np.int64), aggregate.allocate(len(sizes))
+    _sizes(algorithm, aggregate, state, inputs, np.array(sizes), work, (results, presences))
 
 
 def fold_fragments(aggregate: Monoid, inputs: Fields, edges: Any) -> Fields:

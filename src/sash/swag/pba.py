@@ -23,7 +23,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, length, store
 from sash.algebra.monoid import Monoid, identity
-from sash.swag.contract import Bound, Cost, Facts, Sizes
+from sash.swag.contract import Answer, Bound, Cost, Facts, Sizes
 from sash.swag.sba import sweep_back, sweep_forward
 
 __all__ = ["FACTS", "run"]
@@ -54,23 +54,14 @@ def _back(aggregate: Monoid, inputs: Fields, begin: int, end: int, size: int, su
 
 
 @kernel
-def _forward(
-    aggregate: Monoid,
-    inputs: Fields,
-    begin: int,
-    end: int,
-    size: int,
-    suffixes: Fields,
-    results: Fields,
-    presences: Fields,
-) -> None:
+def _forward(aggregate: Monoid, inputs: Fields, begin: int, end: int, size: int, suffixes: Fields, out: Answer) -> None:
     first = 0
     for chunk in range(begin, end, size):
-        sweep_forward(aggregate, inputs, chunk, min(size, end - chunk), suffixes, first, results, presences)
+        sweep_forward(aggregate, inputs, chunk, min(size, end - chunk), suffixes, first, out)
         first += size + 1
 
 
-def run(aggregate: Monoid, inputs: Fields, size: int, results: Fields, presences: Fields) -> None:
+def run(aggregate: Monoid, inputs: Fields, size: int, out: Answer) -> None:
     """Answer every row; a batch is swept, for the one that follows it by a chunk, while one is answered."""
     rows = length(inputs)
     chunks = max(1, HANDOVER // size)
@@ -83,7 +74,7 @@ def run(aggregate: Monoid, inputs: Fields, size: int, results: Fields, presences
             swept: Future[None] | None = None
             if end < rows:
                 swept = second.submit(_back, aggregate, inputs, end - size, min(end + batch, rows) - size, size, spare)
-            _forward(aggregate, inputs, begin, end, size, suffixes, results, presences)
+            _forward(aggregate, inputs, begin, end, size, suffixes, out)
             if swept is not None:
                 swept.result()
             suffixes, spare = spare, suffixes

@@ -24,7 +24,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
-from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.contract import Answer, Bound, Cost, Facts, identities, integers
 from sash.swag.ring import LAST, folded, ring_fault, ring_steps, room_for, slot
 
 __all__ = [
@@ -174,10 +174,9 @@ def scratch(aggregate: Monoid, size: int) -> tuple[Fields, Fields]:
     return older, newer
 
 
-def sweep(
-    aggregate: Monoid, inputs: Fields, size: int, begin: int, end: int, scratch: Any, results: Fields, presences: Fields
-) -> None:
+def sweep(aggregate: Monoid, inputs: Fields, size: int, begin: int, end: int, scratch: Any, out: Answer) -> None:
     older, newer = scratch
+    results, presences = out
     sweep_back(aggregate, inputs, begin - size, size, older, 0)
     chunk = begin
     while chunk + size <= end:
@@ -192,7 +191,7 @@ def sweep(
             store(newer, mirrored, suffix)
         older, newer = newer, older
         chunk += size
-    sweep_forward(aggregate, inputs, chunk, end - chunk, older, 0, results, presences)
+    sweep_forward(aggregate, inputs, chunk, end - chunk, older, 0, out)
 
 
 @jitable
@@ -207,16 +206,10 @@ def sweep_back(aggregate: Monoid, inputs: Fields, chunk: int, size: int, suffixe
 
 @jitable
 def sweep_forward(
-    aggregate: Monoid,
-    inputs: Fields,
-    chunk: int,
-    rows: int,
-    suffixes: Fields,
-    first: int,
-    results: Fields,
-    presences: Fields,
+    aggregate: Monoid, inputs: Fields, chunk: int, rows: int, suffixes: Fields, first: int, out: Answer
 ) -> None:
     """Prefix folds of the chunk, each joined with the suffix of the chunk before that completes its window."""
+    results, presences = out
     prefix = identity(aggregate)
     for row in range(rows):
         prefix = combine(aggregate, prefix, lift(aggregate, load(inputs, chunk + row)))

@@ -15,11 +15,9 @@ from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashErro
 from sash.swag import loops, ranked
 from sash.swag import values as border
 from sash.swag.choose import Choice, choose, task_of
-from sash.swag.contract import Algorithm, Needs
+from sash.swag.contract import Algorithm, Answer, Needs
 
 __all__ = ["explain", "fold", "slide"]
-
-Answer = tuple[Fields, Fields]  # results and presences
 
 
 def slide(
