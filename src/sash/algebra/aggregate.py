@@ -95,12 +95,10 @@ class Aggregate(Template):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InvalidAggregate.parameter(str(self.name), "name", self.name, "a non-empty string")
-        for what in ("lift", "combine"):
-            if not callable(getattr(self, what)):
-                raise InvalidAggregate.not_a_function(self.name, what, getattr(self, what))
-        for what in ("lower", "invert"):
-            if getattr(self, what) is not None and not callable(getattr(self, what)):
-                raise InvalidAggregate.not_a_function(self.name, what, getattr(self, what))
+        for what in ("lift", "combine", "lower", "invert"):
+            function, is_optional = getattr(self, what), what in ("lower", "invert")
+            if not callable(function) and not (is_optional and function is None):
+                raise InvalidAggregate.not_a_function(self.name, what, function)
         if not isinstance(self.state, str | tuple) or not self.state:
             raise InvalidAggregate.parameter(self.name, "state", self.state, "a field, or a tuple of fields")
         fields = self._fields
@@ -331,12 +329,8 @@ def parts_of(template: Template, schema: Mapping[str, Column], places: Mapping[s
         if name not in schema:
             raise UnknownName.of("column", name, schema)
     if len(template.columns) != template.arity:
-        raise InvalidAggregate.parameter(
-            template.name,
-            "columns",
-            template.columns,
-            f"{template.arity} column name(s), as in sash.{template.name}('x')",
-        )
+        expected = f"{template.arity} column name(s), as in sash.{template.name}('x')"
+        raise InvalidAggregate.parameter(template.name, "columns", template.columns, expected)
     parts = template.parts(tuple(schema[name] for name in template.columns), False)
     own = [places[name] for name in template.columns]
 

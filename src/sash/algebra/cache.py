@@ -35,9 +35,8 @@ def source_digest(kernel_file: str, module: str) -> str | None:
     if module.startswith(f"{root}."):
         rooms.add(module.rpartition(".")[0])
     try:
-        sources = [
-            (path.name, path.read_bytes()) for room in rooms for path in files(room).iterdir() if _is_source(path)
-        ]
+        paths = (path for room in rooms for path in files(room).iterdir() if path.name.endswith(".py"))
+        sources = [(path.name, path.read_bytes()) for path in paths]
         sources.append((Path(kernel_file).name, _source(kernel_file, module)))
     except (OSError, AttributeError):
         return None
@@ -45,10 +44,6 @@ def source_digest(kernel_file: str, module: str) -> str | None:
     for name, source in sorted(sources):
         hasher.update(name.encode() + b"\0" + source + b"\0")
     return hasher.hexdigest()
-
-
-def _is_source(path: Any) -> bool:
-    return str(path.name).endswith(".py")
 
 
 def _source(kernel_file: str, module: str) -> bytes:

@@ -51,20 +51,14 @@ def _bottom(column: Column) -> Any:
 
 def _extreme(column: Column, largest: bool) -> Component:
     """The largest or smallest value; optional where a window can be without one."""
-    component = Component(
-        "max" if largest else "min",
-        (column.field,),
-        (_bottom(column),),
-        _itself,
-        _larger if largest else _smaller,
-        selective=True,
-    )
     has_identity = not column.nullable and not column.field.is_object
+    name, choose = ("max", _larger) if largest else ("min", _smaller)
+    worst = _bottom(column)
     if has_identity and not largest:
         kind = column.field.dtype.kind
         # A window has a row, so the identity is never the answer; NaN is the one value that it must lose to.
-        top = math.nan if kind == "f" else True if kind == "b" else int(np.iinfo(column.field.dtype).max)
-        return Component("min", (column.field,), (top,), _itself, _smaller, selective=True)
+        worst = math.nan if kind == "f" else True if kind == "b" else int(np.iinfo(column.field.dtype).max)
+    component = Component(name, (column.field,), (worst,), _itself, choose, selective=True)
     return component if has_identity else optional(component)
 
 

@@ -240,34 +240,20 @@ def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, part
             written += 1
 
 
-def _reading(parameters: str, call: str, fields: tuple[Field, ...], function: Callable[..., Any]) -> Any:
-    casts, bindings = typed(fields, "c")
-    source = f"def generated({parameters}):\n    c = {call}\n    return {casts}"
+def _reading(aggregate: Any, name: str, *arguments: str) -> Any:
+    """A function of a static by its name; what it returns is cast to the types that fields are stored as."""
+    static = static_of(aggregate)
+    function = constant(static.fields, static.initial) if name == "identity" else getattr(static, name)
+    casts, bindings = typed(static.fields, "c")
+    call = f"function({', '.join(arguments)})"
+    source = f"def generated({', '.join(('aggregate', *arguments))}):\n    c = {call}\n    return {casts}"
     return unrolled(source, ("function", jitable(function)), *bindings)
 
 
-@compiled_reading(identity)
-def _identity(aggregate: Any) -> Any:
-    static = static_of(aggregate)
-    return _reading("aggregate", "function()", static.fields, constant(static.fields, static.initial))
-
-
-@compiled_reading(lift)
-def _lift(aggregate: Any, row: Any) -> Any:
-    static = static_of(aggregate)
-    return _reading("aggregate, row", "function(row)", static.fields, static.lift)
-
-
-@compiled_reading(combine)
-def _combine(aggregate: Any, older: Any, newer: Any) -> Any:
-    static = static_of(aggregate)
-    return _reading("aggregate, older, newer", "function(older, newer)", static.fields, static.combine)
-
-
-@compiled_reading(invert)
-def _invert(aggregate: Any, whole: Any, older: Any) -> Any:
-    static = static_of(aggregate)
-    return _reading("aggregate, whole, older", "function(whole, older)", static.fields, static.invert)
+compiled_reading(identity)(lambda aggregate: _reading(aggregate, "identity"))
+compiled_reading(lift)(lambda aggregate, row: _reading(aggregate, "lift", "row"))
+compiled_reading(combine)(lambda aggregate, older, newer: _reading(aggregate, "combine", "older", "newer"))
+compiled_reading(invert)(lambda aggregate, whole, older: _reading(aggregate, "invert", "whole", "older"))
 
 
 @compiled_reading(emit)

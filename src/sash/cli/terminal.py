@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 import click
 
@@ -36,16 +37,16 @@ def can_print(text: str) -> bool:
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
     """Show a progress bar that advances with each call; without a terminal, print a line every 15 seconds."""
-    begun = 0
+    begun = count()
     if not sys.stderr.isatty():
         said = time.monotonic()
 
         def mention(label: str) -> None:
-            nonlocal begun, said
+            nonlocal said
+            done = next(begun)
             if time.monotonic() - said > SECONDS_BETWEEN_LINES:
-                click.echo(f"{title}: {begun} of {total}, {label}", err=True)
+                click.echo(f"{title}: {done} of {total}, {label}", err=True)
                 said = time.monotonic()
-            begun += 1
 
         yield mention
         return
@@ -55,10 +56,4 @@ def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
-
-        def begin(label: str) -> None:
-            nonlocal begun
-            bar.update(task, completed=begun, description=f"{title}: {label}")
-            begun += 1
-
-        yield begin
+        yield lambda label: bar.update(task, completed=next(begun), description=f"{title}: {label}")

@@ -22,7 +22,7 @@ from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.flat_tree import fold, leaf, leaves, refresh
+from sash.swag.flat_tree import fold, leaf, leaves, query_range, refresh
 from sash.swag.ring import folded, ring_fault, ring_steps, room_for
 
 __all__ = [
@@ -80,13 +80,6 @@ def evict(aggregate: Monoid, state: Any) -> None:
 def query(aggregate: Monoid, state: Any) -> Partial:
     tree, cursor = state
     return fold(aggregate, tree, cursor[F], cursor[B])
-
-
-@jitable
-def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
-    """The fold of the positions [start, end) of the window."""
-    tree, _cursor = state
-    return fold(aggregate, tree, start, end)
 
 
 @jitable

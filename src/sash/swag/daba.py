@@ -23,10 +23,10 @@ From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation
 from typing import Any
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Fields, Partial, length, load, store
-from sash.algebra.monoid import Monoid, combine, identity
+from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.monoid import Monoid, combine
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot, sum_of
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -47,17 +47,9 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     return aggregate.allocate(room), aggregate.allocate(room), integers(aggregate, 6)
 
 
-@jitable
-def _total(aggregate: Monoid, sums: Fields, begin: int, end: int, place: int) -> Partial:
-    """The sum of a sublist [begin, end), which lies at one of its ends: `place`."""
-    if begin == end:
-        return identity(aggregate)
-    return load(sums, slot(sums, place))
-
-
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     values, sums, cursor = state
-    back = _total(aggregate, sums, cursor[B], cursor[E], cursor[E] - 1)
+    back = sum_of(aggregate, sums, cursor[B], cursor[E], cursor[E] - 1)
     here = slot(values, cursor[E])
     store(sums, here, combine(aggregate, back, partial))
     store(values, here, partial)
@@ -91,7 +83,7 @@ def _step(aggregate: Monoid, state: Any) -> None:
     else:  # shrink: one element of l and one of r now sum up to b
         left = load(sums, slot(sums, cursor[L]))
         right = load(sums, slot(sums, cursor[A] - 1))
-        after = _total(aggregate, sums, cursor[A], cursor[B], cursor[A])
+        after = sum_of(aggregate, sums, cursor[A], cursor[B], cursor[A])
         store(sums, slot(sums, cursor[L]), combine(aggregate, combine(aggregate, left, right), after))
         cursor[L] += 1
         cursor[A] -= 1
@@ -101,8 +93,8 @@ def _step(aggregate: Monoid, state: Any) -> None:
 
 def query(aggregate: Monoid, state: Any) -> Partial:
     _values, sums, cursor = state
-    front = _total(aggregate, sums, cursor[F], cursor[B], cursor[F])
-    return combine(aggregate, front, _total(aggregate, sums, cursor[B], cursor[E], cursor[E] - 1))
+    front = sum_of(aggregate, sums, cursor[F], cursor[B], cursor[F])
+    return combine(aggregate, front, sum_of(aggregate, sums, cursor[B], cursor[E], cursor[E] - 1))
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:

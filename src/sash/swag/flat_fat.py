@@ -38,7 +38,7 @@ from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.flat_tree import fold, leaf, leaves, refresh
+from sash.swag.flat_tree import fold, leaf, leaves, query_range, refresh
 from sash.swag.ring import ring_fault, room_for
 
 __all__ = [
@@ -209,13 +209,6 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     if cursor[COMMUTES] == 1 or oldest + cursor[B] - cursor[F] <= leaves(tree):
         return load(tree, 1)
     return fold(aggregate, tree, cursor[F], cursor[B])
-
-
-@jitable
-def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
-    """The fold of the positions [start, end) of the window."""
-    tree, _holes, _cursor = state
-    return fold(aggregate, tree, start, end)
 
 
 @jitable

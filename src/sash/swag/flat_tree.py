@@ -4,11 +4,13 @@ Positions grow for ever and wrap at a power of two, so a block of 2^l positions 
 multiple of 2^l is one node, whichever time round the ring it is.
 """
 
+from typing import Any
+
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 
-__all__ = ["fold", "leaf", "leaves", "refresh"]
+__all__ = ["fold", "leaf", "leaves", "query_range", "refresh"]
 
 
 @jitable
@@ -51,3 +53,9 @@ def fold(aggregate: Monoid, tree: Fields, start: int, end: int) -> Partial:
         high >>= 1
         width >>= 1
     return combine(aggregate, older, newer)
+
+
+@jitable
+def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
+    """The fold of the positions [start, end) of a window whose state begins with its tree."""
+    return fold(aggregate, state[0], start, end)

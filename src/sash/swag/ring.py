@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import compiled_reading
+from sash.algebra.compiler import compiled_reading, jitable
 from sash.algebra.fields import Fields, Partial, length, load
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import integers
 
-__all__ = ["LAST", "folded", "held", "relaid", "ring_fault", "ring_steps", "room_for", "slot"]
+__all__ = ["LAST", "folded", "held", "relaid", "ring_fault", "ring_steps", "room_for", "slot", "sum_of"]
 
 LAST = 1 << 62  # no stream is as long as this, so positions up to here can be added to
 
@@ -39,6 +39,14 @@ def slot(ring: Fields, position: int) -> int:
 
 
 compiled_reading(slot)(lambda ring, position: lambda ring, position: position & (len(ring[0]) - 1))
+
+
+@jitable
+def sum_of(aggregate: Monoid, sums: Fields, begin: int, end: int, place: int) -> Partial:
+    """The sum of the positions [begin, end), which is kept at one of its ends: `place`."""
+    if begin == end:
+        return identity(aggregate)
+    return load(sums, slot(sums, place))
 
 
 def relaid(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:

@@ -19,11 +19,10 @@ From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation
 
 from typing import Any
 
-from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot, sum_of
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
 
@@ -44,26 +43,11 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     return aggregate.allocate(room), aggregate.allocate(room), integers(aggregate, 3)
 
 
-@jitable
-def _front(aggregate: Monoid, state: Any) -> Partial:
-    _values, sums, cursor = state
-    if cursor[F] == cursor[M]:
-        return identity(aggregate)
-    return load(sums, slot(sums, cursor[F]))
-
-
-@jitable
-def _back(aggregate: Monoid, state: Any) -> Partial:
-    _values, sums, cursor = state
-    if cursor[M] == cursor[B]:
-        return identity(aggregate)
-    return load(sums, slot(sums, cursor[B] - 1))
-
-
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     values, sums, cursor = state
+    back = sum_of(aggregate, sums, cursor[M], cursor[B], cursor[B] - 1)
     here = slot(values, cursor[B])
-    store(sums, here, combine(aggregate, _back(aggregate, state), partial))
+    store(sums, here, combine(aggregate, back, partial))
     store(values, here, partial)
     cursor[B] += 1
 
@@ -81,7 +65,9 @@ def evict(aggregate: Monoid, state: Any) -> None:
 
 
 def query(aggregate: Monoid, state: Any) -> Partial:
-    return combine(aggregate, _front(aggregate, state), _back(aggregate, state))
+    _values, sums, cursor = state
+    front = sum_of(aggregate, sums, cursor[F], cursor[M], cursor[F])
+    return combine(aggregate, front, sum_of(aggregate, sums, cursor[M], cursor[B], cursor[B] - 1))
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:

@@ -183,10 +183,14 @@ def _is_in(value: Any, *members: Any) -> Any:
 # --- numbers -------------------------------------------------------------------------------------
 
 
-def _numbers(*values: Any) -> tuple[Any, ...]:
-    if any(_sort(each.type) not in ("number", "null") for each in values):
+def _of_sort(sort: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if any(_sort(each.type) not in (sort, "null") for each in values):
         raise _Unlike
     return values
+
+
+def _numbers(*values: Any) -> tuple[Any, ...]:
+    return _of_sort("number", values)
 
 
 def _floats(*values: Any) -> tuple[Any, ...]:
@@ -237,17 +241,7 @@ def _rounded(value: Any, places: Any = None) -> Any:
 
 
 def _texts(*values: Any) -> tuple[Any, ...]:
-    if any(_sort(each.type) not in ("text", "null") for each in values):
-        raise _Unlike
-    return tuple(each.cast(pa.large_string()) for each in values)
-
-
-def _joined(a: Any, b: Any) -> Any:
-    return pc.binary_join_element_wise(*_texts(a, b), pa.scalar("", pa.large_string()))
-
-
-def _coalesced(*values: Any) -> Any:
-    return pc.coalesce(*_alike(*values))
+    return tuple(each.cast(pa.large_string()) for each in _of_sort("text", values))
 
 
 def _extreme(takes_second: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -274,9 +268,7 @@ def _chosen(*given: Any) -> Any:
 
 
 def _truths(*values: Any) -> tuple[Any, ...]:
-    if any(not pa.types.is_boolean(each.type) and not pa.types.is_null(each.type) for each in values):
-        raise _Unlike
-    return tuple(each.cast(pa.bool_()) for each in values)
+    return tuple(each.cast(pa.bool_()) for each in _of_sort("bool", values))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -297,11 +289,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "*": _arithmetic(pc.multiply_checked),
     "/": _divided,
     "%": _remainder,
-    "||": _joined,
+    "||": lambda a, b: pc.binary_join_element_wise(*_texts(a, b), pa.scalar("", pa.large_string())),
     "negative": lambda value: pc.negate_checked(*_numbers(value)),
     "case": _chosen,
     "abs": lambda value: pc.abs_checked(*_numbers(value)),
-    "coalesce": _coalesced,
+    "coalesce": lambda *values: pc.coalesce(*_alike(*values)),
     "exp": lambda value: pc.exp(*_floats(value)),
     "greatest": _extreme(_less),
     "least": _extreme(lambda a, b: _less(b, a)),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sash.engine.results import RANKS
 from sash.engine.rolling import EVER, Frame
@@ -96,7 +95,9 @@ def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str
         for each in selects[1:]:
             _check_alike(first, each)
         _check_results(selects)
-        order = _agreed("What advances", on, first.on, first.place)
+        if on is not None and first.on is not None and on != first.on:
+            raise InvalidText.disagree(first.place, "What advances", on, first.on)
+        order = first.on if on is None else on
         given = None if by is None else (by,) if isinstance(by, str) else tuple(by)
         keys = first.keys if given is None else given
         if given is not None and first.keys is not None and set(given) != set(first.keys):
@@ -142,12 +143,6 @@ def _check_results(selects: Sequence[Select]) -> None:
             if name in taken:
                 raise InvalidText.twice(each.place, name)
             taken.add(name)
-
-
-def _agreed(what: str, given: Any, said: str | None, place: int) -> Any:
-    if given is not None and said is not None and given != said:
-        raise InvalidText.disagree(place, what, given, said)
-    return said if given is None else given
 
 
 def _listed(keys: tuple[str, ...] | None) -> str:

@@ -116,12 +116,12 @@ class _Translator:
             raise InvalidText.meaning(statement.table.place, what, "write such as FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]")
         keys = self._agreed(statement.keys, bracket.keys)
         found = window_in_brackets(bracket)
-        if isinstance(found, Window):
-            return self._finished(statement.table, found, keys, None, bracket.column)
         aggregates, named = self._aggregates(statement.items)
-        return self._made(
-            statement.table, keys, None, frames=(frame_of(found, aggregates, bracket.place),), named=named
-        )
+        if not isinstance(found, Window):
+            frames = (frame_of(found, aggregates, bracket.place),)
+            return self._made(statement.table, keys, None, frames=frames, named=named)
+        self.columns += [] if bracket.column is None else [bracket.column]
+        return self._made(statement.table, keys, None, window=found, aggregates=aggregates, named=named)
 
     def _of_function(self, function: Function) -> Select:
         table, on, window, keys = window_of_function(function)
@@ -134,27 +134,15 @@ class _Translator:
         own = tuple(each for each in group if each.name not in _EDGES)
         if function.name.name.upper() == "SESSION":
             # Sessions of a table that is not partitioned are those of all its rows, whatever they are grouped by.
-            named = {each.name for each in keys or ()}
-            if {each.name for each in own} != named:
+            if {each.name for each in own} != {each.name for each in keys or ()}:
                 place = own[0].place if own else function.name.place
                 raise InvalidText.meaning(
                     place, "GROUP BY must hold the keys of SESSION", "write TABLE t PARTITION BY key"
                 )
         elif keys is not None:
             raise InvalidText.unsupported(keys[0].place, "PARTITION BY here", "write the keys into GROUP BY")
-        return self._finished(table, window, own, on)
-
-    def _finished(
-        self,
-        table: Column,
-        window: Window,
-        keys: tuple[Column, ...] | None,
-        on: Column | None,
-        punctuation: Column | None = None,
-    ) -> Select:
         aggregates, named = self._aggregates(self.statement.items)
-        self.columns += [] if punctuation is None else [punctuation]
-        return self._made(table, keys, on, window=window, aggregates=aggregates, named=named)
+        return self._made(table, own, on, window=window, aggregates=aggregates, named=named)
 
     def _over(self) -> Select:
         statement = self.statement
