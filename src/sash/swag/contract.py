@@ -36,6 +36,7 @@ An algorithm for whole arrays gives, instead of or beside the steps,
 or, if it is to see to its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
 
 A state is a tuple of `Fields` and arrays of integers, nested at will: so it can be saved.
+Where it is rings, `ring.ring_steps` gives count, capacity and resized.
 """
 
 import math
