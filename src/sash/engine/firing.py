@@ -9,7 +9,7 @@ from sash.engine.placing import blame
 from sash.engine.results import Fired, columns_of, names_of
 from sash.engine.revisions import Columns, Emitted, revised
 from sash.engine.state import State
-from sash.kinds.kind import Moment, Push
+from sash.kinds.kind import Held, Moment, Push
 from sash.plan.decide import finishes
 from sash.plan.plan import Plan, Planned
 from sash.slicing.grids import Grids, ended_on_grids
@@ -20,15 +20,15 @@ from sash.slicing.window_manager import Ended
 __all__ = ["Trigger", "due"]
 
 
-def due(state: State, query: Planned, moment: Moment) -> Ended:
+def due(state: State, held: Held, query: Planned, moment: Moment) -> Ended:
     """Return the windows of a query that the second watermark closes and the first did not."""
-    return _without_unseen(state, (query,), query.kind.due(state.held(), state.own[query.name], moment))
+    return _without_unseen(state, (query,), query.kind.due(held, state.own[query.name], moment))
 
 
 def _without_unseen(state: State, family: Sequence[Planned], ended: Ended) -> Ended:
     """Leave out windows that may hold rows from before their query came, where it does not know all of these."""
-    for place, query in enumerate(family):
-        if query.name in state.unseen and len(ended):
+    for place, query in enumerate(family) if state.unseen and len(ended) else ():
+        if query.name in state.unseen:
             slices = state.slices
             starts = slices.firsts[slices.order[ended.lows]] if query.window.by_count else ended.starts
             is_seen = starts > state.unseen[query.name]
@@ -65,14 +65,15 @@ class Trigger:
                 partials.bring_up_to_date(state.slices)
             settle_trees(state.slices)
         fired: list[Fired] = []
+        held = state.held()
         for family in plan.families:
             query = family[0]
             if query.name in self._families:
                 ended = self._ended_on_grids(state, family, push) if is_due else Ended.none(plan.measure.dtype)
             else:
                 added = state.added.get(query.name, plan.measure.lowest)
-                moments = query.kind.moments(state.held(), push, added)
-                parts = [due(state, query, moment) for moment in moments]
+                moments = query.kind.moments(held, push, added)
+                parts = [due(state, held, query, moment) for moment in moments]
                 ended = Ended.joined(parts, np.int64 if query.window.by_count else plan.measure.dtype)
             if len(ended) and (wants_results or plan.has_revisions):
                 fired += self._finish(state, family, ended)

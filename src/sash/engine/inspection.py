@@ -43,7 +43,7 @@ def open_windows(plan: Plan, state: State) -> pa.Table:
         if not query.kind.shows_open:
             continue
         until = query.kind.open_until(state.held(), slots)
-        ended = due(state, query, Moment(slots, state.watermark, until, again=True))
+        ended = due(state, state.held(), query, Moment(slots, state.watermark, until, again=True))
         ended = ended.taken(np.flatnonzero(ended.ends > state.watermark))
         columns = _keys(plan, state, ended.slots)
         columns["query"] = pa.array([query.name] * len(ended), pa.string())

@@ -91,8 +91,9 @@ class Engine:
         state.rows += len(batch)
         touched = behind = np.zeros(0, np.int64)
         if len(batch) and self._asks_for_touched:
-            touched = np.unique(batch.slots)
-            behind = np.unique(batch.slots[batch.positions < before]) if plan.lateness > 0 else behind
+            touched = _distinct(batch.slots)
+            if plan.lateness > 0 and (is_behind := batch.positions < before).any():
+                behind = _distinct(batch.slots[is_behind])
         if plan.waits:
             shown = self._hold_back(state, batch, after)
         else:
@@ -134,3 +135,7 @@ class Engine:
         if plan.options.emit == "updates":
             return state.waiting
         return state.waiting.part(0, state.waiting.until(after))
+
+
+def _distinct(slots: Array) -> Array:
+    return slots if len(slots) == 1 else np.unique(slots)

@@ -5,7 +5,7 @@ Rows of one push are judged by the watermark before it; then the watermark moves
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ __all__ = ["Judged", "Watermarks"]
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(NamedTuple):
     """Which rows of a push are accepted, by place; None: all of them."""
 
     accepted: Array | None

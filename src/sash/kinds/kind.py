@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -48,8 +48,7 @@ class Setting:
     flags: tuple[str, ...] = ()  # boolean columns that open windows; each is a bit of a slice
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(NamedTuple):
     """What a stream holds when it asks for windows."""
 
     slices: Slices
@@ -67,8 +66,7 @@ class Held:
         return self.slices.lasts[newest].max().item()
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """Between which watermarks windows are asked for, and whether the stream ends here."""
 
     slots: Array
@@ -78,8 +76,7 @@ class Moment:
     again: bool = False  # windows that were due before are asked for once more
 
 
-@dataclass(frozen=True)
-class Push:
+class Push(NamedTuple):
     """What happened since windows were last asked for."""
 
     before: Any  # the watermark

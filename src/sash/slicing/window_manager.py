@@ -7,6 +7,7 @@ rows. It passes over a window that a slice straddles: that slice was cut before 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class Ended:
         )
 
     @classmethod
+    @cache
     def none(cls, dtype: Any) -> "Ended":
         ints = np.zeros(0, np.int64)
         return cls(ints, np.zeros(0, dtype), np.zeros(0, dtype), ints, ints)

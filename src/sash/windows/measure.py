@@ -12,6 +12,7 @@ import math
 import sys
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,17 +87,17 @@ class Measure:
         """The same, where numbers further from zero are no positions; strict: they are refused."""
         return replace(self, reach=min(reach, sys.float_info.max), is_strict=is_strict)
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """Of positions."""
         return np.dtype(np.float64 if self.kind is MeasureKind.FLOAT else np.int64)
 
-    @property
+    @cached_property
     def lowest(self) -> Any:
         """Before every row."""
         return -math.inf if self.kind is MeasureKind.FLOAT else _LOWEST
 
-    @property
+    @cached_property
     def highest(self) -> Any:
         """After every row: as a watermark, the end of the stream."""
         return math.inf if self.kind is MeasureKind.FLOAT else _HIGHEST
