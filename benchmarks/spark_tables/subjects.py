@@ -51,9 +51,10 @@ class Point:
         query = sash.query("peaks", window, peak=sash.max("x"), n=sash.count())
         if self.subject == SASH:
             return sash.aggregate(table, query, on="t", by=by)
+        from sash.engine.options import CallOptions
         from sash.spark.driver import batch
 
-        return batch.aggregate(table, query, on="t", by=by, path=PATHS[self.subject])
+        return batch.aggregate(table, query, CallOptions("t", by), path=PATHS[self.subject])
 
     def _native(self, table: Any) -> Any:
         from pyspark.sql import Window

@@ -10,8 +10,8 @@ from typing import Any
 from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.engine import batch
-from sash.engine import rolling as frames
-from sash.engine.rolling import Frame
+from sash.engine.options import CallOptions
+from sash.engine.rolling import Frame, frames_of
 from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText, UnknownName
 from sash.plan.query import Query, named_queries
@@ -52,14 +52,8 @@ def aggregate(
     >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
-    options = {"on": on, "by": by, "watermark": watermark, "allowed_lateness": allowed_lateness, "emit": emit}
-    for_streams = {"late": late, "flush": flush, "initial": initial, "max_future": max_future}
-    if _is_stream(rows):
-        options |= for_streams
-    else:
-        _check_left_out(for_streams)
-    run = _spark(rows).aggregate if _is_spark(rows) else batch.aggregate
-    return run(rows, queries, partial=partial, **options)
+    given = CallOptions(on, by, watermark, allowed_lateness, emit, partial, False, late, flush, initial, max_future)
+    return _shell(rows, given).aggregate(rows, queries, given)
 
 
 def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) -> Callable[[Any], Any]:
@@ -116,14 +110,9 @@ def rolling(
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
     """
     _check_known({name: each for name, each in aggregates.items() if _is_option(each)}, rolling, near=True)
-    options: dict[str, Any] = {"on": on, "by": by, "rows": rows, "range": range, "closed": closed}
-    for_streams = {"late": late, "flush": flush, "initial": initial, "max_future": max_future}
-    if _is_stream(table):
-        options |= {"watermark": watermark, **for_streams}
-    else:
-        _check_left_out(for_streams)
-    run: Any = _spark(table).rolling if _is_spark(table) else frames.rolling
-    return run(table, *frames_given, min_samples=min_samples, **options, **aggregates)
+    given = CallOptions(on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future)
+    shell = _shell(table, given)
+    return shell.rolling(table, frames_of(frames_given, rows, range, closed, min_samples, aggregates), given)
 
 
 def sql(
@@ -163,12 +152,13 @@ def sql(
     _check_known({name: each for name, each in tables.items() if _is_option(each) and name != request.table}, sql)
     if request.table not in tables:
         raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
-    options: dict[str, Any] = {"on": request.on, "by": list(request.by), "watermark": watermark, "late": late}
-    options |= {"flush": flush, "max_future": max_future}
-    for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
     given = tables[request.table]
     rows = prepared(given, request)
-    options["initial"] = prepared(initial, request) if _is_stream(given) and initial is not None else initial
+    if _is_stream(given) and initial is not None:
+        initial = prepared(initial, request)
+    options: dict[str, Any] = {"on": request.on, "by": list(request.by), "watermark": watermark, "late": late}
+    options |= {"flush": flush, "initial": initial, "max_future": max_future}
+    for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
     if request.queries:
         result = aggregate(rows, request.queries, **options, **for_windows)
     else:
@@ -241,21 +231,8 @@ def explain(
     stream  on t (integer), by no key, any order, lateness 0
     ...
     """
-    if _is_stream(rows):
-        options = {"watermark": watermark, "allowed_lateness": allowed_lateness, "emit": emit}
-        return _spark(rows).explain(rows, queries, on=on, by=by, **options)
-    if _is_spark(rows):
-        return _spark(rows).explain(rows, queries, on=on, by=by)
-    return batch.explain(
-        rows,
-        queries,
-        on=on,
-        by=by,
-        watermark=watermark,
-        allowed_lateness=allowed_lateness,
-        in_order=in_order,
-        emit=emit,
-    )
+    given = CallOptions(on, by, watermark, allowed_lateness, emit, in_order=in_order and not _is_spark(rows))
+    return _shell(rows, given).explain(rows, queries, given)
 
 
 def progress(query: Any) -> Any:
@@ -314,8 +291,15 @@ def _is_stream(rows: Any) -> bool:
     return _is_spark(rows) and bool(rows.isStreaming)
 
 
-def _spark(rows: Any) -> Any:
-    """What runs a DataFrame, bounded or not."""
+def _shell(rows: Any, given: CallOptions) -> Any:
+    """The module that runs rows of this kind; refuse options that are for streams if the rows are none."""
+    if not _is_stream(rows):
+        given.check_late()  # a table has no late rows, so what is to happen to them does not matter
+        for name in ("flush", "initial", "max_future"):
+            if getattr(given, name) is not None:
+                raise InvalidInput.for_streams(name, getattr(given, name))
+    if not _is_spark(rows):
+        return batch
     from sash.spark.driver import batch as bounded
     from sash.spark.driver import streaming as unbounded
 
@@ -334,12 +318,3 @@ def _check_known(options: Mapping[str, Any], function: Callable[..., Any], near:
     for name in options:
         if name not in known and (not near or difflib.get_close_matches(name, known)):
             raise UnknownName.of("option", name, known)
-
-
-def _check_left_out(for_streams: Mapping[str, Any]) -> None:
-    """Refuse what a table cannot mean; of late rows it has none, so what is to happen to them does not matter."""
-    if for_streams["late"] not in ("count", "keep"):
-        raise InvalidInput.option("late", for_streams["late"], "'count' or 'keep'")
-    for name, value in for_streams.items():
-        if name != "late" and value is not None:
-            raise InvalidInput.for_streams(name, value)

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import sash
+from sash.engine.options import CallOptions
 from sash.errors import SashError
 from sash.spark.driver import batch
 from tests.engine.test_bad_input import one_sentence_or_two
@@ -86,11 +87,13 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         "10s|10 seconds",
     ),
     "a path that is none": (
-        lambda rows: batch.aggregate(rows, TEN, on="t", path="teleport"),
+        lambda rows: batch.aggregate(rows, TEN, CallOptions("t"), path="teleport"),
         "path must be .*but is 'teleport'",
     ),
     "JVM slices of sessions": (
-        lambda rows: batch.aggregate(rows, sash.query("q", sash.session(gap="5s"), n=sash.count()), on="t", path="jvm"),
+        lambda rows: batch.aggregate(
+            rows, sash.query("q", sash.session(gap="5s"), n=sash.count()), CallOptions("t"), path="jvm"
+        ),
         "path must be .*'q' depend on rows",
     ),
     "more windows than anyone reads": (
@@ -147,7 +150,7 @@ def test_names_that_need_quoting_are_names_like_any_other(spark: Any) -> None:
     )
     query = sash.query("q", sash.tumbling("10s"), s=sash.sum("a.b"))
     for path in ("packed", "jvm"):
-        found = batch.aggregate(rows, query, on="the time", by="k`", path=path).collect()
+        found = batch.aggregate(rows, query, CallOptions("the time", "k`"), path=path).collect()
         assert sorted((row["k`"], row["s"]) for row in found) == [(0, 20), (0, 70), (1, 25), (1, 75)]
     framed = sash.rolling(rows, on="the time", by="k`", rows=2, s=sash.sum("a.b"))
     assert sorted(row["s"] for row in framed.collect()) == sorted([0, 1, *range(2, 38, 2)])
@@ -205,7 +208,7 @@ def test_a_function_that_fails_where_the_rows_are_is_named_without_a_java_stack(
 def test_a_sum_that_overflows_where_the_rows_are_is_named(spark: Any) -> None:
     rows = spark.range(2).select(F.timestamp_seconds("id").alias("t"), F.lit(2**62).alias("x"))
     for path in ("packed", "jvm"):
-        found = batch.aggregate(rows, TEN, on="t", path=path)
+        found = batch.aggregate(rows, TEN, CallOptions("t"), path=path)
         with pytest.raises(Exception, match=r"(?i)'ten\.s' overflows|ARITHMETIC_OVERFLOW") as caught:
             found.collect()
         assert "\tat org.apache" not in str(caught.value)
@@ -224,9 +227,9 @@ def test_a_row_too_far_for_its_windows_is_refused_on_every_path(
     rows = numbers.select(on.alias("t"), "x")
     query = sash.query("q", sash.tumbling(size), s=sash.sum("x"))
     with pytest.raises(Exception, match=r"Column 't' holds 4611686018427387904, but positions") as refused:
-        batch.aggregate(rows, query, on="t", path=path).collect()
+        batch.aggregate(rows, query, CallOptions("t"), path=path).collect()
     assert limit in str(refused.value)
-    near = batch.aggregate(rows.where("x <> 2"), query, on="t", path=path).collect()
+    near = batch.aggregate(rows.where("x <> 2"), query, CallOptions("t"), path=path).collect()
     assert [row["s"] for row in near] == [1.0]
 
 

@@ -33,6 +33,7 @@ spark = (
 spark.sparkContext.setLogLevel("OFF")
 import pyarrow as pa
 import sash
+from sash.engine.options import CallOptions
 from sash.spark.driver import batch
 from tests.spark import test_equality as equality
 from tests.spark.native import answers, difference
@@ -63,7 +64,7 @@ def read(table, identity):
 for path, queries in (("packed", [*grids, sash.query("visit", sash.session(gap=20), **values)]), ("jvm", grids)):
     wanted = read(sash.aggregate(table, queries, on="t", by="k"), edges)
     assert len(wanted) > 500
-    found = answers(batch.aggregate(rows, queries, on="t", by="k", path=path), edges)
+    found = answers(batch.aggregate(rows, queries, CallOptions("t", "k"), path=path), edges)
     assert not (wrong := difference(found, wanted)), path + wrong
 
 frames = [sash.frame(rows=20, **values), sash.frame(range=30, near=sash.sum("x"))]

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import sash
+from sash.engine.options import CallOptions
 from sash.errors import InvalidInput, InvalidQuery, NumberOverflow
 from sash.spark.driver import batch, hot_keys
 from sash.spark.wire.budget import Budget
@@ -27,8 +28,8 @@ def test_a_punctuation_at_the_border_of_a_stretch_closes_its_window(spark: Any) 
     rows = spark.createDataFrame([(1, False), (5, False), (5, True), (5, False), (9, True)], "t int, p boolean")
     query = sash.query("q", sash.punctuated("p"), n=sash.count())
     few = Budget(rows=2, packed_rows=1, piece_rows=1)
-    ends = found(batch.aggregate(rows.coalesce(1), query, on="t", budget=few).select("window_start", "n"))
-    assert ends == found(batch.aggregate(rows.coalesce(1), query, on="t").select("window_start", "n"))
+    ends = found(batch.aggregate(rows.coalesce(1), query, CallOptions("t"), budget=few).select("window_start", "n"))
+    assert ends == found(batch.aggregate(rows.coalesce(1), query, CallOptions("t")).select("window_start", "n"))
     assert len(ends) == 3
 
 
@@ -41,7 +42,7 @@ def test_extreme_positions_are_refused_on_every_path(spark: Any) -> None:
         query = sash.query("q", sash.tumbling(size), n=sash.count())
         for path in ("packed", "auto", "jvm"):
             with pytest.raises(Exception, match=r"Column 't' holds .*, but positions of these windows lie within"):
-                batch.aggregate(rows, query, on="t", path=path).collect()
+                batch.aggregate(rows, query, CallOptions("t"), path=path).collect()
 
 
 def test_a_date_has_edges_without_a_zone_on_every_path(spark: Any, zone: Any) -> None:
@@ -49,7 +50,7 @@ def test_a_date_has_edges_without_a_zone_on_every_path(spark: Any, zone: Any) ->
     rows = spark.sql("SELECT date'2024-01-05' AS d")
     query = sash.query("q", sash.tumbling("1 day"), n=sash.count())
     for path in ("auto", "jvm", "packed"):
-        ((_, start, end, n),) = found(batch.aggregate(rows, query, on="d", path=path))
+        ((_, start, end, n),) = found(batch.aggregate(rows, query, CallOptions("d"), path=path))
         assert (str(start), str(end), n) == ("2024-01-05 00:00:00", "2024-01-06 00:00:00", 1)
 
 
@@ -67,7 +68,7 @@ def test_any_name_is_a_name_for_a_key_and_a_value(spark: Any, name: str) -> None
     sliding = sash.query("q", sash.sliding(10, every=5), n=sash.count(), a=sash.first("x"), b=sash.last(name))
     tumbling = sash.query("q", sash.tumbling(10), value0=sash.max("x"), value1=sash.min("x"))
     for query, paths in ((sliding, ("jvm", "packed")), (tumbling, PATHS)):
-        answers = [found(batch.aggregate(rows, query, on="t", by=name, path=path)) for path in paths]
+        answers = [found(batch.aggregate(rows, query, CallOptions("t", name), path=path)) for path in paths]
         assert len(answers[0]) > 8 and all(each == answers[0] for each in answers)
 
 
@@ -81,7 +82,7 @@ def test_variance_near_the_largest_float_is_the_same_on_every_path(spark: Any) -
     query = sash.query("q", sash.tumbling(1000), **asked)
     rows = spark.createDataFrame(table)
     spread = [rows.repartitionById(parts, (F.col("t") % parts).cast("int")) for parts in (1, 2)]
-    tables = [batch.aggregate(each, query, on="t", by="k", path=path) for each in spread for path in PATHS]
+    tables = [batch.aggregate(each, query, CallOptions("t", "k"), path=path) for each in spread for path in PATHS]
     tables.append(sash.rolling(rows, on="t", by="k", rows=1000, **asked).orderBy("t"))
     for answer in [*(each.toArrow() for each in tables), sash.aggregate(table, query, on="t", by="k")]:
         last = {row["k"]: (row["v"], row["s"]) for row in answer.to_pylist()}
@@ -184,10 +185,10 @@ def test_zeros_of_both_signs_are_one_hot_key_and_a_landmark_may_be_without_end(
     always = sash.query("all", sash.landmark(start=-(2**60), end=2**60), m=sash.median("t"))
     sliding = sash.query("q", sash.sliding(100, every=50), n=sash.count(), m=sash.median("t"))
     for query in (sliding, always):
-        wanted = found(batch.aggregate(rows, query, on="t", by="k"))
+        wanted = found(batch.aggregate(rows, query, CallOptions("t", "k")))
         with monkeypatch.context() as eager:
             eager.setattr(batch, "_SMALL_BYTES", 0)
-            assert found(batch.aggregate(rows, query, on="t", by="k")) == wanted
+            assert found(batch.aggregate(rows, query, CallOptions("t", "k"))) == wanted
 
 
 def test_windows_that_are_many_times_the_rows_come_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:

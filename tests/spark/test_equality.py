@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import sash
+from sash.engine.options import CallOptions
 from sash.spark.driver import batch
 from sash.spark.wire.budget import Budget
 from tests.spark.cases import case
@@ -35,11 +36,13 @@ def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None
     everything = of_sash(windows, given.values, given.length())
     grids = of_sash(given.grids, given.values, given.length())
     ways: dict[str, DataFrame] = {
-        "packed": batch.aggregate(rows, everything, on="t", by=by, path="packed"),
-        "packed, few rows at once": batch.aggregate(rows, everything, on="t", by=by, path="packed", budget=FEW),
+        "packed": batch.aggregate(rows, everything, CallOptions("t", by), path="packed"),
+        "packed, few rows at once": batch.aggregate(rows, everything, CallOptions("t", by), path="packed", budget=FEW),
     }
     if given.on_kind != "timestamp_ntz":  # Spark cannot tell its microseconds
-        ways["jvm"] = batch.aggregate(rows, grids, on="t", by=by, path="jvm", budget=FEW if seed % 3 else Budget())
+        ways["jvm"] = batch.aggregate(
+            rows, grids, CallOptions("t", by), path="jvm", budget=FEW if seed % 3 else Budget()
+        )
     names = [each.name for each in given.values]
     for way, found in ways.items():
         assert types(found, [*given.by, *names]) == types(native, [*given.by, *names]), way
@@ -61,9 +64,9 @@ def test_tumbling_windows_that_spark_finishes_itself_are_the_same(spark: Any, zo
     values: dict[str, Any] = {"n": sash.count(), "s": sash.sum("i"), "m": sash.mean("x"), "low": sash.min("i")}
     values |= {"v": sash.variance("x"), "d": sash.stddev("i", population=True), "high": sash.max("x")}
     query = sash.query("ten", sash.tumbling("10 seconds", offset="3 seconds"), **values)
-    assert batch.explain(rows, query, on="t", by="k").path.choice == "spark"
+    assert batch.explain(rows, query, CallOptions("t", "k")).path.choice == "spark"
     found = sash.aggregate(rows, query, on="t", by="k")
-    wanted = batch.aggregate(rows, query, on="t", by="k", path="packed")
+    wanted = batch.aggregate(rows, query, CallOptions("t", "k"), path="packed")
     assert found.dtypes == wanted.dtypes
     key = ("k", *EDGES)
     assert not (wrong := difference(answers(found, key), answers(wanted, key))), wrong
@@ -78,7 +81,7 @@ def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
     frames = [each.of_sash(given.values, given.length()) for each in given.frames]
     ways = {
         "as it comes": sash.rolling(rows, *frames, on="t", by=by_name(given.by)),
-        "few rows at once": batch.rolling(rows, *frames, on="t", by=by_name(given.by), budget=FEW),
+        "few rows at once": batch.rolling(rows, (*frames,), CallOptions("t", by_name(given.by)), budget=FEW),
     }
     for way, found in ways.items():
         assert types(found, found.columns) == types(native, native.columns), way
@@ -95,9 +98,13 @@ def test_frames_of_floats_begin_where_those_of_over_do(spark: Any, budget: Budge
         over = f"OVER (PARTITION BY k ORDER BY t RANGE BETWEEN {length}D PRECEDING AND CURRENT ROW)"
         native = rows.selectExpr("id", f"count(*) {over} AS n", f"sum(id) {over} AS s")
         wanted = {row["id"]: (row["n"], row["s"]) for row in native.collect()}
-        framed = batch.rolling(rows, on="t", by="k", range=length, n=sash.count(), s=sash.sum("id"), budget=budget)
+        framed = batch.rolling(
+            rows, (sash.frame(range=length, n=sash.count(), s=sash.sum("id")),), CallOptions("t", "k"), budget=budget
+        )
         assert {row["id"]: (row["n"], row["s"]) for row in framed.collect()} == wanted, length
-    empty = batch.rolling(rows, on="t", by="k", range=0.0, closed="right", n=sash.count(), budget=budget)
+    empty = batch.rolling(
+        rows, (sash.frame(range=0.0, closed="right", n=sash.count()),), CallOptions("t", "k"), budget=budget
+    )
     assert {row["n"] for row in empty.collect()} == {0}
 
 
@@ -119,7 +126,7 @@ def test_an_empty_table_has_no_window_and_no_frame(spark: Any) -> None:
         sash.query("visit", sash.session(gap="1s"), s=sash.sum("x")),
     ]
     for path in ("auto", "packed"):
-        assert batch.aggregate(rows, queries, on="t", by="k", path=path).collect() == []
+        assert batch.aggregate(rows, queries, CallOptions("t", "k"), path=path).collect() == []
     assert sash.rolling(rows, on="t", by="k", rows=3, s=sash.sum("x")).collect() == []
 
 
@@ -134,7 +141,7 @@ def test_windows_further_apart_than_they_are_long_leave_rows_out_on_every_path(s
             wanted[("q", start * 1_000_000, (start + 3) * 1_000_000)] = {"n": len(own), "s": sum(own)}
     for path in ("packed", "jvm"):
         for budget in (Budget(), FEW):
-            found = answers(batch.aggregate(rows, query, on="t", path=path, budget=budget), EDGES)
+            found = answers(batch.aggregate(rows, query, CallOptions("t"), path=path, budget=budget), EDGES)
             assert not (wrong := difference(found, wanted)), f"{path}\n{wrong}"
 
 
@@ -157,17 +164,19 @@ def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, budget: Bu
 
     by_time = sash.query("five", sash.tumbling(5), a=sash.first("x"), b=sash.last("x"), all=sash.collect("x"))
     by_count = sash.query("seven", sash.tumbling(rows=7), all=sash.collect("x"))
-    found = batch.aggregate(rows, [by_time, by_count], on="t", by="k", path="packed", budget=budget).collect()
+    found = batch.aggregate(rows, [by_time, by_count], CallOptions("t", "k"), path="packed", budget=budget).collect()
     assert {row["window_start"]: row["all"] for row in found if row["query"] == "five"} == five
     assert {row["window_start"]: (row["a"], row["b"]) for row in found if row["query"] == "five"} == ends
     sevens = {start: order[start : start + 7] for start in range(0, 238, 7)}
     assert {row["rank_start"]: row["all"] for row in found if row["query"] == "seven"} == sevens
 
     short = sash.query("five", sash.tumbling(5), a=sash.first("x"), b=sash.last("x"))
-    found = batch.aggregate(rows, short, on="t", by="k", path="jvm", budget=budget).collect()
+    found = batch.aggregate(rows, short, CallOptions("t", "k"), path="jvm", budget=budget).collect()
     assert {row["window_start"]: (row["a"], row["b"]) for row in found} == ends
 
-    framed = batch.rolling(rows, on="t", by="k", rows=3, last=sash.collect("x"), budget=budget).collect()
+    framed = batch.rolling(
+        rows, (sash.frame(rows=3, last=sash.collect("x")),), CallOptions("t", "k"), budget=budget
+    ).collect()
     wanted = {each: order[max(0, at - 2) : at + 1] for at, each in enumerate(order)}
     assert {row["x"]: row["last"] for row in framed} == wanted
 

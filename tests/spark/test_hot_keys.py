@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import sash
+from sash.engine.options import CallOptions
 from sash.spark.driver import batch, hot_keys
 from sash.spark.worker.hot_keys import bucketed
 from sash.windows.measure import Measure
@@ -67,7 +68,7 @@ def test_windows_and_frames_are_the_same_across_chunks(spark: Any, by: list[str]
     windows = {"sliding": Grid(60 * SECOND, 7 * SECOND, 2 * SECOND), "tumbling": Grid(9 * SECOND, 9 * SECOND)}
     wanted = answers(native_windows(rows, windows, VALUES, "t", by), (*by, *EDGES))
     given: Any = by or None
-    found = batch.aggregate(rows, of_sash(windows, VALUES), on="t", by=given, path="packed")
+    found = batch.aggregate(rows, of_sash(windows, VALUES), CallOptions("t", given), path="packed")
     assert not (wrong := difference(answers(found, (*by, *EDGES)), wanted)), wrong
     for frames in ([Frame("range", range=60 * SECOND)], [Frame("rows", rows=20), Frame("near", range=5 * SECOND)]):
         wanted = answers(native_frames(rows, frames, VALUES, "t", by, "id"), ["id"])
@@ -137,7 +138,7 @@ def test_a_hot_key_of_all_types_together_has_the_same_windows_across_chunks(
     shown = *(F.xxhash64(kind).alias(kind) for kind in HOT), "window_start", "n"
 
     def windows() -> list[Any]:
-        found = batch.aggregate(rows, query, on="t", by=by, path="packed").select(*shown).toArrow()
+        found = batch.aggregate(rows, query, CallOptions("t", by), path="packed").select(*shown).toArrow()
         return sorted(map(tuple, zip(*found.to_pydict().values(), strict=True)))
 
     across = windows()

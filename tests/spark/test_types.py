@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import sash
+from sash.engine.options import CallOptions
 from sash.spark.driver import batch
 from tests.spark.native import Frame, Grid, Value, answers, difference, micros, native_frames, native_windows, types
 
@@ -73,7 +74,7 @@ def test_results_of_windows_have_sparks_own_types_and_values(spark: Any, kind: s
     wanted = answers(native, ("k", *EDGES))
     query = sash.query("q", windows["q"].of_sash(micros), **{each.name: each.of_sash() for each in values})
     for path in ("packed",) if kind == "decimals" else ("packed", "jvm"):  # Spark has no exact partials of decimals
-        found = batch.aggregate(rows, query, on="t", by="k", path=path)
+        found = batch.aggregate(rows, query, CallOptions("t", "k"), path=path)
         assert types(found, names) == types(native, names), path
         assert not (wrong := difference(answers(found, ("k", *EDGES)), wanted)), f"{path}\n{wrong}"
 
@@ -147,7 +148,7 @@ def test_rows_advance_by_any_column_of_times_or_numbers(spark: Any, kind: str) -
     }
     place = places.get(kind, lambda t: t / length(1))
     for path in ("packed",) if kind in ("timestamp_ntz", "double", "float") else ("packed", "jvm"):
-        found = batch.aggregate(rows, query, on="t", path=path)
+        found = batch.aggregate(rows, query, CallOptions("t"), path=path)
         edges = found.select(place(F.col("window_start")).alias("a"), place(F.col("window_end")).alias("b"), "s", "n")
         assert {(row["a"], row["b"]): (row["s"], row["n"]) for row in edges.collect()} == wanted, path
     framed = sash.rolling(rows, on="t", range=length(4), s=sash.sum("x"))
@@ -189,7 +190,7 @@ def test_instants_do_not_depend_on_the_zone_of_the_session(spark: Any, zone: Any
         zone(name)
         found[f"native {name}"] = answers(native_windows(rows, windows, values, "t", []), EDGES)
         for path in ("packed", "jvm"):
-            found[f"{path} {name}"] = answers(batch.aggregate(rows, queries, on="t", path=path), EDGES)
+            found[f"{path} {name}"] = answers(batch.aggregate(rows, queries, CallOptions("t"), path=path), EDGES)
         framed = sash.rolling(rows, on="t", range="2 hours", n=sash.count(), last=sash.max("t"))
         counts = answers(framed.select("id", "n", "last"), ["id"])
         assert {key[0]: row["n"] for key, row in counts.items()} == {n: min(n, 12) + 1 for n in range(48 * 6)}

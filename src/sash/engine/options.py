@@ -1,5 +1,6 @@
-"""The options of a stream, checked as far as that needs no types."""
+"""The options of a call and those of a stream, checked as far as that needs no types."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,42 @@ from sash.plan.query import RESERVED_NAMES
 from sash.windows.duration import duration
 from sash.windows.lengths import LONGEST, is_number
 
-__all__ = ["length_of", "options_of", "with_free_names"]
+__all__ = ["CallOptions", "length_of", "options_of", "with_free_names"]
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """The options of `sash.aggregate`, `sash.rolling` or `sash.explain` as they were given; a table has few of them."""
+
+    on: Any
+    by: Any = None
+    watermark: Any = None
+    allowed_lateness: Any = 0
+    emit: Any = "final"
+    partial: Any = False
+    in_order: Any = False
+    late: Any = "count"
+    flush: Any = None
+    initial: Any = None
+    max_future: Any = None
+
+    def of_stream(self, delay: Any) -> Options:
+        """The options of a stream; `delay` is its watermark."""
+        return options_of(self.on, self.by, self.allowed_lateness, delay, self.in_order, self.emit, self.partial)
+
+    def of_table(self) -> Options:
+        """The options of a table, in which no row is late: the others are checked and not used."""
+        self.of_stream(self.watermark)
+        self.check_partial()
+        return options_of(self.on, self.by, 0, None, False, "final", self.partial, is_table=True)
+
+    def check_partial(self) -> None:
+        if not isinstance(self.partial, bool):
+            raise InvalidInput.option("partial", self.partial, "True or False")
+
+    def check_late(self) -> None:
+        if self.late not in ("count", "keep"):
+            raise InvalidInput.option("late", self.late, "'count' or 'keep'")
 
 
 def options_of(

@@ -16,7 +16,7 @@ from sash.engine.options import options_of
 from sash.engine.reading import as_bound, types_of
 from sash.engine.results import arrow_of, values_of
 from sash.engine.row_batch import order_by_key
-from sash.engine.tables import Rows, read_rows, with_columns
+from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError
 from sash.plan.query import Query, described, query
 from sash.plan.share import ColumnType, grouped, readings_of, view_of
@@ -28,7 +28,7 @@ from sash.windows.duration import Duration
 from sash.windows.lengths import length_on
 from sash.windows.measure import Measure
 
-__all__ = ["EVER", "Frame", "Framing", "frame", "framed", "frames_of", "plan_frames", "rolling"]
+__all__ = ["EVER", "Frame", "Framing", "frame", "framed", "frames_of", "plan_frames"]
 
 # Of rows, and of microseconds: a frame that reaches back to the first row of its key.
 EVER = 2**61 - 1
@@ -69,25 +69,6 @@ def frame(
         raise InvalidInput.at_least("min_samples", min_samples, 0)
     wanted = query("rolling", tumbling(1), **aggregates)
     return Frame(None if rows is None else int(rows), range, closed, int(min_samples), wanted.aggregates)
-
-
-def rolling(
-    table: Any,
-    /,
-    *frames: Frame,
-    on: str,
-    by: str | Sequence[str] | None = None,
-    rows: int | None = None,
-    range: Any = None,
-    closed: str = "both",
-    min_samples: int = 1,
-    **aggregates: Template,
-) -> Any:
-    """`sash.rolling` of what is no DataFrame of Spark."""
-    given = read_rows(table)
-    wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
-    plan = plan_frames(given, wanted, on, by)
-    return with_columns(table, framed(plan, given))
 
 
 def frames_of(

@@ -9,13 +9,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from sash.algebra.aggregate import Template
-from sash.engine.options import options_of
+from sash.engine.options import CallOptions
 from sash.engine.results import schema_of
-from sash.engine.rolling import Frame, frames_of
+from sash.engine.rolling import Frame
 from sash.errors import InvalidInput
 from sash.plan.decide import Decision
-from sash.plan.plan import Plan, as_html, as_text
+from sash.plan.plan import Options, Plan, as_html, as_text
 from sash.plan.query import Query
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
 from sash.spark.driver.intervals import with_intervals, with_text_intervals
@@ -38,22 +37,14 @@ __all__ = ["Explained", "aggregate", "explain", "rolling"]
 def aggregate(
     rows: DataFrame,
     queries: Query | Sequence[Query],
-    *,
-    on: str,
-    by: str | Sequence[str] | None = None,
-    watermark: Any = None,
-    allowed_lateness: Any = 0,
-    emit: str = "final",
-    partial: bool = False,
+    given: CallOptions,
     path: str = "auto",
     budget: Budget = BUDGET,
 ) -> DataFrame:
     """Return all windows of a bounded DataFrame; `path` overrides the planner's choice of who cuts rows into slices."""
-    options_of(on, by, allowed_lateness, watermark, False, emit)
-    if not isinstance(partial, bool):
-        raise InvalidInput.option("partial", partial, "True or False")
+    options = given.of_table()
     _check_bounded(rows, "sash.aggregate")
-    recipe = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final", partial, is_table=True))
+    recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
     schema = spark_schema(schema_of(plan), "sash.aggregate")
     check_results(rows, schema.names)
@@ -65,41 +56,29 @@ def aggregate(
         rows, recipe = sliced(rows, plan), replace(recipe, is_sliced=True)
         hot: tuple[HotKey, ...] = ()
     else:
-        rows = rows.select(*map(column, dict.fromkeys([*plan.options.by, on, *plan.columns, *plan.punctuations])))
-        hot = _hot(rows, plan.options.by, on, plan.measure, _reach(plan))
-    pieces = _packed(rows, plan.options.by, on, plan.measure, budget, hot)
+        wanted = dict.fromkeys([*options.by, options.on, *plan.columns, *plan.punctuations])
+        rows = rows.select(*map(column, wanted))
+        hot = _hot(rows, options, plan.measure, _reach(plan))
+    pieces = _packed(rows, options, plan.measure, budget, hot)
     newest = _newest(rows, plan) if any(query.kind.needs_newest for query in plan.queries) else None
     return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, budget, hot, newest), schema)
 
 
-def rolling(
-    table: DataFrame,
-    /,
-    *frames: Frame,
-    on: str,
-    by: str | Sequence[str] | None = None,
-    rows: int | None = None,
-    range: Any = None,
-    closed: str = "both",
-    min_samples: int = 1,
-    budget: Budget = BUDGET,
-    **aggregates: Template,
-) -> DataFrame:
+def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions, budget: Budget = BUDGET) -> DataFrame:
     """Return all rows of a bounded DataFrame with the aggregates of their frames."""
-    wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
-    options = options_of(on, by, 0, None, False, "final")
+    options = CallOptions(given.on, given.by).of_table()
     _check_bounded(table, "sash.rolling")
-    plan, own, added = framing_of(table, wanted, options)
+    plan, own, added = framing_of(table, frames, options)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
-    given, table = table, with_text_intervals(table)
+    before, table = table.schema, with_text_intervals(table)
     results = pa.schema([*own, *as_results(added)])
     lengths = [width for width in plan.widths if width is not None]
     reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
-    hot = _hot(table, options.by, on, plan.measure, reach)
-    pieces = _packed(table, options.by, on, plan.measure, budget, hot)
+    hot = _hot(table, options, plan.measure, reach)
+    pieces = _packed(table, options, plan.measure, budget, hot)
     framed = _mapped(pieces, FrameTask(plan, own, results, budget, hot), StructType([*table.schema.fields, *new]))
-    return with_intervals(framed, StructType([*given.schema.fields, *new]))
+    return with_intervals(framed, StructType([*before.fields, *new]))
 
 
 @dataclass(frozen=True)
@@ -125,12 +104,10 @@ class Explained:
         return as_html(self.lines())
 
 
-def explain(
-    rows: DataFrame, queries: Query | Sequence[Query], *, on: str, by: str | Sequence[str] | None = None
-) -> Explained:
+def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
     """Return what `aggregate` does with this DataFrame."""
     _check_bounded(rows, "sash.explain")
-    plan = recipe_of(rows, queries, options_of(on, by, 0, None, False, "final")).plan()
+    plan = recipe_of(rows, queries, CallOptions(given.on, given.by).of_stream(None)).plan()
     return Explained(choose_path(rows, plan, "auto"), plan)
 
 
@@ -178,10 +155,10 @@ def _newest(rows: DataFrame, plan: Plan) -> Any:
     return positions[0].item() if valid is None or valid[0] else None
 
 
-def _hot(rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
+def _hot(rows: DataFrame, options: Options, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
     if reach is None or _is_small(rows):
         return ()
-    return find_hot_keys(rows, by, on, measure, reach, _cores(rows), _buckets(rows))
+    return find_hot_keys(rows, options.by, options.on, measure, reach, _cores(rows), _buckets(rows))
 
 
 # In less than this no key is large enough to be cut.
@@ -209,11 +186,9 @@ def _buckets(rows: DataFrame) -> int:
     return 20 * _tasks(rows)
 
 
-def _packed(
-    rows: DataFrame, by: Sequence[str], on: str, measure: Measure, budget: Budget, hot: tuple[HotKey, ...]
-) -> DataFrame:
+def _packed(rows: DataFrame, options: Options, measure: Measure, budget: Budget, hot: tuple[HotKey, ...]) -> DataFrame:
     """Return rows as pieces, sorted for the tasks that take buckets."""
-    task = PackTask(on, tuple(by), measure, arrow_schema(rows.schema), budget, _buckets(rows), hot)
+    task = PackTask(options.on, options.by, measure, arrow_schema(rows.schema), budget, _buckets(rows), hot)
     # mapInArrow looks columns up by name, and fails if a name has a dot.
     plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
     pieces = _mapped(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))

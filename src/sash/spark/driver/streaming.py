@@ -13,12 +13,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
 
-from sash.algebra.aggregate import Template
-from sash.engine.options import length_of, options_of
+from sash.engine.options import CallOptions, length_of
 from sash.engine.results import schema_of
-from sash.engine.rolling import Frame, frames_of
+from sash.engine.rolling import Frame
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
+from sash.plan.plan import Options
 from sash.plan.query import Query
 from sash.spark.driver.batch import Explained
 from sash.spark.driver.checkpoints import checked
@@ -51,30 +51,16 @@ _LATE_ROW = "late_row"
 
 
 def aggregate(
-    rows: DataFrame,
-    queries: Query | Sequence[Query],
-    *,
-    on: str,
-    by: str | Sequence[str] | None = None,
-    watermark: Any = None,
-    allowed_lateness: Any = 0,
-    emit: str = "final",
-    partial: bool = False,
-    late: str = "count",
-    flush: str | None = None,
-    initial: DataFrame | None = None,
-    max_future: Any = None,
-    budget: Budget = BUDGET,
+    rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions, budget: Budget = BUDGET
 ) -> DataFrame:
     """Return all windows of a stream, as a stream."""
-    _check_options(late, flush, partial)
-    delay = _delay(rows, "sash.aggregate", on, watermark)
-    options = options_of(on, by, allowed_lateness, delay, False, emit, partial)
+    _check_options(given)
+    options = _options(rows, "sash.aggregate", given)
     recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
     wanted = schema_of(plan)
-    given = rows.schema
-    if late == "keep":
+    before = rows.schema
+    if given.late == "keep":
         check_no_twins(rows)
         rows = with_text_intervals(rows)
         wanted = _with_late(wanted, [pa.field(_LATE_ROW, pa.struct(list(arrow_schema(rows.schema))))])
@@ -82,61 +68,33 @@ def aggregate(
         rows = rows.select(*map(column, recipe.schema.names))
     check_results(rows, wanted.names)
     schema = spark_schema(wanted, "sash.aggregate")
-    work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), late == "keep")
-    results = _streamed(rows, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
-    fields = [StructField(each.name, given if each.name == _LATE_ROW else each.dataType) for each in schema]
-    return checked(with_intervals(results, StructType(fields)), flush == "at_end")
+    work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), given.late == "keep")
+    results = _streamed(rows, work, schema, options, plan.measure, given, budget)
+    fields = [StructField(each.name, before if each.name == _LATE_ROW else each.dataType) for each in schema]
+    return checked(with_intervals(results, StructType(fields)), given.flush == "at_end")
 
 
-def rolling(
-    table: DataFrame,
-    /,
-    *frames: Frame,
-    on: str,
-    by: str | Sequence[str] | None = None,
-    rows: int | None = None,
-    range: Any = None,
-    closed: str = "both",
-    min_samples: int = 1,
-    watermark: Any = None,
-    late: str = "count",
-    flush: str | None = None,
-    initial: DataFrame | None = None,
-    max_future: Any = None,
-    budget: Budget = BUDGET,
-    **aggregates: Template,
-) -> DataFrame:
+def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions, budget: Budget = BUDGET) -> DataFrame:
     """Return all rows of a stream, each when no earlier one can come, with the aggregates of their frames."""
-    _check_options(late, flush, False)
-    wanted = frames_of(frames, rows, range, closed, min_samples, aggregates)
-    options = options_of(on, by, 0, _delay(table, "sash.rolling", on, watermark), False, "final")
-    plan, own, added = framing_of(table, wanted, options)
-    if late == "keep":
+    _check_options(given)
+    options = _options(table, "sash.rolling", given)
+    plan, own, added = framing_of(table, frames, options)
+    if given.late == "keep":
         added = _with_late(added, [], own.names)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
-    given, table = table.schema, with_text_intervals(table)
+    before, table = table.schema, with_text_intervals(table)
     schema = StructType([*table.schema.fields, *new])
     results = pa.schema([*own, *as_results(added)])
     delay = length_on(plan.measure, "watermark", options.delay)
-    work = FrameWork(plan, delay, own, results, late == "keep")
-    framed = _streamed(table, work, schema, on, options.by, plan.measure, flush, initial, max_future, budget)
-    return checked(with_intervals(framed, StructType([*given.fields, *new])), flush == "at_end")
+    work = FrameWork(plan, delay, own, results, given.late == "keep")
+    framed = _streamed(table, work, schema, options, plan.measure, given, budget)
+    return checked(with_intervals(framed, StructType([*before.fields, *new])), given.flush == "at_end")
 
 
-def explain(
-    rows: DataFrame,
-    queries: Query | Sequence[Query],
-    *,
-    on: str,
-    by: str | Sequence[str] | None = None,
-    watermark: Any = None,
-    allowed_lateness: Any = 0,
-    emit: str = "final",
-) -> Explained:
+def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
     """Return what `aggregate` does with this stream."""
-    delay = _delay(rows, "sash.explain", on, watermark)
-    plan = recipe_of(rows, queries, options_of(on, by, allowed_lateness, delay, False, emit)).plan()
+    plan = recipe_of(rows, queries, _options(rows, "sash.explain", given)).plan()
     partitions = rows.sparkSession.conf.get("spark.sql.shuffle.partitions")
     return Explained(Decision("buckets", f"Python's state costs per group: {partitions} of them hold all keys"), plan)
 
@@ -144,24 +102,22 @@ def explain(
 # --- checks -----------------------------------------------------------------------------------------
 
 
-def _check_options(late: str, flush: str | None, partial: bool) -> None:
-    if late not in ("count", "keep"):
-        raise InvalidInput.option("late", late, "'count' or 'keep'")
-    if flush not in (None, "at_end"):
-        raise InvalidInput.option("flush", flush, "'at_end', or left out")
-    if not isinstance(partial, bool):
-        raise InvalidInput.option("partial", partial, "True or False")
+def _check_options(given: CallOptions) -> None:
+    given.check_late()
+    if given.flush not in (None, "at_end"):
+        raise InvalidInput.option("flush", given.flush, "'at_end', or left out")
+    given.check_partial()
 
 
-def _delay(rows: DataFrame, what: str, on: str, watermark: Any) -> Any:
-    """Return how late rows may come: `watermark`, or the delay that was given to `withWatermark`."""
-    if watermark is not None:
-        return watermark
-    found = rows.schema[on].metadata.get(_DELAY) if on in rows.schema.names else None
+def _options(rows: DataFrame, what: str, given: CallOptions) -> Options:
+    """Return the options of a stream whose rows may be as late as `watermark` or `withWatermark` says."""
+    if given.watermark is not None:
+        return given.of_stream(given.watermark)
+    found = rows.schema[given.on].metadata.get(_DELAY) if given.on in rows.schema.names else None
     if found is None:
-        check_columns(rows, [on])
-        raise InvalidInput.no_watermark(what, on)
-    return Duration(int(found) * 1000)
+        check_columns(rows, [given.on])
+        raise InvalidInput.no_watermark(what, given.on)
+    return given.of_stream(Duration(int(found) * 1000))
 
 
 def _with_late(schema: pa.Schema, fields: list[Any], taken: Sequence[str] = ()) -> pa.Schema:
@@ -203,12 +159,9 @@ def _streamed(
     rows: DataFrame,
     work: Work,
     schema: StructType,
-    on: str,
-    by: tuple[str, ...],
+    options: Options,
     measure: Measure,
-    flush: str | None,
-    initial: DataFrame | None,
-    max_future: Any,
+    given: CallOptions,
     budget: Budget,
 ) -> DataFrame:
     session = rows.sparkSession
@@ -216,27 +169,25 @@ def _streamed(
         session.conf.set(_PROVIDER, _ROCKS)  # the only provider that Spark's state operator accepts
     partitions = int(str(session.conf.get("spark.sql.shuffle.partitions")))
     _warn_of_many(rows, partitions)
-    if flush is not None and any(_DELAY in field.metadata for field in rows.schema):
-        raise InvalidInput.option(
-            "flush",
-            flush,
-            "left out after withWatermark (Spark takes one in a stream: give the delay by `watermark=` instead)",
-        )
-    ids, far = bucket_ids(partitions), _far(max_future, measure)
-    task = SendTask(on, by, measure, arrow_schema(rows.schema), budget, ids, far)
+    flushes = given.flush == "at_end"
+    if flushes and any(_DELAY in field.metadata for field in rows.schema):
+        expected = "left out after withWatermark (Spark takes one in a stream: give the delay by `watermark=` instead)"
+        raise InvalidInput.option("flush", given.flush, expected)
+    ids, far = bucket_ids(partitions), _far(given.max_future, measure)
+    task = SendTask(options.on, options.by, measure, arrow_schema(rows.schema), budget, ids, far)
     stream = uuid.uuid4().hex
-    processor = BucketProcessor(work, stream, partitions, budget.held_bytes, far is not None, flush == "at_end")
+    processor = BucketProcessor(work, stream, partitions, budget.held_bytes, far is not None, flushes)
     sent = _sent(rows, task, measure)
-    if flush == "at_end":
+    if flushes:
         # Spark's own watermark follows the clock. It only has to move: then an empty micro-batch follows the last one.
         # It stays far behind, because Spark drops older rows and clocks may go back.
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
-    history = None if initial is None else _sent(_history(initial, rows), task, measure).groupBy("bucket")
+    history = None if given.initial is None else _sent(_history(given.initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
         LazyProcessor(processor, STATE_VARIABLE),
         spark_schema(answer_schema(measure), "answers"),
         "append",
-        "EventTime" if flush == "at_end" else "None",
+        "EventTime" if flushes else "None",
         history,
     )
     return (

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from sash.engine import batch
-from sash.engine.rolling import rolling
+from sash.engine.options import CallOptions
 from sash.errors import InvalidInput
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
@@ -40,12 +40,10 @@ class Job:
 
     def answer(self, table: pa.Table) -> pa.Table:
         request = self.request
-        rows, on, by = arrow_expressions.prepared(table, request), request.on, list(request.by)
+        rows, options = arrow_expressions.prepared(table, request), CallOptions(request.on, list(request.by))
         if request.queries:
-            found = batch.aggregate(rows, request.queries, on=on, by=by)
-        else:
-            found = rolling(rows, *request.frames, on=on, by=by)
-        return cast_results(found, self.results)
+            return cast_results(batch.aggregate(rows, request.queries, options), self.results)
+        return cast_results(batch.rolling(rows, request.frames, options), self.results)
 
 
 class FunctionBucket:
