@@ -9,9 +9,8 @@ from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import frames_of, plan_frames
 from sash.engine.tables import read_rows
-from sash.spark.state.bucket import Bucket
+from sash.spark.state.bucket import Bucket, MicroBatch
 from sash.spark.state.frame_bucket import FrameWork
-from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import Head, initial_entry, initial_piece
 from sash.spark.state.window_bucket import WindowWork

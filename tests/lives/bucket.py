@@ -15,7 +15,7 @@ import pytest
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.spark.state import snapshot_log
-from sash.spark.state.micro_batch import MicroBatch
+from sash.spark.state.bucket import MicroBatch
 from sash.spark.state.snapshot_log import SnapshotLog
 from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.recipe import Recipe

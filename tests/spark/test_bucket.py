@@ -20,9 +20,8 @@ from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidState
 from sash.spark.state import window_bucket
-from sash.spark.state.bucket import Bucket
+from sash.spark.state.bucket import Bucket, MicroBatch
 from sash.spark.state.frame_bucket import FrameWork
-from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results

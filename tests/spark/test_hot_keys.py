@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 import sash
 from sash.engine.options import CallOptions
 from sash.spark.driver import batch, hot_keys
-from sash.spark.worker.hot_keys import bucketed
+from sash.spark.worker.packing import bucketed
 from sash.windows.measure import Measure
 from tests.spark.native import Frame, Grid, Value, answers, difference, micros, native_frames, native_windows, of_sash
 

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import Row
 
 from sash.spark.monitoring.progress import of_report
-from sash.spark.wire.answers import FIGURES
+from sash.spark.wire.results import FIGURES
 
 DAY = 86_400 * 10**6
 LAST = datetime.max.replace(tzinfo=UTC)

@@ -24,9 +24,8 @@ from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidState
 from sash.plan.query import Query
 from sash.spark.state import snapshot_log
-from sash.spark.state.bucket import Work
+from sash.spark.state.bucket import MicroBatch, Work
 from sash.spark.state.frame_bucket import FrameWork
-from sash.spark.state.micro_batch import MicroBatch
 from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import HEAD, INITIAL, LOG, SNAPSHOT, STATE_VARIABLE, Head
 from sash.spark.state.window_bucket import WindowWork
@@ -34,7 +33,7 @@ from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.budget import BUDGET
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
-from sash.spark.worker.stream_tasks import SendTask
+from sash.spark.worker.packing import SendTask
 from tests.campaigns.buckets import buckets
 from tests.campaigns.cases import mutation
 from tests.campaigns.subjects import Subject

@@ -155,6 +155,11 @@ class Measure:
             return None if math.isnan(value) else value
         return int(value) if self.kind is MeasureKind.INTEGER and value.is_integer() else None
 
+    def positions_or_lowest(self, column: Any, name: str) -> Any:
+        """The positions of an Arrow column; a row without one gets the lowest."""
+        positions, valid = self.positions(column, name)
+        return positions if valid is None else np.where(valid, positions, self.dtype.type(self.lowest))
+
     def positions(self, column: Any, name: str = "on") -> Positions:
         """The positions of an Arrow column, and which rows have one (None: all).
 

@@ -17,15 +17,21 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Options, Plan, as_html, as_text
 from sash.plan.query import Query
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
-from sash.spark.driver.intervals import with_intervals, with_text_intervals
 from sash.spark.driver.jvm_slices import aggregate_in_spark, can_aggregate_in_spark, can_slice, sliced
 from sash.spark.driver.request import framing_of, recipe_of
-from sash.spark.driver.schema import arrow_schema, check_results, column, spark_schema
+from sash.spark.driver.schema import (
+    arrow_schema,
+    check_results,
+    column,
+    spark_schema,
+    with_intervals,
+    with_text_intervals,
+)
 from sash.spark.wire.budget import BUDGET, Budget
 from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import as_results
-from sash.spark.worker.frame_task import FrameTask
+from sash.spark.worker.frames import FrameTask
 from sash.spark.worker.packing import PackTask
 from sash.spark.worker.task import Task, as_function
 from sash.spark.worker.window_task import WindowTask

@@ -14,8 +14,7 @@ from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.plan import Options
 from sash.plan.query import named_queries
-from sash.spark.driver.intervals import text_interval_schema
-from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins
+from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins, text_interval_schema
 from sash.spark.wire.recipe import Recipe
 
 __all__ = ["framing_of", "recipe_of"]

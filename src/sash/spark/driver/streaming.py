@@ -22,21 +22,28 @@ from sash.plan.plan import Options
 from sash.plan.query import Query
 from sash.spark.driver.batch import Explained
 from sash.spark.driver.checkpoints import checked
-from sash.spark.driver.intervals import with_intervals, with_text_intervals
 from sash.spark.driver.request import framing_of, recipe_of
-from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins, check_results, column, spark_schema
+from sash.spark.driver.schema import (
+    arrow_schema,
+    check_columns,
+    check_no_twins,
+    check_results,
+    column,
+    spark_schema,
+    with_intervals,
+    with_text_intervals,
+)
 from sash.spark.state.bucket import Work
 from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.lazy_processor import LazyProcessor
 from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import STATE_VARIABLE
 from sash.spark.state.window_bucket import WindowWork
-from sash.spark.wire.answers import FIGURES, OBSERVED, answer_schema
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.budget import BUDGET, Budget
 from sash.spark.wire.pieces import piece_schema
-from sash.spark.wire.results import as_results
-from sash.spark.worker.stream_tasks import OpenTask, SendTask
+from sash.spark.wire.results import FIGURES, OBSERVED, answer_schema, as_results
+from sash.spark.worker.packing import OpenTask, SendTask
 from sash.spark.worker.task import as_function
 from sash.windows.duration import Duration
 from sash.windows.lengths import length_on

@@ -12,7 +12,7 @@ from sash.errors import InvalidInput, InvalidState, sentence_of
 from sash.plan.plan import as_html, as_text
 from sash.plan.query import Query, named_queries
 from sash.spark.monitoring.positions import position_on, shown
-from sash.spark.state.micro_batch import MicroBatch
+from sash.spark.state.bucket import MicroBatch
 from sash.spark.state.snapshot_log import HEAD, LOG, SNAPSHOT, STATE_VARIABLE, Head
 from sash.spark.state.window_bucket import WindowBucket, read_windows
 

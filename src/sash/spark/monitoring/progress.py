@@ -9,7 +9,7 @@ from pyspark.sql.streaming import StreamingQuery
 from sash.errors import sentence_of
 from sash.plan.plan import as_html, as_text
 from sash.spark.monitoring.positions import later, position_on, shown
-from sash.spark.wire.answers import FIGURES, OBSERVED
+from sash.spark.wire.results import FIGURES, OBSERVED
 from sash.windows.measure import Measure, MeasureKind
 
 __all__ = ["Progress", "of_report", "progress", "why"]

@@ -15,17 +15,17 @@ from sash.spark.state.bucket import (
     BUCKET_MAGIC,
     NONE_REJECTED,
     Bucket,
+    MicroBatch,
     RejectedRows,
     Work,
     head_of,
     known_position,
     rejected_rows,
     with_more_rows,
+    with_parts,
 )
-from sash.spark.state.micro_batch import MicroBatch, with_parts
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.frames import Frames
-from sash.spark.worker.positions import positions_in
 from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
 
@@ -67,7 +67,7 @@ class FrameBucket(Bucket):
         accepted = rows if judged.accepted is None else rows.take(pa.array(judged.accepted))
         waiting = pa.concat_tables([self._waiting, accepted])
         self._watermark = watermarks.after(before, self.newest, plan.measure.highest if batch.is_end else None)
-        is_ready = positions_in(waiting, plan.on, plan.measure) < self._watermark
+        is_ready = plan.measure.positions_or_lowest(waiting.column(plan.on), plan.on) < self._watermark
         self._waiting = waiting.filter(pa.array(~is_ready)).combine_chunks()
         return waiting.filter(pa.array(is_ready)), before
 

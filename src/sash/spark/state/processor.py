@@ -14,13 +14,11 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from sash.errors import InvalidInput
-from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Bucket, RejectedRows, Work
-from sash.spark.state.micro_batch import MicroBatch
+from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Bucket, MicroBatch, RejectedRows, Work
 from sash.spark.state.snapshot_log import Head, SnapshotLog
-from sash.spark.wire.answers import answer_schema
 from sash.spark.wire.pieces import FAR, Piece, rows_schema, unpack_row
-from sash.spark.worker.task import without_traceback
-from sash.spark.worker.worker_gc import freeze_loaded
+from sash.spark.wire.results import answer_schema
+from sash.spark.worker.task import freeze_loaded, without_traceback
 
 __all__ = ["BucketProcessor"]
 

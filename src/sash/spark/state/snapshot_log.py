@@ -26,8 +26,7 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from sash.engine.arrow_bytes import batch_of_bytes
 from sash.errors import InvalidState
-from sash.spark.state.bucket import Bucket, Work
-from sash.spark.state.micro_batch import MicroBatch, is_count
+from sash.spark.state.bucket import Bucket, MicroBatch, Work, is_count
 from sash.spark.wire.pieces import Piece
 from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure

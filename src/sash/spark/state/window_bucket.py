@@ -22,14 +22,15 @@ from sash.spark.state.bucket import (
     BUCKET_MAGIC,
     NONE_REJECTED,
     Bucket,
+    MicroBatch,
     RejectedRows,
     Work,
     head_of,
     known_position,
     rejected_rows,
     with_more_rows,
+    with_parts,
 )
-from sash.spark.state.micro_batch import MicroBatch, with_parts
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows

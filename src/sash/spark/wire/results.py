@@ -1,4 +1,4 @@
-"""Columns of results as workers send them to Spark."""
+"""Columns of results as workers send them to Spark; of a stream, with figures that Spark observes."""
 
 from typing import Any
 
@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["as_results", "as_spark", "cast_results"]
+from sash.windows.measure import Measure
+
+__all__ = ["FIGURES", "OBSERVED", "answer_schema", "as_results", "as_spark", "cast_results"]
 
 
 def as_results(schema: pa.Schema) -> pa.Schema:
@@ -48,3 +50,32 @@ def _converted(column: Any, kind: Any) -> Any:
     ends = np.cumsum(np.concatenate([[0], valid.to_numpy(zero_copy_only=False) * column.type.list_size]))
     mask = pc.invert(valid) if lists.null_count else None
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values.cast(kind.value_type), mask=mask)
+
+
+# The name of the observed figures begins with it.
+OBSERVED = "sash"
+# Counts of each bucket in a micro-batch: the sum over buckets is the figure of the query.
+FIGURES = (
+    "rows",
+    "late",
+    "late_rows",
+    "results",
+    "slices",
+    "keys",
+    "open_windows",
+    "combines",
+    "state_bytes",
+    "written_bytes",
+)
+
+
+def answer_schema(measure: Measure) -> pa.Schema:
+    """Return the columns of what a bucket answers in a micro-batch: packed results, and figures."""
+    position = pa.from_numpy_dtype(measure.dtype)
+    return pa.schema(
+        [
+            ("data", pa.binary()),
+            *((name, position) for name in ("watermark", "newest", "next_end")),
+            *((name, pa.int64()) for name in FIGURES),
+        ]
+    )

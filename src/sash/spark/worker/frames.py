@@ -1,5 +1,7 @@
-"""Frames over rows that come in stretches of time: of tables too large to hold, and of streams."""
+"""Frames over the rows of buckets, and over rows that come in stretches of time: of large buckets, and of streams."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,15 @@ import pyarrow as pa
 from sash.engine.keys import Keys
 from sash.engine.rolling import Framing, framed
 from sash.engine.tables import read_rows
+from sash.spark.wire.budget import Budget
+from sash.spark.wire.hot_keys import HotKey, by_bucket
+from sash.spark.wire.pieces import unpack
+from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
-from sash.spark.worker.positions import positions_in
+from sash.spark.worker.groups import Group, groups, stretches
+from sash.spark.worker.task import RESULT_ROWS, Batches, Task
 
-__all__ = ["Frames"]
+__all__ = ["FrameTask", "Frames"]
 
 
 class Frames:
@@ -39,7 +46,7 @@ class Frames:
 
 def _needed(plan: Framing, table: pa.Table, until: Any) -> pa.Table:
     """Return the rows that frames from a position on look back on: the last rows of each key, or the last in time."""
-    positions = positions_in(table, plan.on, plan.measure)
+    positions = plan.measure.positions_or_lowest(table.column(plan.on), plan.on)
     keep = np.zeros(len(positions), np.bool_)
     for frame, width in zip(plan.frames, plan.widths, strict=True):
         if frame.rows is None:
@@ -62,3 +69,36 @@ def _last_of_keys(table: pa.Table, by: tuple[str, ...], positions: Any, count: i
     own = slots[order]
     ends = np.searchsorted(own, own, side="right")
     return order[ends - np.arange(len(order)) <= count]
+
+
+@dataclass(frozen=True)
+class FrameTask(Task):
+    """Answer frames over whole buckets; over a bucket that is too large, in stretches of time."""
+
+    plan: Framing
+    schema: pa.Schema
+    results: pa.Schema
+    budget: Budget
+    hot: tuple[HotKey, ...] = ()
+
+    def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        for group in groups(unpack(batches), self.budget, by_bucket(self.hot)):
+            halo = 0
+            for table in self._answers(group):
+                if group.chunk is not None:
+                    positions = self.plan.measure.positions_or_lowest(table.column(self.plan.on), self.plan.on)
+                    own = positions >= group.chunk.start
+                    halo += int((~own).sum())
+                    table = table.filter(pa.array(own))
+                    if own.any():
+                        group.chunk.check(halo, self.plan.measure.lowest)
+                yield from cast_results(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
+
+    def _answers(self, group: Group) -> Iterator[pa.Table]:
+        frames = Frames(self.plan, self.schema.empty_table())
+        if group.is_whole:
+            yield frames.answer(group.table(self.schema))
+            return
+        on, measure = self.plan.on, self.plan.measure
+        for rows, until in stretches(group.pieces, on, measure, self.schema, self.budget.rows // 2):
+            yield frames.answer(rows, until)

@@ -10,7 +10,6 @@ import pyarrow as pa
 from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import Chunk
 from sash.spark.wire.pieces import Piece
-from sash.spark.worker.positions import positions_in
 from sash.windows.measure import Measure
 
 __all__ = ["Group", "groups", "stretches"]
@@ -105,7 +104,7 @@ def _parted(held: Held, on: str, measure: Measure, until: Any) -> tuple[Held, He
     """Return the rows before a position, and the others."""
     ready, waiting = [], []
     for task, number, table in held:
-        count = int(np.searchsorted(positions_in(table, on, measure), until))  # a piece is in order
+        count = int(np.searchsorted(measure.positions_or_lowest(table.column(on), on), until))  # a piece is in order
         ready.append((task, number, table.slice(0, count)))
         if count < table.num_rows:
             waiting.append((task, number, table.slice(count)))

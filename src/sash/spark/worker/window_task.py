@@ -10,6 +10,7 @@ import pyarrow as pa
 from sash.engine.state import State
 from sash.engine.stream import Stream
 from sash.plan.plan import Plan
+from sash.plan.planner import of_slices
 from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey, by_bucket
 from sash.spark.wire.pieces import unpack
@@ -17,8 +18,6 @@ from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.spark.worker.groups import Group, groups, stretches
-from sash.spark.worker.jvm_slices import with_seen
-from sash.spark.worker.positions import positions_in
 from sash.spark.worker.task import RESULT_ROWS, Batches, Task
 
 __all__ = ["WindowTask"]
@@ -75,7 +74,7 @@ class WindowTask(Task):
     def _in_steps(self, stream: Stream, plan: Plan, table: pa.Table) -> Iterator[pa.Table]:
         """Move the watermark in steps, so that windows that far outnumber rows are not all held at once."""
         yield stream.push(table)
-        positions = positions_in(table, plan.options.on, plan.measure)
+        positions = plan.measure.positions_or_lowest(table.column(plan.options.on), plan.options.on)
         positions = positions[positions > plan.measure.lowest]
         longest = max(each.kind.lookback or 0 for each in plan.queries)
         low = positions.min().item() if len(positions) else 0
@@ -92,10 +91,22 @@ class WindowTask(Task):
         return Stream.of(plan, state)
 
     def _ready(self, plan: Plan, table: pa.Table) -> pa.Table:
-        return with_seen(table, plan) if self.recipe.is_sliced else table
+        return _with_seen(table, plan) if self.recipe.is_sliced else table
 
     def _answered(self, plan: Plan, table: pa.Table) -> pa.Table:
         def run(rows: pa.Table) -> pa.Table:
             return self._stream(plan).push(rows, watermark=np.inf)
 
         return with_failing_rows(run, table, plan.options.by, plan.options.on) if plan.calls_users else run(table)
+
+
+def _with_seen(table: pa.Table, plan: Plan) -> pa.Table:
+    """Complete the slices that Spark has aggregated by the fields that did not travel: whether there was any value."""
+    for group, names in zip(plan.groups, of_slices(plan).group_columns, strict=True):
+        place = 0
+        for component in group.components:
+            last = place + len(component.fields) - 1
+            if names[last] not in table.column_names:
+                table = table.append_column(names[last], table.column(names[place]).is_valid())
+            place = last + 1
+    return table
