@@ -3,7 +3,8 @@
 import hashlib
 import html
 import math
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ from sash.slicing.slicer import Edges
 from sash.windows.measure import Measure
 from sash.windows.window import Window
 
-__all__ = ["Cutting", "Options", "Plan", "Planned", "as_html", "as_text"]
+__all__ = ["Cutting", "Options", "Plan", "Planned", "Report"]
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,28 @@ class Cutting:
     gaps: tuple[tuple[str, Any], ...]  # of queries whose rows are cut where they are so far apart
 
 
+class Report(ABC):
+    """What is shown as lines, each under a name."""
+
+    @abstractmethod
+    def lines(self) -> list[tuple[str, str]]:
+        """Return names and lines."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<8}{text}" for name, text in self.lines())
+
+    def _repr_html_(self) -> str:
+        """In a notebook: as a table."""
+        rows = "".join(
+            f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self.lines()
+        )
+        return f"<table>{rows}</table>"
+
+
 @dataclass(frozen=True)
-class Plan:
+class Plan(Report):
     """Everything that is decided before the first row is cut."""
 
     options: Options
@@ -239,27 +260,6 @@ class Plan:
         if not math.isfinite(most):
             return "grows with the rows that windows need"
         return f"about {math.ceil(most) + 1} slices per key, {(math.ceil(most) + 1) * self.bytes_per_slice():,} bytes"
-
-    def __str__(self) -> str:
-        return as_text(self.lines())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.lines())
-
-
-def as_text(lines: Sequence[tuple[str, str]]) -> str:
-    """Lines of a plan, each under its name."""
-    return "\n".join(f"{name:<8}{text}" for name, text in lines)
-
-
-def as_html(lines: Sequence[tuple[str, str]]) -> str:
-    """The same as a table for a notebook."""
-    rows = "".join(
-        f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(name)}</th>"
-        f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-        for name, text in lines
-    )
-    return f"<table>{rows}</table>"
 
 
 def _unit(length: float, measure: Measure) -> str:

@@ -14,7 +14,7 @@ from sash.engine.results import schema_of
 from sash.engine.rolling import Frame
 from sash.errors import InvalidInput
 from sash.plan.decide import Decision
-from sash.plan.plan import Options, Plan, as_html, as_text
+from sash.plan.plan import Options, Plan, Report
 from sash.plan.query import Query
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
 from sash.spark.driver.jvm_slices import aggregate_in_spark, can_aggregate_in_spark, can_slice, sliced
@@ -88,7 +88,7 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions, bud
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explained(Report):
     """What runs on Spark, and why: the path of the rows, then the plan of the engine."""
 
     path: Decision
@@ -102,12 +102,6 @@ class Explained:
             "buckets": "rows travel packed to the state of their bucket of keys, in every micro-batch",
         }
         return [("spark", f"{text[str(self.path.choice)]}, because {self.path.because}"), *self.plan.lines()]
-
-    def __str__(self) -> str:
-        return as_text(self.lines())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.lines())
 
 
 def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from sash.engine.inspection import open_windows, slices_of
 from sash.errors import InvalidInput, InvalidState, sentence_of
-from sash.plan.plan import as_html, as_text
+from sash.plan.plan import Report
 from sash.plan.query import Query, named_queries
 from sash.spark.monitoring.positions import position_on, shown
 from sash.spark.state.bucket import MicroBatch
@@ -22,7 +22,7 @@ _Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a bucket: a nonce an
 
 
 @dataclass(frozen=True)
-class Remembered:
+class Remembered(Report):
     """What the checkpoint of a stopped query holds."""
 
     queries: tuple[tuple[str, str], ...]  # names and texts
@@ -45,12 +45,6 @@ class Remembered:
             ("windows", f"{self.windows.num_rows:,} open"),
             ("late", f"{self.late_rows:,} rows"),
         ]
-
-    def __str__(self) -> str:
-        return as_text(self.lines())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.lines())
 
 
 def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, operator: int = 0) -> Remembered:

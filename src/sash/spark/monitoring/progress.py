@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql.streaming import StreamingQuery
 
 from sash.errors import sentence_of
-from sash.plan.plan import as_html, as_text
+from sash.plan.plan import Report
 from sash.spark.monitoring.positions import later, position_on, shown
 from sash.spark.wire.results import FIGURES, OBSERVED
 from sash.windows.measure import Measure, MeasureKind
@@ -16,7 +16,7 @@ __all__ = ["Progress", "of_report", "progress", "why"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(Report):
     """What a query of sash has done, in its last micro-batch if nothing else is said."""
 
     batch: int
@@ -44,12 +44,6 @@ class Progress:
             ("state", f"{self.keys:,} keys, {self.slices:,} slices, {self.state_bytes:,} bytes"),
             ("work", f"{self.combines_per_row:.2f} combines a row, {self.written_bytes:,} bytes written"),
         ]
-
-    def __str__(self) -> str:
-        return as_text(self.lines())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.lines())
 
 
 def progress(query: StreamingQuery) -> Progress | None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.errors import InvalidState
+from sash.spark.wire.results import cast_results
 from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
 
@@ -29,7 +30,6 @@ __all__ = [
     "is_count",
     "known_position",
     "rejected_rows",
-    "with_more_rows",
     "with_parts",
 ]
 
@@ -118,9 +118,9 @@ class Bucket(ABC):
         """How many bytes of memory the state takes, about."""
 
     @property
-    @abstractmethod
     def snapshot_nbytes(self) -> int:
         """How many bytes a snapshot takes, about."""
+        return self.nbytes
 
     @property
     def combines(self) -> int:
@@ -156,13 +156,30 @@ class Work(ABC):
     def restore(self, snapshot: bytes) -> Bucket:
         """Return the bucket of a snapshot; `update_queries` adds new queries after the replay of the log."""
 
-    @abstractmethod
     def update_queries(self, bucket: Bucket) -> bool:
         """Make a restored bucket one of today's queries; return whether its queries have changed."""
+        return False
 
     @abstractmethod
+    def late_columns(self, rejected: RejectedRows) -> dict[str, Any]:
+        """Return the columns of results that rejected rows have, besides the reason."""
+
     def output(self, results: pa.Table, rejected: RejectedRows) -> pa.Table:
         """Return results as Spark expects them, with rejected rows if they are kept."""
+        if not self.keeps_late:
+            return cast_results(results, self.results)
+        for field in self.results:
+            if field.name not in results.column_names:
+                results = results.append_column(field.name, pa.nulls(results.num_rows, field.type))
+        table = cast_results(results, self.results)
+        if not len(rejected):
+            return table
+        columns = {**self.late_columns(rejected), "late_reason": rejected.reasons}
+        late = [
+            columns[field.name] if field.name in columns else pa.nulls(len(rejected), field.type)
+            for field in table.schema
+        ]
+        return pa.concat_tables([table, pa.table(late, schema=table.schema)])
 
 
 def head_of(content: dict[str, Any], measure: Measure, *positions: str) -> list[Any]:
@@ -182,12 +199,6 @@ def rejected_rows(rows: pa.Table, on: str, measure: Measure) -> RejectedRows:
     _, valid = measure.positions(rows.column(on), on)
     has_none = np.zeros(rows.num_rows, np.bool_) if valid is None else ~valid
     return RejectedRows(rows, pa.array(np.where(has_none, NO_POSITION, TOO_LATE).tolist(), pa.string()))
-
-
-def with_more_rows(results: pa.Table, columns: dict[str, Any], count: int) -> pa.Table:
-    """Return results and `count` more rows, which have these columns and are null elsewhere."""
-    more = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in results.schema]
-    return pa.concat_tables([results, pa.table(more, schema=results.schema)])
 
 
 def known_position(position: Any, measure: Measure) -> Any:

@@ -21,10 +21,8 @@ from sash.spark.state.bucket import (
     head_of,
     known_position,
     rejected_rows,
-    with_more_rows,
     with_parts,
 )
-from sash.spark.wire.results import cast_results
 from sash.spark.worker.frames import Frames
 from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
@@ -88,10 +86,6 @@ class FrameBucket(Bucket):
     @property
     def nbytes(self) -> int:
         return int(self._frames.before.nbytes + self._waiting.nbytes)
-
-    @property
-    def snapshot_nbytes(self) -> int:
-        return self.nbytes
 
     def figures(self) -> dict[str, Any]:
         measure, before = self._work.plan.measure, self._frames.before
@@ -157,20 +151,8 @@ class FrameWork(Work):
         before, waiting = (_cast(table_of_bytes(content[name]), self.schema) for name in ("before", "waiting"))
         return FrameBucket(self, before, waiting, *head_of(content, self.measure, "newest", "watermark"))
 
-    def update_queries(self, bucket: Bucket) -> bool:
-        return False
-
-    def output(self, results: pa.Table, rejected: RejectedRows) -> pa.Table:
-        if not self.keeps_late:
-            return cast_results(results, self.results)
-        table = cast_results(
-            results.append_column("late_reason", pa.nulls(results.num_rows, pa.string())), self.results
-        )
-        if not len(rejected):
-            return table
-        columns: dict[str, Any] = {name: rejected.rows.column(name) for name in self.schema.names}
-        columns["late_reason"] = rejected.reasons
-        return with_more_rows(table, columns, len(rejected))
+    def late_columns(self, rejected: RejectedRows) -> dict[str, Any]:
+        return {name: rejected.rows.column(name) for name in self.schema.names}
 
 
 def _cast(rows: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -140,7 +140,7 @@ class SnapshotLog:
         held = _HELD.pop((self._stream, number), None)
         if held is not None and self._catch_up(held, head):
             return held.bucket, head, False
-        parts = [self._snapshot_part(part) for part in range(head.parts)]
+        parts = [self._existing(SNAPSHOT, part)[1] for part in range(head.parts)]
         bucket = self._work.restore(b"".join(parts))
         self._replay(bucket, head.snapshot, head.version)
         return bucket, head, self._work.update_queries(bucket)
@@ -149,25 +149,21 @@ class SnapshotLog:
         """Replay the micro-batches that other workers had; return False if the bucket is of a failed attempt."""
         if held.nonce == head.nonce:
             return True
-        if not head.snapshot < held.version < head.version or self._log_entry(held.version)[0] != held.nonce:
+        if not head.snapshot < held.version < head.version or self._existing(LOG, held.version)[0] != held.nonce:
             return False
         self._replay(held.bucket, held.version, head.version)
         return True
 
     def _replay(self, bucket: Bucket, after: int, until: int) -> None:
         for version in range(after + 1, until + 1):
-            bucket.replay(MicroBatch.from_bytes(self._log_entry(version)[1], bucket.measure))
+            bucket.replay(MicroBatch.from_bytes(self._existing(LOG, version)[1], bucket.measure))
 
-    def _snapshot_part(self, part: int) -> bytes:
-        found = self._entry(SNAPSHOT, part)
+    def _existing(self, kind: str, number: int) -> tuple[bytes, bytes]:
+        """Return an entry of the snapshot or of the log; refuse a state that lacks it."""
+        found = self._entry(kind, number)
         if found is None:
-            raise InvalidState.damaged(f"part {part} of its snapshot is missing")
-        return found[1]
-
-    def _log_entry(self, version: int) -> tuple[bytes, bytes]:
-        found = self._entry(LOG, version)
-        if found is None:
-            raise InvalidState.damaged(f"micro-batch {version} of its log is missing")
+            what = f"part {number} of its snapshot" if kind == SNAPSHOT else f"micro-batch {number} of its log"
+            raise InvalidState.damaged(f"{what} is missing")
         return found
 
     def _entry(self, kind: str, number: int) -> tuple[bytes, bytes] | None:

@@ -28,11 +28,9 @@ from sash.spark.state.bucket import (
     head_of,
     known_position,
     rejected_rows,
-    with_more_rows,
     with_parts,
 )
 from sash.spark.wire.recipe import Recipe
-from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.swag.state_bytes import pack, unpack
 from sash.windows.measure import Measure
@@ -184,24 +182,14 @@ class WindowWork(Work):
             bucket.stream.add(query)
         return bool(new) or bucket.has_dropped_queries
 
-    def output(self, results: pa.Table, rejected: RejectedRows) -> pa.Table:
-        if not self.keeps_late:
-            return cast_results(results, self.results)
-        table = results
-        for name in ("late_row", "late_reason"):
-            table = table.append_column(name, pa.nulls(results.num_rows, self.results.field(name).type))
-        table = cast_results(table, self.results)
-        if not len(rejected):
-            return table
+    def late_columns(self, rejected: RejectedRows) -> dict[str, Any]:
         rows = rejected.rows.select(self.schema.names).combine_chunks()
         row = pa.StructArray.from_arrays(
             [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in rows.columns],
             names=self.schema.names,
         )
-        count = len(rejected)
         columns: dict[str, Any] = {name: rows.column(name) for name in self.recipe.options.by}
-        columns |= {"query": pa.repeat(pa.scalar("_late"), count), "late_row": row, "late_reason": rejected.reasons}
-        return with_more_rows(table, columns, count)
+        return columns | {"query": pa.repeat(pa.scalar("_late"), len(rejected)), "late_row": row}
 
 
 def _content(snapshot: bytes, expected: str) -> dict[str, Any]:
