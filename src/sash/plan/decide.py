@@ -9,16 +9,7 @@ from enum import Enum
 
 from sash.windows.window import Context
 
-__all__ = [
-    "Decision",
-    "Removal",
-    "Traits",
-    "finishes",
-    "keeps_rows",
-    "needs_splits",
-    "removes_rows",
-    "takes_tree",
-]
+__all__ = ["Decision", "Removal", "Traits", "finishes", "keeps_rows", "needs_splits", "removes_rows", "takes_tree"]
 
 
 @dataclass(frozen=True)

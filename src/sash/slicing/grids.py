@@ -9,7 +9,7 @@ import numpy as np
 from sash.algebra.compiler import jitable, kernel
 from sash.slicing.slicer import edge, index_of
 from sash.slicing.slices import Array, Slices
-from sash.slicing.window_manager import Ended, advance, collect, find_first, is_whole, view_of, write
+from sash.slicing.window_manager import Ended, advance, collect, find_between, find_first, is_whole, view_of, write
 from sash.windows.grid import Grid
 
 __all__ = ["Grids", "ended_on_grids"]
@@ -69,27 +69,11 @@ def _near(values: Any, order: Any, begin: int, count: int, low: int, guess: int,
     while guess - step > low and values[order[begin + guess - step - 1]] >= position:
         guess -= step
         step *= 2
-    place, high = max(low, guess - step), guess
-    while place < high:
-        middle = (place + high) // 2
-        if values[order[begin + middle]] < position:
-            place = middle + 1
-        else:
-            high = middle
-    return place
+    return find_between(values, order, begin, max(low, guess - step), guess, position)
 
 
 @kernel
-def _grids(
-    arrays: Any,
-    slots: Any,
-    grids: Any,
-    after: Any,
-    until: Any,
-    are_cut: bool,
-    which: Any,
-    out: Any,
-) -> int:
+def _grids(arrays: Any, slots: Any, grids: Any, after: Any, until: Any, are_cut: bool, which: Any, out: Any) -> int:
     begins, counts, firsts, lasts, order = arrays
     steps, phases, end_phases, units, wholes = grids
     written = 0

@@ -60,9 +60,9 @@ def _merge(aggregate: Monoid, fields: Fields, pairs: Any) -> None:
 
 
 @kernel
-def _fold(
-    aggregate: Monoid, fields: Fields, order: Any, lows: Any, highs: Any, results: Fields, presences: Fields
-) -> None:
+def _fold(aggregate: Monoid, fields: Fields, order: Any, windows: Any, answer: Answer) -> None:
+    _slots, lows, highs = windows
+    results, presences = answer
     for place in range(len(lows)):
         folded = load(fields, order[lows[place]])
         for at in range(lows[place] + 1, highs[place]):
@@ -72,16 +72,10 @@ def _fold(
 
 @kernel
 def _slide(
-    algorithm: Algorithm,
-    aggregate: Monoid,
-    state: Any,
-    fields: Fields,
-    order: Any,
-    lows: Any,
-    highs: Any,
-    results: Fields,
-    presences: Fields,
+    algorithm: Algorithm, aggregate: Monoid, state: Any, fields: Fields, order: Any, windows: Any, answer: Answer
 ) -> None:
+    _slots, lows, highs = windows
+    results, presences = answer
     oldest, newest = 0, 0
     for place in range(len(lows)):
         low, high = lows[place], highs[place]
@@ -124,17 +118,9 @@ def _grow_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any) ->
 
 
 @kernel
-def _read_trees(
-    aggregate: Monoid,
-    fields: Fields,
-    inner: Fields,
-    shape: Any,
-    slots: Any,
-    lows: Any,
-    highs: Any,
-    results: Fields,
-    presences: Fields,
-) -> None:
+def _read_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any, windows: Any, answer: Answer) -> None:
+    slots, lows, highs = windows
+    results, presences = answer
     begins, _counts, rooms, _dirty, order = shape
     for place in range(len(lows)):
         begin, room = begins[slots[place]], rooms[slots[place]]
@@ -222,21 +208,20 @@ class Partials:
         outputs, compiled = view.monoid.outputs, view.monoid.is_compiled
         results = tuple(each.result.empty(len(ended), compiled) for each in outputs)
         presences = allocate(tuple(Field("u1") for each in outputs if each.presence), len(ended), compiled)
+        answer, windows = (results, presences), (ended.slots, ended.lows, ended.highs)
         fields, order = view.of(self.fields), slices.order
         if not len(ended):
-            return results, presences
+            return answer
         if self.inner is not None:
-            shape = slices.begin, slices.count, slices.room, slices.dirty, slices.order
-            inner = view.of(self.inner)
-            _read_trees(view.monoid, fields, inner, shape, ended.slots, ended.lows, ended.highs, results, presences)
+            _read_trees(view.monoid, fields, view.of(self.inner), _shape(slices), windows, answer)
         elif algorithm is None:
-            _fold(view.monoid, fields, order, ended.lows, ended.highs, results, presences)
+            _fold(view.monoid, fields, order, windows, answer)
         else:
             slides = find(algorithm)
             longest = int((ended.highs - ended.lows).max())
             state = slides.steps.start(view.monoid, longest, (longest,))
-            _slide(slides, view.monoid, state, fields, order, ended.lows, ended.highs, results, presences)
-        return results, presences
+            _slide(slides, view.monoid, state, fields, order, windows, answer)
+        return answer
 
     def bring_up_to_date(self, slices: Slices) -> None:
         """Make the nodes anew that lie above what changed; after all partials have, `settle_trees`."""
@@ -244,8 +229,7 @@ class Partials:
             return
         if len(self.inner) and len(self.inner[0]) < len(slices.order):
             self.inner = _longer(self.inner, len(slices.order))
-        shape = slices.begin, slices.count, slices.room, slices.dirty, slices.order
-        _grow_trees(self.monoid, self.fields, self.inner, shape)
+        _grow_trees(self.monoid, self.fields, self.inner, _shape(slices))
 
     @property
     def nbytes(self) -> int:
@@ -274,6 +258,10 @@ class Partials:
         if self.monoid.is_compiled:
             return tuple(each[numbers] for each in self.fields)
         return tuple([each[number] for number in numbers.tolist()] for each in self.fields)
+
+
+def _shape(slices: Slices) -> tuple[Array, ...]:
+    return slices.begin, slices.count, slices.room, slices.dirty, slices.order
 
 
 def settle_trees(slices: Slices) -> None:

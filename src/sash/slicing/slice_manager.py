@@ -42,6 +42,10 @@ class Cuts:
         """Return no cuts."""
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), -1)
 
+    def values(self, kind: Any) -> tuple[Any, ...]:
+        """Return what kernels get, for positions of this type."""
+        return self.every, self.phase, kind(self.gap), self.is_each_row, self.has_tails
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -88,15 +92,8 @@ def _cell(edges: Any, at: int, position: Any) -> int:
 @jitable
 def _has_room(slices: Any, key: int, status: Any) -> bool:
     """Return whether one more slice fits; a full segment of the key is moved and doubled first."""
-    begin, count, room, dirty, ends, order, cursor = (
-        slices[0],
-        slices[1],
-        slices[2],
-        slices[5],
-        slices[6],
-        slices[11],
-        slices[13],
-    )
+    begin, count, room, dirty = slices[0], slices[1], slices[2], slices[5]
+    ends, order, cursor = slices[6], slices[11], slices[13]
     if cursor[FREE] == 0 and cursor[NEXT] == len(ends):
         status[_STATUS] = NO_SLICES
         return False
@@ -168,25 +165,12 @@ def is_cut(rank: int, every: Any, phase: Any) -> bool:
 
 
 @kernel
-def _in_order(
-    slices: Any,
-    rows: Any,
-    edges: Any,
-    every: Any,
-    phase: Any,
-    gap: Any,
-    is_each_row: bool,
-    has_tails: bool,
-    fresh: Any,
-    ids: Any,
-    made: Any,
-    merged: Any,
-    status: Any,
-    row: int,
-) -> int:
+def _in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: Any, status: Any, row: int) -> int:
     begin, count, seen, cut, dirty = slices[0], slices[1], slices[3], slices[4], slices[5]
     ends, firsts, lasts, ranks, opens, order = slices[6], slices[7], slices[8], slices[9], slices[10], slices[11]
     keys, positions, bits = rows
+    every, phase, gap, is_each_row, has_tails = cuts
+    ids, made, merged = out
     cell = 0
     while row < len(keys):
         key, position = keys[row], positions[row]
@@ -244,12 +228,11 @@ def _in_order(
 
 
 @kernel
-def _in_any_order(
-    slices: Any, rows: Any, edges: Any, gap: Any, ids: Any, made: Any, merged: Any, status: Any, limit: int, row: int
-) -> int:
+def _in_any_order(slices: Any, rows: Any, edges: Any, gap: Any, out: Any, status: Any, limit: int, row: int) -> int:
     begin, count, dirty = slices[0], slices[1], slices[5]
     ends, firsts, lasts, ranks, order = slices[6], slices[7], slices[8], slices[9], slices[11]
     keys, positions, _bits = rows
+    ids, made, merged = out
     ahead = 0  # the last cell so far
     held, low, high = -1, positions[0], positions[0]  # the slice of the last row, and positions that belong to it
     held_key = -1
@@ -342,36 +325,20 @@ def place(
     too many slices would have to move.
     """
     rows = len(keys)
-    ids = np.empty(rows, np.int64)
-    made = np.empty(rows, np.int64)
+    ids, made = np.empty(rows, np.int64), np.empty(rows, np.int64)
     merged = np.empty((rows if cuts.has_tails or not in_order else 0, 2), np.int64)
     status = np.zeros(5, np.int64)
     fresh = np.zeros(0, np.int64) if fresh is None else fresh
-    gap = positions.dtype.type(cuts.gap)
+    parts = cuts.values(positions.dtype.type)
     reached, order = 0, None
     while reached < rows:
         status[_STATUS] = DONE
-        batch = keys, positions, bits
+        batch, out = (keys, positions, bits), (ids, made, merged)
         if in_order:
-            reached = _in_order(
-                slices.arrays(),
-                batch,
-                edges,
-                cuts.every,
-                cuts.phase,
-                gap,
-                cuts.is_each_row,
-                cuts.has_tails,
-                fresh,
-                ids,
-                made,
-                merged,
-                status,
-                reached,
-            )
+            reached = _in_order(slices.arrays(), batch, edges, parts, fresh, out, status, reached)
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
-            reached = _in_any_order(slices.arrays(), batch, edges, gap, ids, made, merged, status, limit, reached)
+            reached = _in_any_order(slices.arrays(), batch, edges, parts[2], out, status, limit, reached)
         if status[_STATUS] == NO_SLICES:
             slices.grow_slices(int(status[_MADE]) * (rows - reached) // reached if reached > _SAMPLE else 0)
         elif status[_STATUS] == NO_ARENA:

@@ -53,12 +53,7 @@ class Slices:
     @classmethod
     def empty(cls, dtype: Any) -> "Slices":
         """No keys, no slices; positions are of this type."""
-
-        def none(kind: Any = np.int64) -> Array:
-            return np.zeros(0, kind)
-
-        kinds = {"ends": dtype, "firsts": dtype, "lasts": dtype}
-        arrays = {each.name: none(kinds.get(each.name, np.int64)) for each in fields(cls)}
+        arrays = {each.name: np.zeros(0, dtype if each.name in _POSITIONS else np.int64) for each in fields(cls)}
         return cls(**{**arrays, "cursor": np.zeros(4, np.int64)})
 
     @property

@@ -17,20 +17,9 @@ __all__ = ["drop"]
 
 @kernel
 def _drop(
-    slices: Any,
-    keep_from: Any,
-    fine_from: Any,
-    first_needed: Any,
-    points: Any,
-    every: Any,
-    phase: Any,
-    gap: Any,
-    is_each_row: bool,
-    has_tails: bool,
-    dropped: Any,
-    merged: Any,
-    counts: Any,
-) -> None:
+    slices: Any, keep_from: Any, fine_from: Any, first_needed: Any, points: Any, cuts: Any, dropped: Any, merged: Any
+) -> tuple[int, int]:
+    every, phase, gap, is_each_row, has_tails = cuts
     begin, count, dirty = slices[0], slices[1], slices[5]
     ends, firsts, lasts, ranks, opens = slices[6], slices[7], slices[8], slices[9], slices[10]
     order, cursor = slices[11], slices[13]
@@ -67,8 +56,7 @@ def _drop(
             count[key] = kept
             dirty[key] = 0
     cursor[USED] -= gone + joined
-    counts[0] = gone
-    counts[1] = joined
+    return gone, joined
 
 
 def drop(
@@ -79,21 +67,9 @@ def drop(
     """
     dropped = np.empty(slices.used, np.int64)
     merged = np.empty((slices.used, 2), np.int64)
-    counts = np.zeros(2, np.int64)
-    dtype = slices.ends.dtype.type
-    _drop(
-        slices.arrays(),
-        dtype(keep_from),
-        dtype(fine_from),
-        first_needed,
-        points,
-        cuts.every,
-        cuts.phase,
-        dtype(cuts.gap),
-        cuts.is_each_row,
-        cuts.has_tails,
-        dropped,
-        merged,
-        counts,
+    kind = slices.ends.dtype.type
+    parts = cuts.values(kind)
+    gone, joined = _drop(
+        slices.arrays(), kind(keep_from), kind(fine_from), first_needed, points, parts, dropped, merged
     )
-    return dropped[: counts[0]], merged[: counts[1]]
+    return dropped[:gone], merged[:joined]

@@ -22,6 +22,7 @@ __all__ = [
     "advance",
     "bands",
     "collect",
+    "find_between",
     "find_first",
     "is_whole",
     "view_of",
@@ -71,7 +72,12 @@ class Ended:
 @jitable
 def find_first(values: Any, order: Any, begin: int, count: int, position: Any) -> int:
     """The first place whose slice's value is not before a position."""
-    low, high = 0, count
+    return find_between(values, order, begin, 0, count, position)
+
+
+@jitable
+def find_between(values: Any, order: Any, begin: int, low: int, high: int, position: Any) -> int:
+    """The first place from `low` on whose slice's value is not before a position; `high` if there is none before it."""
     while low < high:
         middle = (low + high) // 2
         if values[order[begin + middle]] < position:
@@ -108,14 +114,7 @@ def advance(values: Any, order: Any, begin: int, count: int, place: int, positio
     while place + step <= count and values[order[begin + place + step - 1]] < position:
         place += step
         step *= 2
-    high = min(place + step - 1, count)
-    while place < high:
-        middle = (place + high) // 2
-        if values[order[begin + middle]] < position:
-            place = middle + 1
-        else:
-            high = middle
-    return place
+    return find_between(values, order, begin, place, min(place + step - 1, count), position)
 
 
 @kernel
@@ -136,13 +135,8 @@ def collect(run: Callable[[Any], int], guess: int, dtype: Any) -> Ended:
     """What a kernel writes, with as much room as it turns out to need."""
     room = max(guess, 16)
     while True:
-        out = (
-            np.empty(room, np.int64),
-            np.empty(room, dtype),
-            np.empty(room, dtype),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-        )
+        slots, lows, highs = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+        out = slots, np.empty(room, dtype), np.empty(room, dtype), lows, highs
         written = int(run(out))
         if written < 0:
             raise InvalidWindow.too_many_at_once(MOST_ENDED)

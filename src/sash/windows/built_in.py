@@ -31,32 +31,40 @@ __all__ = [
 ]
 
 
+def _on(window: Window, measure: Measure, name: str, *lengths: str) -> list[Any]:
+    """These lengths of a window in positions."""
+    return [in_positions(measure, name, what, getattr(window, what)) for what in lengths]
+
+
 def _first(offset: Any, period: Any) -> Any:
     """The first edge that is not negative; that of floats would be rounded here, and their grid rounds once."""
     return offset % period if isinstance(period, int) else offset
 
 
 @dataclass(frozen=True)
-class Sliding(Window):
-    """Windows [offset + k · every, offset + k · every + size) for every whole k; tumbling where every = size.
-
-    Its edges in positions are those of `grid`.
-    """
+class _Spaced(Window):
+    """Windows of a size every so often."""
 
     context: ClassVar[Context] = Context.FREE
     size: Length
     every: Length
     offset: Length = 0
 
-    def on(self, measure: Measure) -> "Sliding":
-        size, every, offset = (
-            in_positions(measure, self._name, what, getattr(self, what)) for what in ("size", "every", "offset")
-        )
-        return Sliding(size, every, _first(offset, every))
-
     @property
     def finest(self) -> float:
         return shortest(self.size, self.every)
+
+
+@dataclass(frozen=True)
+class Sliding(_Spaced):
+    """Windows [offset + k · every, offset + k · every + size) for every whole k; tumbling where every = size.
+
+    Its edges in positions are those of `grid`.
+    """
+
+    def on(self, measure: Measure) -> "Sliding":
+        size, every, offset = _on(self, measure, self._name, "size", "every", "offset")
+        return Sliding(size, every, _first(offset, every))
 
     @cached_property
     def grid(self) -> Grid:
@@ -73,25 +81,14 @@ class Sliding(Window):
 
 
 @dataclass(frozen=True)
-class Cumulative(Window):
+class Cumulative(_Spaced):
     """Windows that start every `size` and grow by `every` until the next start."""
 
-    context: ClassVar[Context] = Context.FREE
-    size: Length
-    every: Length
-    offset: Length = 0
-
     def on(self, measure: Measure) -> "Cumulative":
-        size, every, offset = (
-            in_positions(measure, "cumulative", what, getattr(self, what)) for what in ("size", "every", "offset")
-        )
+        size, every, offset = _on(self, measure, "cumulative", "size", "every", "offset")
         if not _divides(size, every):
             raise InvalidWindow.not_whole(self.size, self.every)
         return Cumulative(size, every, _first(offset, size))
-
-    @property
-    def finest(self) -> float:
-        return shortest(self.size, self.every)
 
     @cached_property
     def grid(self) -> Grid:
@@ -181,7 +178,7 @@ class LastRows(Window):
     offset: Length = 0
 
     def on(self, measure: Measure) -> "LastRows":
-        every, offset = (in_positions(measure, "sliding", what, getattr(self, what)) for what in ("every", "offset"))
+        every, offset = _on(self, measure, "sliding", "every", "offset")
         return LastRows(self.rows, every, _first(offset, every))
 
     @property

@@ -41,11 +41,7 @@ __all__ = ["Explained", "aggregate", "explain", "rolling"]
 
 
 def aggregate(
-    rows: DataFrame,
-    queries: Query | Sequence[Query],
-    given: CallOptions,
-    path: str = "auto",
-    budget: Budget = BUDGET,
+    rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions, path: str = "auto", budget: Budget = BUDGET
 ) -> DataFrame:
     """Return all windows of a bounded DataFrame; `path` overrides the planner's choice of who cuts rows into slices."""
     options = given.of_table()
