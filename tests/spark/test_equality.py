@@ -190,7 +190,7 @@ def test_windows_of_the_calendar_are_those_of_date_trunc(spark: Any, unit: str) 
     wanted = rows.groupBy("k", begins.alias("start")).agg(F.sum("id").alias("total"), F.count("*").alias("n"))
     query = sash.query("q", sash.tumbling(f"1 {unit}", zone=zone), total=sash.sum("id"), n=sash.count())
     for path in ("jvm", "packed"):
-        found = batch.aggregate(rows, query, on="t", by="k", path=path).select("k", "window_start", "total", "n")
+        found = batch.aggregate(rows, query, CallOptions("t", "k"), path=path).select("k", "window_start", "total", "n")
         assert sorted(map(tuple, found.collect())) == sorted(map(tuple, wanted.collect())), path
 
 
@@ -220,7 +220,7 @@ def test_windows_of_the_calendar_are_the_same_on_every_path(spark: Any, seed: in
     found = [
         sorted(
             tuple(map(str, row))
-            for row in batch.aggregate(rows, asked, on="t", by="k", path=path)
+            for row in batch.aggregate(rows, asked, CallOptions("t", "k"), path=path)
             .withColumns({name: F.unix_micros(name) for name in ("window_start", "window_end")})
             .collect()
         )
