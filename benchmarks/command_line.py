@@ -37,9 +37,7 @@ class Suites(Guarded):
 
 
 @click.group(
-    cls=Suites,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=EXAMPLES,
+    cls=Suites, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXAMPLES
 )
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 def main(debug: bool) -> None:

@@ -78,10 +78,7 @@ class Suite(Generic[S]):
         return [(name, task) for name, each in self.experiments.items() if name in names for task in each.tasks(chosen)]
 
     def run(
-        self,
-        tasks: list[tuple[str, Task]],
-        settings: S | None = None,
-        begin: Callable[[str, str], None] | None = None,
+        self, tasks: list[tuple[str, Task]], settings: S | None = None, begin: Callable[[str, str], None] | None = None
     ) -> Report:
         """Run the tasks one after the other until the time is used up; call `begin` before each of them."""
         chosen = settings or self.full

@@ -386,11 +386,7 @@ TEXTS: dict[str, Case] = {
         InvalidText,
         "no unit of time, 'minutes' is",
     ),
-    "a function misspelt in capitals": (
-        asked(f"SELECT MEDAIN(load) {WINDOW}"),
-        InvalidText,
-        "Did you mean 'median'?",
-    ),
+    "a function misspelt in capitals": (asked(f"SELECT MEDAIN(load) {WINDOW}"), InvalidText, "Did you mean 'median'?"),
     "== for =": (asked(f"SELECT MAX(load) {WINDOW} WHERE plug == 'a'"), InvalidText, "write =."),
     "a text in double quotes": (asked(f'SELECT MAX(load) {WINDOW} WHERE plug = "a"'), InvalidText, "single quotes"),
     "quotes from a word processor": (asked(f"SELECT MAX(load) {WINDOW} WHERE plug = ‘a’"), InvalidText, "no meaning"),

@@ -27,12 +27,7 @@ from sash.algebra.monoid import Monoid, combine, emit, lift
 __all__ = ["FACTS", "AggregateBuckets", "Ring", "due_buckets", "due_session_buckets", "reach", "session_of"]
 
 FACTS = Facts(
-    "aggregate buckets",
-    "windows · (partial + bucket)",
-    ordered=False,
-    late=True,
-    counts=False,
-    sessions=True,
+    "aggregate buckets", "windows · (partial + bucket)", ordered=False, late=True, counts=False, sessions=True
 )
 F, B, WATERMARK = range(3)  # where the sessions [f, b) and the watermark live in `cursor`
 ROOM = 8

@@ -251,15 +251,7 @@ def _bridge(aggregate: Monoid, times: Any, line: Any, marks: Any, slot: int, gap
 
 @kernel
 def _take_timed(
-    aggregate: Monoid,
-    times: Any,
-    line: Any,
-    marks: Any,
-    gap: int,
-    given: Any,
-    inputs: Fields,
-    marked: Any,
-    begin: int,
+    aggregate: Monoid, times: Any, line: Any, marks: Any, gap: int, given: Any, inputs: Fields, marked: Any, begin: int
 ) -> int:
     meta, _partials, pool, cursor = line
     _starts, ends, firsts, lasts, _counts, _heads, _tails = meta

@@ -55,12 +55,7 @@ from sash.algebra.monoid import Monoid, emit
 __all__ = ["FACTS", "TupleBuckets"]
 
 FACTS = Facts(
-    "tuple buckets",
-    "windows · (rows of one · row + bucket)",
-    ordered=True,
-    late=True,
-    counts=True,
-    sessions=True,
+    "tuple buckets", "windows · (rows of one · row + bucket)", ordered=True, late=True, counts=True, sessions=True
 )
 
 

@@ -26,13 +26,7 @@ Line = Mapping[float, float]  # place → value, in the order of places
 
 
 def line(
-    report: Report,
-    experiment: str,
-    subject: str,
-    across: str,
-    since: float = 0,
-    until: float = math.inf,
-    **wanted: Any,
+    report: Report, experiment: str, subject: str, across: str, since: float = 0, until: float = math.inf, **wanted: Any
 ) -> Line:
     """Return the values of a subject by a parameter."""
     found = {

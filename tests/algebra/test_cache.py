@@ -95,10 +95,7 @@ def test_the_cache_is_private_to_its_user(warm: Path) -> None:
         pytest.param(lambda content: content[:-1] + bytes([content[-1] ^ 1]), id="a bit flipped at the end"),
         pytest.param(lambda content: content[:60] + bytes([content[60] ^ 1]) + content[61:], id="a bit flipped"),
         pytest.param(lambda content: b"not a kernel", id="foreign"),
-        pytest.param(
-            lambda content: cache._MAGIC + hashlib.sha256(b"junk").digest() + b"junk",
-            id="well-formed junk",
-        ),
+        pytest.param(lambda content: cache._MAGIC + hashlib.sha256(b"junk").digest() + b"junk", id="well-formed junk"),
     ],
 )
 def test_a_spoilt_entry_is_compiled_anew_and_replaced(copied: Path, spoil: Callable[[bytes], bytes]) -> None:

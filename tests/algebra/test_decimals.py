@@ -107,8 +107,7 @@ def test_results_have_the_types_of_spark(kind: Any, of_sum: Any, of_mean: Any, o
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"),
-    [(["0.00", "0.01", *["0.00"] * 14], "0.000625"), (["0.01", *["0.00"] * 31], "0.000313")],
+    ("values", "expected"), [(["0.00", "0.01", *["0.00"] * 14], "0.000625"), (["0.01", *["0.00"] * 31], "0.000313")]
 )
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_mean_is_rounded_half_up_away_from_zero(values: list[str], expected: str, sign: int) -> None:

@@ -131,10 +131,7 @@ def test_another_lower_reads_the_same_state() -> None:
     ("lift", "said"),
     [
         (made("f = lambda x: (LOCK, x)[1]", LOCK=threading.Lock()), "lift reads LOCK (of type _thread.lock)"),
-        (
-            made("def f(x): return g(x)\ndef g(x): return (FILE, x)[1]", FILE=sys.stdin),
-            "lift reads g → FILE (of type ",
-        ),
+        (made("def f(x): return g(x)\ndef g(x): return (FILE, x)[1]", FILE=sys.stdin), "lift reads g → FILE (of type "),
         (made("f = lambda x: next(ROWS)", ROWS=(x for x in [1])), "lift reads ROWS (of type generator)"),
     ],
 )

@@ -60,12 +60,7 @@ def test_a_quantile_between_a_number_and_infinity_is_infinity_and_nan_is_the_lar
 
 @pytest.mark.parametrize(
     ("template", "answer"),
-    [
-        (sash.collect(), [3, 1, 3]),
-        (sash.collect_distinct(), [1, 3]),
-        (sash.count_distinct(), 2),
-        (sash.median(), 3.0),
-    ],
+    [(sash.collect(), [3, 1, 3]), (sash.collect_distinct(), [1, 3]), (sash.count_distinct(), 2), (sash.median(), 3.0)],
     ids=lambda each: getattr(each, "name", ""),
 )
 def test_numpy_scalars_become_plain_values(template: Template, answer: Any) -> None:

@@ -141,13 +141,7 @@ def test_refuses_what_it_cannot_aggregate(template: Template, code: str) -> None
 FAMILY = {"mean": sash.mean(), "sum": sash.sum(), "count": sash.count("x"), "sd": sash.stddev()}
 
 
-@pytest.mark.parametrize(
-    ("code", "fields"),
-    [
-        ("f8", ["i8", "f8", "f8"]),
-        ("i8", ["i8", "i8", "i8", "f8"]),
-    ],
-)
+@pytest.mark.parametrize(("code", "fields"), [("f8", ["i8", "f8", "f8"]), ("i8", ["i8", "i8", "i8", "f8"])])
 def test_mean_sum_count_and_stddev_of_a_column_are_one_partial(code: str, fields: list[str]) -> None:
     monoid = bind(FAMILY, (Column(Field(code)),))
     assert [field.code for field in monoid.fields] == fields

@@ -23,11 +23,7 @@ HEAD = "| campaign | command | last run | figures |\n| --- | --- | --- | --- |"
 def record(campaign: str, command: str, figures: str) -> None:
     """Keep the figures of a campaign that has ended."""
     described = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     run = f"{datetime.now(UTC):%Y-%m-%d}, {described.stdout.strip() or 'no commit'}"
     RECORDS.mkdir(parents=True, exist_ok=True)

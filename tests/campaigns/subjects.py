@@ -252,10 +252,5 @@ def streams() -> list[Subject]:
         _streamed("stream of calendars", calendars, lambda k: start + dt.timedelta(hours=k), by="k", watermark="5h"),
         _streamed("stream of floats", floats, lambda k: k * 0.1, by="k", watermark=0.5),
         _streamed("stream of your own", own, int, by="k", late="keep"),
-        Subject(
-            "stream before its first row",
-            waiting.save(),
-            lambda blob: sash.Stream.restore(blob, grids),
-            _begin,
-        ),
+        Subject("stream before its first row", waiting.save(), lambda blob: sash.Stream.restore(blob, grids), _begin),
     ]

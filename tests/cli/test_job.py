@@ -68,10 +68,7 @@ def test_a_job_is_read_with_the_variables_of_the_environment(tmp_path: Path) -> 
     assert (job.source.path, job.sink.path) == ("/data/plugs", "/tmp/out")
     assert job.queries == (
         sash.query(
-            "hourly",
-            sash.sliding("1 hour", every="1 minute"),
-            peak=sash.max("load"),
-            p95=sash.quantile("load", 0.95),
+            "hourly", sash.sliding("1 hour", every="1 minute"), peak=sash.max("load"), p95=sash.quantile("load", 0.95)
         ),
         sash.query("recent", sash.sliding(rows=100, every=10), n=sash.count()),
         sash.query("visits", sash.session(gap="30 seconds"), n=sash.count()),
@@ -85,10 +82,7 @@ def test_a_job_is_read_with_the_variables_of_the_environment(tmp_path: Path) -> 
     [
         ('{ tumbling = "1 month", zone = "Europe/Berlin" }', sash.tumbling("1 month", zone="Europe/Berlin")),
         ('{ sliding = "3 months", every = "1 month" }', sash.sliding("3 months", every="1 month")),
-        (
-            "{ calendar = [2026-01-01, 2026-02-01] }",
-            sash.calendar([dt.date(2026, 1, 1), dt.date(2026, 2, 1)]),
-        ),
+        ("{ calendar = [2026-01-01, 2026-02-01] }", sash.calendar([dt.date(2026, 1, 1), dt.date(2026, 2, 1)])),
     ],
 )
 def test_a_job_has_windows_of_the_calendar(

@@ -17,16 +17,7 @@ def sash(*arguments: str) -> Result:
 
 def test_version_and_help() -> None:
     assert sash("--version").output.startswith("sash 0.")
-    for command in (
-        [],
-        ["demo"],
-        ["algorithms"],
-        ["explain"],
-        ["run"],
-        ["state"],
-        ["doctor"],
-        ["completion"],
-    ):
+    for command in ([], ["demo"], ["algorithms"], ["explain"], ["run"], ["state"], ["doctor"], ["completion"]):
         done = sash(*command, "--help")
         assert done.exit_code == 0 and "Usage" in done.output
 

@@ -599,11 +599,7 @@ TABLES = st.one_of(
 MARKS = st.one_of(st.none(), st.none(), CELLS)
 
 
-@settings(
-    max_examples=300,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(rows=TABLES, mark=MARKS)
 def test_whatever_is_pushed_is_taken_or_refused_whole(rows: Any, mark: Any) -> None:
     stream = begun()

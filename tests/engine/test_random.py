@@ -146,13 +146,7 @@ def pointed(draw: st.DrawFn, aggregates: tuple[str, ...] = ()) -> Transcript:
             told.append(at)
             newest = max(newest, at)
             rows.append(
-                {
-                    "t": at * scale,
-                    "k": draw(st.sampled_from(keys)),
-                    "new": draw(opens),
-                    "x": draw(XS),
-                    "y": draw(YS),
-                }
+                {"t": at * scale, "k": draw(st.sampled_from(keys)), "new": draw(opens), "x": draw(XS), "y": draw(YS)}
             )
         moves = draw(st.sampled_from(["not", "one", "some", "row", "length"]))
         ahead = {

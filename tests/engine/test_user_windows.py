@@ -351,11 +351,7 @@ def refused(window: Any, bad: Iterable[Row], mark: int, name: str, **options: An
     assert "\n" not in str(caught.value)
     assert stream.save() == before
     found = [each for each in read(stream.push(table([(205, "a", 3)]), watermark=210)) if each[0] == "good"]
-    assert found == [
-        ("good", "a", 90, 100, 1, 1, 1),
-        ("good", "a", 200, 210, 1, 3, 3),
-        ("good", "b", 90, 100, 1, 2, 2),
-    ]
+    assert found == [("good", "a", 90, 100, 1, 1, 1), ("good", "a", 200, 210, 1, 3, 3), ("good", "b", 90, 100, 1, 2, 2)]
 
 
 @pytest.mark.parametrize("wrong", BAD_EDGES)

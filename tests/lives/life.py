@@ -217,10 +217,7 @@ class _Draw:
 
 
 def drawn(
-    seed: int,
-    for_bucket: bool = False,
-    palettes: Sequence[tuple[str, ...]] = PALETTES,
-    kinds: Sequence[str] = (),
+    seed: int, for_bucket: bool = False, palettes: Sequence[tuple[str, ...]] = PALETTES, kinds: Sequence[str] = ()
 ) -> Life:
     """Return the life of a seed, with windows of some kinds or of all.
 

@@ -160,11 +160,7 @@ def _extents(kind: str, dice: Any, t: Any) -> tuple[Extent, ...]:
         Extent(NUMBERS, rows=int(dice.choice([1, 2, 3, 17, 300])), min_samples=int(dice.choice([0, 1, 4]))),
         Extent(objects, rows=int(dice.choice([1, 2, 5, 25]))),
         Extent(NUMBERS, min_samples=int(dice.choice([1, 1, 3])), **_length(kind, dice, t, [0, 0.5, 2, 20, 200])),
-        Extent(
-            (NUMBERS, objects)[dice.integers(2)],
-            closed="right",
-            **_length(kind, dice, t, [0, 0.5, 2, 20]),
-        ),
+        Extent((NUMBERS, objects)[dice.integers(2)], closed="right", **_length(kind, dice, t, [0, 0.5, 2, 20])),
     )
 
 

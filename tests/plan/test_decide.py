@@ -128,8 +128,7 @@ def test_windows_of_objects_are_slid_over_where_they_overlap_often(
 
 
 @pytest.mark.parametrize(
-    "make",
-    [lambda q: keeps_rows(False, q), lambda q: needs_splits(True, q), lambda q: removes_rows(False, q[0])],
+    "make", [lambda q: keeps_rows(False, q), lambda q: needs_splits(True, q), lambda q: removes_rows(False, q[0])]
 )
 def test_decisions_are_equal_for_equal_traits(make: Any) -> None:
     assert make([COUNT]) == make([Traits(Context.FREE, by_count=True)])

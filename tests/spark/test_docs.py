@@ -36,11 +36,7 @@ def check(page: Path, names: dict[str, Any], capsys: pytest.CaptureFixture[str])
     "page", [page for page in PAGES if needs_spark(page) and page != GUIDE_TO_STREAMS], ids=lambda page: page.stem
 )
 def test_the_examples_of_a_page_are_true(
-    spark: SparkSession,
-    page: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    spark: SparkSession, page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     check(page, {"spark": spark}, capsys)

@@ -77,11 +77,7 @@ TABLES: dict[str, Case] = {
         UnknownName,
         "Did you mean 'by'?",
     ),
-    "a step on no column": (
-        lambda rows: rows.transform(sash.windowed(TEN, on="tt")),
-        UnknownName,
-        "Did you mean 't'?",
-    ),
+    "a step on no column": (lambda rows: rows.transform(sash.windowed(TEN, on="tt")), UnknownName, "Did you mean 't'?"),
     "history for a table": (lambda rows: windows(initial=rows)(rows), InvalidInput, "leave it out"),
     "an unknown way to emit": (windows(emit="update"), InvalidInput, "'final' or 'updates'"),
     "partial in words": (windows(partial="yes"), InvalidInput, "True or False"),

@@ -409,7 +409,7 @@ OF_NUMBERS: list[dict[str, Any]] = [
 OF_TEXTS: list[dict[str, Any]] = [
     {"n": sash.count(), "count": sash.count("x"), "max": sash.max(), "first": sash.first(), "last": sash.last()}
     | {"often": sash.max_count(), "distinct": sash.count_distinct(), "text": sash.string_agg()}
-    | {"collect": sash.collect(), "set": sash.collect_distinct()},
+    | {"collect": sash.collect(), "set": sash.collect_distinct()}
 ]
 NOTHING: dict[str, Any] = {"n": 0, "count": 0, "distinct": 0, "collect": [], "set": []}
 

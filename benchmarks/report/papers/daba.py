@@ -151,12 +151,7 @@ PAPER = Paper(
             "algorithms throughput",
             _stacks_first,
         ),
-        Finding(
-            "Figure 13, bottom",
-            "FOA is third",
-            "FOA comes after Two-Stacks and DABA.",
-            note=IN_PYTHON,
-        ),
+        Finding("Figure 13, bottom", "FOA is third", "FOA comes after Two-Stacks and DABA.", note=IN_PYTHON),
         Finding(
             "Figure 13, bottom",
             "the Reactive Aggregator is behind both",

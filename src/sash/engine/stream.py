@@ -15,13 +15,7 @@ from sash.engine.reading import arrived, types_of
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
-from sash.errors import (
-    BrokenStream,
-    InvalidInput,
-    InvalidQuery,
-    InvalidState,
-    UnknownName,
-)
+from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownName
 from sash.plan.plan import Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries

@@ -5,16 +5,7 @@ from typing import Any
 from sash.algebra.compiler import kernel
 from sash.kinds.kind import Held, Moment
 from sash.kinds.sliding import GridKind
-from sash.slicing.slicer import (
-    Progression,
-    cutty,
-    edge,
-    end_of,
-    index_of,
-    indices_of,
-    last_begun,
-    start_of,
-)
+from sash.slicing.slicer import Progression, cutty, edge, end_of, index_of, indices_of, last_begun, start_of
 from sash.slicing.slices import Array
 from sash.slicing.window_manager import Ended, advance, collect, is_whole, view_of, write
 from sash.windows.built_in import Cumulative, cumulative

@@ -146,12 +146,7 @@ class SessionKind(Kind):
         dtype = slices.ends.dtype.type
         may_grow = np.zeros(len(old), np.bool_)
         _in_open_sessions(
-            view_of(slices),
-            emitted.slots[old],
-            emitted.starts[old],
-            dtype(self.window.gap),
-            dtype(final),
-            may_grow,
+            view_of(slices), emitted.slots[old], emitted.starts[old], dtype(self.window.gap), dtype(final), may_grow
         )
         gone[old] = ~may_grow
         return gone

@@ -146,11 +146,7 @@ FINDINGS = (
         "All but buffers are as fast, however late the rows.",
         "slicing disorder_delay",
         partial(
-            _disorder,
-            experiment="disorder_delay",
-            across="delay_s",
-            unharmed=(OURS, BUCKETS, TREE),
-            harmed=(BUFFER,),
+            _disorder, experiment="disorder_delay", across="delay_s", unharmed=(OURS, BUCKETS, TREE), harmed=(BUFFER,)
         ),
     ),
     Finding(
