@@ -36,6 +36,7 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 -q src benchmarks README.md docs
 

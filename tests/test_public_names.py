@@ -75,7 +75,7 @@ def test_public_functions_tell_all_their_types(path: str) -> None:
     is_class = inspect.isclass(function)
     signature = inspect.signature(function.__init__ if is_class else function)
     for name, each in signature.parameters.items():
-        is_bound = name in ("self", "cls")
+        is_bound = name in ("self", "cls") or function is sash.SashError  # of which Python tells no types
         assert is_bound or each.annotation is not each.empty, f"{path}: {name}"
     assert is_class or signature.return_annotation is not signature.empty, path
 
@@ -147,7 +147,7 @@ TYPES = [
     "Aggregate",
     "Template",
     "str",
-    "def (Any) -> Any",
+    "SameKind[[]]",
     "Counterexample | None",
 ]
 WRONG = """

@@ -208,7 +208,7 @@ RUNS: dict[str, Case] = {
     "partial in words": (lambda: S.aggregate(ROWS, TEN, on="t", partial="yes"), InvalidInput, "True or False"),
     "a flush of a table": (lambda: sash.aggregate(ROWS, TEN, on="t", flush="at_end"), InvalidInput, "leave it out"),
     "history for a table": (lambda: sash.aggregate(ROWS, TEN, on="t", initial=ROWS), InvalidInput, "leave it out"),
-    "late rows dropped": (lambda: sash.aggregate(ROWS, TEN, on="t", late="drop"), InvalidInput, "'count' or 'keep'"),
+    "late rows dropped": (lambda: S.aggregate(ROWS, TEN, on="t", late="drop"), InvalidInput, "'count' or 'keep'"),
     "an option of a step misspelt": (lambda: sash.windowed(TEN, on="t", bye="x"), UnknownName, "Did you mean 'by'?"),
     "a step of no query": (lambda: S.windowed(5, on="t"), InvalidQuery, "Expected a query such as"),
     "a frame's option misspelt": (lambda: S.rolling(ROWS, row=3, **ROLLING), UnknownName, "Did you mean 'rows'?"),

@@ -2,7 +2,7 @@
 
 from sash import swag
 from sash.algebra import laws
-from sash.algebra.aggregate import Aggregate
+from sash.algebra.aggregate import Aggregate, Template
 from sash.algebra.extremes import argmax, argmin, first, last, m4, max, max_count, min, min_count, range
 from sash.algebra.holistic import collect, collect_distinct, count_distinct, median, quantile, string_agg
 from sash.algebra.moments import quantile_of
@@ -16,69 +16,36 @@ from sash.algebra.sketches import (
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
 from sash.door import aggregate, explain, progress, register, rolling, sql, state, why, windowed
-from sash.engine.rolling import frame
+from sash.engine.rolling import Frame, frame
 from sash.engine.stream import Stream
+from sash.errors import SashError
+from sash.plan.plan import Plan
 from sash.plan.query import Query, query
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
 from sash.windows.calendar import calendar
 from sash.windows.user import ContextAwareWindow, ContextFreeWindow
+from sash.windows.window import Window
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Aggregate",
-    "ContextAwareWindow",
-    "ContextFreeWindow",
-    "Query",
-    "Stream",
-    "aggregate",
-    "argmax",
-    "argmin",
-    "bloom_contains",
-    "bloom_filter",
-    "calendar",
-    "collect",
-    "collect_distinct",
-    "count",
-    "count_distinct",
-    "count_min",
-    "count_min_estimate",
-    "cumulative",
-    "explain",
-    "first",
-    "frame",
-    "geometric_mean",
-    "hyperloglog",
-    "landmark",
-    "last",
-    "laws",
-    "m4",
-    "max",
-    "max_count",
-    "mean",
-    "median",
-    "min",
-    "min_count",
-    "moment_sketch",
-    "product",
-    "progress",
-    "punctuated",
-    "quantile",
-    "quantile_of",
-    "query",
-    "range",
-    "register",
-    "rolling",
-    "session",
-    "sliding",
-    "sql",
-    "state",
-    "stddev",
-    "string_agg",
-    "sum",
+# By purpose, so that a reader sees on one screen what there is.
+# fmt: off
+__all__ = [  # noqa: RUF022
+    # tables, rows and text
+    "aggregate", "rolling", "frame", "sql", "windowed", "register", "explain",
+    # streams
+    "Stream", "progress", "state", "why",
+    # queries and windows
+    "query", "tumbling", "sliding", "cumulative", "session", "punctuated", "landmark", "calendar",
+    "ContextFreeWindow", "ContextAwareWindow",
+    # aggregates
+    "count", "sum", "product", "mean", "geometric_mean", "variance", "stddev",
+    "min", "max", "range", "min_count", "max_count", "argmin", "argmax", "first", "last", "m4",
+    "median", "quantile", "collect", "collect_distinct", "count_distinct", "string_agg",
+    "hyperloglog", "bloom_filter", "bloom_contains", "count_min", "count_min_estimate", "moment_sketch", "quantile_of",
+    "Aggregate", "laws",
+    # the data structures
     "swag",
-    "tumbling",
-    "variance",
-    "why",
-    "windowed",
+    # types, for annotations and `except`
+    "Frame", "Plan", "Query", "SashError", "Template", "Window",
 ]

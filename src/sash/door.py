@@ -5,13 +5,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
-from typing import Any
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
+
+import pyarrow as pa
 
 from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.engine import batch
-from sash.engine.options import CallOptions
-from sash.engine.rolling import Frame, frames_of
+from sash.engine.options import CallOptions, Emit, Late
+from sash.engine.rolling import Closed, Frame, frames_of
 from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText, UnknownName
 from sash.plan.query import Query, named_queries
@@ -20,7 +22,25 @@ from sash.text.functions import register
 
 __all__ = ["aggregate", "explain", "progress", "register", "rolling", "sql", "state", "why", "windowed"]
 
+Rest = ParamSpec("Rest")
+Table = TypeVar("Table")
 
+
+class SameKind(Protocol[Rest]):
+    """A function of a table that returns a table of the same kind; for a dict of lists, an Arrow table."""
+
+    @overload
+    def __call__(self, rows: Mapping[str, Any], /, *args: Rest.args, **kwargs: Rest.kwargs) -> pa.Table: ...
+    @overload
+    def __call__(self, rows: Table, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Table: ...
+
+
+def _same_kind(function: Callable[Concatenate[Any, Rest], Any]) -> SameKind[Rest]:
+    """Tell type checkers what comes out; nothing happens when it is called."""
+    return cast("SameKind[Rest]", function)
+
+
+@_same_kind
 def aggregate(
     rows: Any,
     queries: Query | Sequence[Query],
@@ -29,10 +49,10 @@ def aggregate(
     by: str | Sequence[str] | None = None,
     watermark: Any = None,
     allowed_lateness: Any = 0,
-    emit: str = "final",
+    emit: Emit = "final",
     partial: bool = False,
-    late: str = "count",
-    flush: str | None = None,
+    late: Late = "count",
+    flush: Literal["at_end"] | None = None,
     initial: Any = None,
     max_future: Any = None,
 ) -> Any:
@@ -56,7 +76,7 @@ def aggregate(
     return _shell(rows, given).aggregate(rows, queries, given)
 
 
-def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) -> Callable[[Any], Any]:
+def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) -> SameKind[[]]:
     """`sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
 
     >>> import sash
@@ -67,12 +87,14 @@ def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) ->
     _check_known(options, aggregate)
     named_queries(queries)
 
+    @_same_kind
     def step(rows: Any) -> Any:
         return aggregate(rows, queries, on=on, **options)
 
     return step
 
 
+@_same_kind
 def rolling(
     table: Any,
     /,
@@ -81,11 +103,11 @@ def rolling(
     by: str | Sequence[str] | None = None,
     rows: int | None = None,
     range: Any = None,
-    closed: str = "both",
+    closed: Closed = "both",
     min_samples: int = 1,
     watermark: Any = None,
-    late: str = "count",
-    flush: str | None = None,
+    late: Late = "count",
+    flush: Literal["at_end"] | None = None,
     initial: Any = None,
     max_future: Any = None,
     **aggregates: Template,
@@ -115,6 +137,42 @@ def rolling(
     return shell.rolling(table, frames_of(frames_given, rows, range, closed, min_samples, aggregates), given)
 
 
+@overload
+def sql(
+    text: str,
+    /,
+    *,
+    on: str | None = ...,
+    by: str | Sequence[str] | None = ...,
+    watermark: Any = ...,
+    allowed_lateness: Any = ...,
+    emit: Emit = ...,
+    partial: bool = ...,
+    late: Late = ...,
+    flush: Literal["at_end"] | None = ...,
+    initial: Any = ...,
+    max_future: Any = ...,
+    functions: Mapping[str, Template] | None = ...,
+    **tables: Mapping[str, Any],
+) -> pa.Table: ...
+@overload
+def sql(
+    text: str,
+    /,
+    *,
+    on: str | None = ...,
+    by: str | Sequence[str] | None = ...,
+    watermark: Any = ...,
+    allowed_lateness: Any = ...,
+    emit: Emit = ...,
+    partial: bool = ...,
+    late: Late = ...,
+    flush: Literal["at_end"] | None = ...,
+    initial: Any = ...,
+    max_future: Any = ...,
+    functions: Mapping[str, Template] | None = ...,
+    **tables: Table,
+) -> Table: ...
 def sql(
     text: str,
     /,
@@ -123,10 +181,10 @@ def sql(
     by: str | Sequence[str] | None = None,
     watermark: Any = None,
     allowed_lateness: Any = 0,
-    emit: str = "final",
+    emit: Emit = "final",
     partial: bool = False,
-    late: str = "count",
-    flush: str | None = None,
+    late: Late = "count",
+    flush: Literal["at_end"] | None = None,
     initial: Any = None,
     max_future: Any = None,
     functions: Mapping[str, Template] | None = None,
@@ -220,7 +278,7 @@ def explain(
     watermark: Any = None,
     allowed_lateness: Any = 0,
     in_order: bool = False,
-    emit: str = "final",
+    emit: Emit = "final",
 ) -> Any:
     """What would be kept and computed for a table of these types, and why; prints as text, shows as HTML in a notebook.
 

@@ -35,7 +35,15 @@ __all__ = [
 
 
 class SashError(Exception):
-    """Anything that sash refuses."""
+    """Anything that sash refuses.
+
+    >>> import sash
+    >>> try:
+    ...     sash.aggregate({"t": [1]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="time")
+    ... except sash.SashError as error:
+    ...     print(error)
+    There is no column 'time'. The known ones: t.
+    """
 
 
 def sentence_of(error: object) -> str:

@@ -169,7 +169,7 @@ def test_nothing_at_all_is_fine() -> None:
 
 
 @pytest.mark.parametrize("late", ["count", "keep"])
-def test_rows_without_a_position_are_counted_and_kept_with_the_late_ones(late: str) -> None:
+def test_rows_without_a_position_are_counted_and_kept_with_the_late_ones(late: Any) -> None:
     stream = sash.Stream(TEN, on="t", late=late)
     stream.push({"t": [1, None, 2], "x": [1, 2, 3]})
     stream.push({"t": [None], "x": [4]})

@@ -94,7 +94,7 @@ def test_a_frame_of_floats_reaches_to_the_row_at_its_very_start() -> None:
 
 @pytest.mark.parametrize("closed", ["both", "right"])
 @pytest.mark.parametrize("seed", range(5))
-def test_frames_of_floats_are_those_from_p_minus_range_on(closed: str, seed: int) -> None:
+def test_frames_of_floats_are_those_from_p_minus_range_on(closed: Any, seed: int) -> None:
     dice = np.random.default_rng(seed)
     for width in (0.0, 0.1, 0.3, 0.7, 2.5):
         at = np.round(dice.uniform(-10, 10, 300), 1)

@@ -53,7 +53,7 @@ class Transcript:
     lateness: Any = 0
     delay: Any = None
     in_order: bool = False
-    emit: str = "final"
+    emit: Any = "final"
     partial: bool = False
     no_batch: str | None = None
     types: Mapping[str, Any] | None = None  # of Arrow; by the values where not given
@@ -94,7 +94,7 @@ class Transcript:
             partial=self.partial,
         )
 
-    def stream(self, late: str = "count") -> "sash.Stream":
+    def stream(self, late: Any = "count") -> "sash.Stream":
         return sash.Stream(
             subjects(self.queries),
             on=self.on,
@@ -157,7 +157,7 @@ class Frame:
     by: tuple[str, ...]
     count: int | None
     width: Any
-    closed: str
+    closed: Any
     min_samples: int
     types: Mapping[str, Any] | None = None
 
@@ -180,7 +180,7 @@ class Frame:
         values = {name: [row[name] for row in self.rows] for name in self.columns}
         types = self.types or {name: type_of(values[name]) for name in self.columns}
         table = pa.table({name: column(values[name], types[name]) for name in self.columns})
-        extent = {"rows": self.count} if self.count is not None else {"range": written(self.width)}
+        extent: dict[str, Any] = {"rows": self.count} if self.count is not None else {"range": written(self.width)}
         results = sash.rolling(
             table,
             on=self.columns[0],

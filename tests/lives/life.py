@@ -75,7 +75,7 @@ class Life:
     lateness: int = 0
     delay: int | None = None
     in_order: bool = False
-    emit: str = "final"
+    emit: Any = "final"
     low_limits: bool = False  # what happens to large states happens to small ones
 
 

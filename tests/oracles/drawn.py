@@ -68,7 +68,7 @@ class Extent:
     rows: int | None = None
     range: Any = None
     offset: str = ""
-    closed: str = "both"
+    closed: Any = "both"
     min_samples: int = 1
 
     def of_sash(self, suffix: str = "") -> Any:

@@ -64,7 +64,7 @@ def test_frames_of_rows_are_those_of_pandas(seed: int) -> None:
 
 @pytest.mark.parametrize("closed", ["both", "right"])
 @pytest.mark.parametrize("seed", range(3))
-def test_frames_of_a_length_are_those_of_pandas(seed: int, closed: str) -> None:
+def test_frames_of_a_length_are_those_of_pandas(seed: int, closed: Any) -> None:
     rows = drawn(seed, 500)
     for seconds in (1, 4, 60):
         found = sash.rolling(rows, on="ts", range=f"{seconds}s", closed=closed, **VALUES)

@@ -120,7 +120,7 @@ class Frame:
     name: str
     rows: int | None = None
     range: int | None = None
-    closed: str = "both"
+    closed: Any = "both"
     min_samples: int = 1
 
     def of_sash(self, values: Iterable[Value], length: Callable[[int], Any]) -> Any:

@@ -225,7 +225,7 @@ def test_frames_of_a_users_aggregate_are_restored_in_another_process() -> None:
 
 @pytest.mark.parametrize("closed", ["both", "right"])
 @pytest.mark.parametrize("seed", range(2))
-def test_frames_of_floats_in_a_bucket_are_those_of_the_whole_table(closed: str, seed: int) -> None:
+def test_frames_of_floats_in_a_bucket_are_those_of_the_whole_table(closed: Any, seed: int) -> None:
     """Positions in tenths are not exact: what is kept of the rows before must be what frames ask for, to the bit."""
     dice = random.Random(seed)
     schema = pa.schema([("t", pa.float64()), ("k", pa.int64()), ("x", pa.int64())])

@@ -101,7 +101,7 @@ def asked(spark: Any, transcript: Transcript) -> pa.Table:
 
 def rolled(spark: Any, frame: Frame) -> list[dict[str, Any]]:
     rows = [{**row, ARRIVAL: at} for at, row in enumerate(frame.rows)]
-    extent = {"rows": frame.count} if frame.count is not None else {"range": written(frame.width)}
+    extent: dict[str, Any] = {"rows": frame.count} if frame.count is not None else {"range": written(frame.width)}
     found = sash.rolling(
         spark_table(spark, (*frame.columns, ARRIVAL), rows),
         on=frame.columns[0],

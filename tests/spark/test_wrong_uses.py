@@ -102,7 +102,7 @@ TABLES: dict[str, Case] = {
         "Did you mean 'rows'?",
     ),
     "a frame closed on the left": (
-        lambda rows: sash.rolling(rows, on="t", range="10s", closed="left", n=sash.count()),
+        lambda rows: S.rolling(rows, on="t", range="10s", closed="left", n=sash.count()),
         InvalidInput,
         "'both' or 'right'",
     ),

@@ -34,7 +34,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Template(ABC):
-    """An aggregate before its input types are known: a name, its columns, its traits."""
+    """An aggregate before its input types are known: a name, its columns, its traits.
+
+    >>> import sash
+    >>> peak = sash.max("load")
+    >>> isinstance(peak, sash.Template), peak.name, peak.columns, peak.selective
+    (True, 'max', ('load',), True)
+    """
 
     name: str
     _: KW_ONLY

@@ -1,7 +1,7 @@
 """The options of a call and those of a stream, checked as far as that needs no types."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from sash.plan.query import RESERVED_NAMES
 from sash.windows.duration import duration
 from sash.windows.lengths import LONGEST, is_number
 
-__all__ = ["CallOptions", "length_of", "options_of", "with_free_names"]
+__all__ = ["CallOptions", "Emit", "Late", "length_of", "options_of", "with_free_names"]
+
+Emit = Literal["final", "updates"]
+Late = Literal["count", "keep"]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,9 @@ from sash.windows.duration import Duration
 from sash.windows.lengths import length_on
 from sash.windows.measure import Measure
 
-__all__ = ["EVER", "Frame", "Framing", "frame", "framed", "frames_of", "plan_frames"]
+__all__ = ["EVER", "Closed", "Frame", "Framing", "frame", "framed", "frames_of", "plan_frames"]
+
+Closed = Literal["both", "right"]
 
 # Of rows, and of microseconds: a frame that reaches back to the first row of its key.
 EVER = 2**61 - 1
@@ -36,11 +38,16 @@ EVER = 2**61 - 1
 
 @dataclass(frozen=True)
 class Frame:
-    """What each row looks back on: its last `rows`, or those within `range`; and what is computed of them."""
+    """What each row looks back on: its last `rows`, or those within `range`; and what is computed of them.
+
+    >>> import sash
+    >>> isinstance(sash.frame(rows=2, peak=sash.max("x")), sash.Frame)
+    True
+    """
 
     rows: int | None
     range: Any  # as the user gave it
-    closed: str
+    closed: Closed
     min_samples: int
     aggregates: tuple[tuple[str, Template], ...]
 
@@ -50,7 +57,7 @@ class Frame:
 
 
 def frame(
-    *, rows: int | None = None, range: Any = None, closed: str = "both", min_samples: int = 1, **aggregates: Template
+    *, rows: int | None = None, range: Any = None, closed: Closed = "both", min_samples: int = 1, **aggregates: Template
 ) -> Frame:
     """One of several frames of a call to `rolling`.
 
@@ -72,7 +79,7 @@ def frame(
 
 
 def frames_of(
-    frames: Sequence[Frame], rows: Any, range: Any, closed: str, min_samples: int, aggregates: dict[str, Template]
+    frames: Sequence[Frame], rows: Any, range: Any, closed: Closed, min_samples: int, aggregates: dict[str, Template]
 ) -> tuple[Frame, ...]:
     """All frames of a call, those given one by one and the one that the call itself describes."""
     for each in frames:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sash.engine import saving
 from sash.engine.changing import adapt
-from sash.engine.options import options_of, with_free_names
+from sash.engine.options import Emit, Late, options_of, with_free_names
 from sash.engine.reading import arrived, types_of
 from sash.engine.state import State
 from sash.engine.step import Engine
@@ -56,8 +56,8 @@ class Stream:
         allowed_lateness: Any = 0,
         watermark: Any = None,
         in_order: bool = False,
-        emit: str = "final",
-        late: str = "count",
+        emit: Emit = "final",
+        late: Late = "count",
     ) -> None:
         self.queries = named_queries(queries)
         if not self.queries:

@@ -89,7 +89,13 @@ class Report(ABC):
 
 @dataclass(frozen=True)
 class Plan(Report):
-    """Everything that is decided before the first row is cut."""
+    """Everything that is decided before the first row is cut.
+
+    >>> import sash
+    >>> plan = sash.explain({"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t")
+    >>> isinstance(plan, sash.Plan), [each.name for each in plan.queries]
+    (True, ['n'])
+    """
 
     options: Options
     measure: Measure

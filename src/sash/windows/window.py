@@ -30,7 +30,12 @@ class Context(Enum):
 
 @dataclass(frozen=True)
 class Window(ABC):
-    """A frozen description, as users write it."""
+    """A frozen description, as users write it.
+
+    >>> import sash
+    >>> isinstance(sash.tumbling(10), sash.Window), str(sash.session(gap="5s"))
+    (True, 'session gap 5s')
+    """
 
     context: ClassVar[Context]
     by_count: ClassVar[bool] = False  # its edges are ranks of rows
