@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test check unit interpreted spark long chaos docs pictures bench fuzz lock clean
+.PHONY: help setup java demo test quick format fix one check unit interpreted spark long chaos docs pictures bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,21 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 -q src benchmarks README.md docs
+
+quick: $(STAMP)  ## for every save: lint, types, and the tests that need neither Spark nor much compiling
+	$(BIN)/ruff check -q .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 -q tests/test_public_names.py tests/test_errors.py tests/test_wrong_uses.py tests/plan tests/windows tests/kinds/test_conformance.py
+
+format: $(STAMP)  ## format the code
+	$(BIN)/ruff format .
+
+fix: $(STAMP)  ## format the code, and mend what the linter can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+one: $(STAMP)  ## one test file or test, such as make one T=tests/plan
+	$(BIN)/pytest -q $(T)
 
 unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
 	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark and not long"

@@ -1,6 +1,8 @@
 """Job files: what is read, and what is refused in one sentence before Spark starts."""
 
 import datetime as dt
+import importlib.metadata
+import importlib.util
 import os
 from pathlib import Path
 
@@ -156,6 +158,22 @@ def test_doctor_says_what_is_here() -> None:
     done = CliRunner().invoke(main, ["doctor"])
     assert done.exit_code in (0, 1)
     assert all(name in done.output for name in ("Python", "numba", "pyspark", "Java", "kernel cache"))
+
+
+def test_doctor_is_content_with_the_base_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, extras = importlib.metadata.version, ("pandas", "pyspark", "protobuf", "matplotlib")
+
+    def version(name: str) -> str:
+        if name in extras:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 0, done.output
+    assert done.output.count("optional") == len(extras) + 1 and "MISSING" not in done.output
 
 
 def test_doctor_says_that_kernels_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

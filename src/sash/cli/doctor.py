@@ -1,21 +1,23 @@
 """`sash doctor`: what sash needs, what of it is here, and how to get the rest."""
 
 import importlib.metadata
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sash.algebra.cache import cache_directory
 
 __all__ = ["Finding", "findings"]
 
-_NEEDED = ("numpy", "numba", "pyarrow", "pandas", "click", "rich", "lark")
+_NEEDED = ("numpy", "numba", "pyarrow", "click", "rich", "lark")
 _OPTIONAL = {
+    "pandas": ("pandas tables, and Spark", "pip install pandas"),
     "pyspark": ("Spark DataFrames and streams", "pip install 'sash[spark]'"),
     "protobuf": ("Spark streams", "pip install 'sash[spark]'"),
     "matplotlib": ("the plot of sash demo", "pip install 'sash[report]'"),
@@ -30,6 +32,11 @@ class Finding:
     is_fine: bool
     found: str
     fix: str = ""
+    is_optional: bool = False
+
+    @property
+    def verdict(self) -> str:
+        return "ok" if self.is_fine else "optional" if self.is_optional else "MISSING"
 
 
 def findings() -> Iterator[Finding]:
@@ -39,8 +46,8 @@ def findings() -> Iterator[Finding]:
     for name in _NEEDED:
         yield _package(name, "", f"pip install {name}")
     for name, (what, fix) in _OPTIONAL.items():
-        yield _package(name, f" (for {what})", fix)
-    yield _java()
+        yield replace(_package(name, f" (for {what})", fix), is_optional=True)
+    yield replace(_java(), is_optional=importlib.util.find_spec("pyspark") is None)
     yield _cache()
     yield _port()
 

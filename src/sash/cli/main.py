@@ -192,10 +192,10 @@ def doctor(ctx: click.Context) -> None:
 
     is_fine = True
     for each in findings():
-        is_fine = is_fine and each.is_fine
-        click.echo(f"{'ok' if each.is_fine else 'MISSING':<8}{each.what:<14}{each.found}")
+        is_fine = is_fine and (each.is_fine or each.is_optional)
+        click.echo(f"{each.verdict:<10}{each.what:<14}{each.found}")
         if not each.is_fine:
-            click.echo(f"        {'':<14}{each.fix}")
+            click.echo(f"{'':<24}{each.fix}")
     ctx.exit(0 if is_fine else 1)
 
 
