@@ -6,6 +6,7 @@ window itself and not from Java, whose time zones may be of another year.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,15 @@ def _step(edges: Any) -> int | None:
     return step if step and step * 2 > np.diff(edges).min(initial=step) else None
 
 
+@lru_cache(maxsize=64)
+def _stretch(kind: Kind) -> Stretch | None:
+    """Return the edges of a kind, which are listed once for a plan."""
+    return kind.stretch()
+
+
 def can_list(kind: Kind) -> bool:
     """Return whether the edges of a kind fit into a table, or lie on a grid."""
-    stretch = kind.stretch()
+    stretch = _stretch(kind)
     return stretch is not None and (_Cells.of(stretch.edges) is not None or _step(stretch.edges) is not None)
 
 
@@ -61,7 +68,7 @@ def with_listed_starts(rows: DataFrame, position: Column, kinds: list[Kind]) -> 
     """Return rows with what tells their slices, and for each kind the last edge that is not after a position."""
     starts = []
     for place, kind in enumerate(kinds):
-        stretch = kind.stretch()
+        stretch = _stretch(kind)
         assert stretch is not None
         cells = _Cells.of(stretch.edges)
         if cells is None:
