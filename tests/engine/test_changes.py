@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import sash
 from sash.algebra.compiler import JIT_DISABLED
-from sash.engine import forgetting, placing, step
+from sash.engine import placement, retention, step
 from sash.plan import decide
 from sash.slicing import slicer
 from tests.engine import test_random
@@ -83,8 +83,8 @@ def any_rows(draw: random.Random, now: int, in_order: bool) -> Any:
 @pytest.fixture
 def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that happens to large states and pushes happens to small ones."""
-    monkeypatch.setattr(forgetting, "_FEW", -(10**9))
-    monkeypatch.setattr(placing, "_MANY_KEYS", 0)
+    monkeypatch.setattr(retention, "_FEW", -(10**9))
+    monkeypatch.setattr(placement, "_MANY_KEYS", 0)
     monkeypatch.setattr(decide, "TREE_FROM", 3)
     monkeypatch.setattr(decide, "SLIDE_FROM", 1)
     monkeypatch.setattr(slicer, "_AHEAD", 2)

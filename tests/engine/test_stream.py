@@ -13,7 +13,7 @@ import pytest
 
 import sash
 from sash.algebra.compiler import JIT_DISABLED
-from sash.engine.reading import arrived
+from sash.engine.input_rows import arrived
 from sash.engine.state import State
 from sash.engine.step import step
 from sash.engine.tables import read_rows

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sash
-from sash.engine import forgetting, placing
+from sash.engine import placement, retention
 from sash.plan import decide
 from sash.slicing import slicer
 from tests.engine.oracle import Oracle, Query, Sent, alike, key_of, number, parse
@@ -145,8 +145,8 @@ def low_limits(is_low: bool) -> Iterator[None]:
     """Sweeps, trees and sorted pushes, which large states have, for small ones."""
     with pytest.MonkeyPatch.context() as patch:
         if is_low:
-            patch.setattr(forgetting, "_FEW", -(10**9))
-            patch.setattr(placing, "_MANY_KEYS", 0)
+            patch.setattr(retention, "_FEW", -(10**9))
+            patch.setattr(placement, "_MANY_KEYS", 0)
             patch.setattr(decide, "TREE_FROM", 3)
             patch.setattr(decide, "SLIDE_FROM", 1)
             patch.setattr(slicer, "_AHEAD", 2)

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sash
-from sash.engine import saving
-from sash.engine.firing import Trigger
+from sash.engine import stream_bytes
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
+from sash.engine.trigger import Trigger
 from sash.errors import InvalidState
 from sash.spark.state import window_bucket
 from sash.spark.state.bucket import Bucket, MicroBatch
@@ -280,13 +280,13 @@ def test_a_snapshot_of_windows_is_decoded_once(monkeypatch: pytest.MonkeyPatch) 
     bucket = work.new_bucket()
     bucket.push(MicroBatch(pa.table({"t": [3, 9], "x": [1, 2]}, work.schema), 9))
     snapshot = bucket.snapshot()
-    decoded, load = [], saving.load
+    decoded, load = [], stream_bytes.load
 
     def counted(blob: Any) -> Any:
         decoded.append(blob)
         return load(blob)
 
-    monkeypatch.setattr(saving, "load", counted)
+    monkeypatch.setattr(stream_bytes, "load", counted)
     monkeypatch.setattr(window_bucket, "load_stream", counted)
     again = work.restore(snapshot)
     assert len(decoded) == 1

@@ -14,8 +14,8 @@ import click
 
 import sash
 from sash import text as texts
+from sash.api import prepared
 from sash.cli.job import Job
-from sash.door import prepared
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
 
 __all__ = ["FAILED", "INTERRUPTED", "checkpoint_shown", "explained", "run_job", "session_for", "watch"]

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from sash.engine.input_rows import types_of
 from sash.engine.options import CallOptions, with_free_names
-from sash.engine.reading import types_of
 from sash.engine.rolling import Frame, framed, plan_frames
 from sash.engine.stream import Stream
 from sash.engine.tables import kind_of, like, read_rows, with_columns

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.firing import due
 from sash.engine.state import State
+from sash.engine.trigger import due
 from sash.kinds.kind import Moment
 from sash.plan.plan import Plan
 

@@ -11,9 +11,9 @@ from sash.algebra.aggregate import Aggregate, Template
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
+from sash.engine.input_rows import as_bound, types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
-from sash.engine.reading import as_bound, types_of
 from sash.engine.results import arrow_of, values_of
 from sash.engine.row_batch import order_by_key
 from sash.engine.tables import Rows

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import kernel
-from sash.engine.objects import refuse_foreign
+from sash.engine.saved_objects import refuse_foreign
 from sash.errors import InvalidState
 from sash.plan.share import ColumnType
 from sash.slicing.slices import Array, checked

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.firing import Trigger
-from sash.engine.forgetting import forget
-from sash.engine.placing import Placer, blame
-from sash.engine.reading import Arrived
+from sash.engine.input_rows import Arrived
+from sash.engine.placement import Placer, blame
 from sash.engine.results import schema_of, table_of
+from sash.engine.retention import forget
 from sash.engine.row_batch import RowBatch
 from sash.engine.state import State
+from sash.engine.trigger import Trigger
 from sash.engine.watermark import Watermarks
 from sash.kinds.kind import Push
 from sash.plan.plan import Plan
@@ -31,7 +31,7 @@ def step(plan: Plan, state: State, rows: Arrived, watermark: Any = None) -> tupl
     """Take one push; return the next state, the results, and the places of rejected rows.
 
     >>> import sash
-    >>> from sash.engine.reading import arrived
+    >>> from sash.engine.input_rows import arrived
     >>> from sash.engine.tables import read_rows
     >>> queries = [sash.query("n", sash.tumbling(10), n=sash.count())]
     >>> plan = sash.explain({"t": [0]}, queries, on="t")

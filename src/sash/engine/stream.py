@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine import saving
-from sash.engine.changing import adapt
+from sash.engine import stream_bytes
+from sash.engine.input_rows import arrived, types_of
 from sash.engine.options import Emit, Late, options_of, with_free_names
-from sash.engine.reading import arrived, types_of
+from sash.engine.query_changes import adapt
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
@@ -242,7 +242,7 @@ class Stream:
         """
         if self._state is not None and self._state.broken is not None:
             raise BrokenStream.since(self._state.broken)
-        return saving.save(
+        return stream_bytes.save(
             self.queries,
             self.options,
             self._types,
@@ -257,7 +257,7 @@ class Stream:
     def restore(cls, blob: bytes, queries: Query | Sequence[Query]) -> "Stream":
         """The stream that was saved, as if it had never stopped; queries added or removed since are taken up."""
         given = named_queries(queries)
-        saved = saving.load(blob)
+        saved = stream_bytes.load(blob)
         if saved.queries and not given:
             raise InvalidQuery.none()
         stream = cls.__new__(cls)
@@ -270,7 +270,7 @@ class Stream:
         for each in given:
             if old.get(each.name, str(each)) != str(each):
                 raise InvalidState.changed_query(each.name, old[each.name], str(each))
-            saving.check_functions(saved, each)
+            stream_bytes.check_functions(saved, each)
         both = [each for each in given if each.name in old]
         missing = [name for name in old if name not in {each.name for each in given}]
         stream.queries = given
@@ -282,12 +282,12 @@ class Stream:
         return stream
 
     def _restore(self, saved: Any, given: tuple[Query, ...], missing: list[str]) -> None:
-        plan_queries = saving.same_queries(saved, given)
-        plan = saving.plan_of(plan_queries, saved)
+        plan_queries = stream_bytes.same_queries(saved, given)
+        plan = stream_bytes.plan_of(plan_queries, saved)
         if not missing and plan.fingerprint != saved.fingerprint:
             raise InvalidState.other("a plan whose aggregates are", saved.fingerprint[:12], plan.fingerprint[:12])
         engine = Engine(plan)
-        state = saving.state_of(plan, saved)
+        state = stream_bytes.state_of(plan, saved)
         if missing:
             adapt(engine, state)
         self._engine, self._state = engine, state

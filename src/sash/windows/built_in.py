@@ -194,7 +194,7 @@ class LastRows(Window):
         return f"last {self.rows} rows every {self.every}{f' offset {self.offset}' if self.offset != 0 else ''}"
 
 
-# --- the door ------------------------------------------------------------------------------------
+# --- constructors --------------------------------------------------------------------------------
 
 
 def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone: str | None = None) -> Window:

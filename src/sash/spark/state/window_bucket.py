@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from sash.engine.inspection import next_end, open_count
 from sash.engine.results import arrow_of
-from sash.engine.saving import load as load_stream
-from sash.engine.saving import windows_only
 from sash.engine.state import State
 from sash.engine.stream import Stream
+from sash.engine.stream_bytes import load as load_stream
+from sash.engine.stream_bytes import windows_only
 from sash.engine.tables import read_rows
 from sash.errors import InvalidAggregate, InvalidState, InvalidWindow
 from sash.plan.plan import Options, Plan

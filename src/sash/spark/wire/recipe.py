@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sash.engine.reading import types_of
+from sash.engine.input_rows import types_of
 from sash.engine.tables import read_rows
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan, of_slices

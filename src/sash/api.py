@@ -1,4 +1,4 @@
-"""The public door to tables: the same line for Arrow, pandas, Polars and Spark."""
+"""The public functions on tables: the same line for Arrow, pandas, Polars and Spark."""
 
 import difflib
 import inspect

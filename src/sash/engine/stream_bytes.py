@@ -13,7 +13,7 @@ from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_
 from sash.algebra.monoid import Column
 from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
 from sash.engine.options import options_of
-from sash.engine.restoring import thawed
+from sash.engine.restored_state import thawed
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import read_rows

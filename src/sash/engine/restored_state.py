@@ -12,9 +12,9 @@ import numpy as np
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Monoid
 from sash.engine.keys import Keys
-from sash.engine.objects import refuse_foreign_partials
 from sash.engine.revisions import Emitted
 from sash.engine.row_batch import RowBatch
+from sash.engine.saved_objects import refuse_foreign_partials
 from sash.engine.state import State, kept
 from sash.errors import InvalidInput, InvalidState
 from sash.plan.plan import Cutting, Plan, Planned

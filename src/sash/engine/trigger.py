@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.engine.placing import blame
+from sash.engine.placement import blame
 from sash.engine.results import Fired, columns_of, names_of
 from sash.engine.revisions import Columns, Emitted, revised
 from sash.engine.state import State
