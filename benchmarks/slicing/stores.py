@@ -20,7 +20,7 @@ from benchmarks.timer import best_of, best_of_each
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, load
 from sash.algebra.monoid import Monoid
-from sash.slicing.partials import Partials, View, settle_trees
+from sash.slicing.partials import Partials, View, mark_trees_updated
 from sash.slicing.slices import Slices
 from sash.slicing.window_manager import Ended
 
@@ -52,8 +52,8 @@ class Store:
     def update_tree(self, newest: int) -> None:
         """Update the tree as if the last slices were new."""
         self.slices.dirty[0] = int(self.slices.count[0]) - newest
-        self.partials.bring_up_to_date(self.slices)
-        settle_trees(self.slices)
+        self.partials.update_trees(self.slices)
+        mark_trees_updated(self.slices)
 
     def finish(self, lows: Array, highs: Array, algorithm: str | None = None) -> Any:
         ended = Ended(np.zeros(len(lows), np.int64), lows, highs, lows, highs)

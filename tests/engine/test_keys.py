@@ -113,9 +113,9 @@ def run(data: st.DataObject, kinds: list[Any], values: list[Any], longest: int) 
         oracle.free |= set(gone)
         oracle.table = {key: slot for key, slot in oracle.table.items() if slot not in gone}
         if data.draw(st.booleans()):
-            frozen = keys.frozen()
-            keys = Keys.thawed(unpack(pack(frozen)))
-            assert pack(keys.frozen()) == pack(frozen)
+            saved = keys.save()
+            keys = Keys.from_saved(unpack(pack(saved)))
+            assert pack(keys.save()) == pack(saved)
 
 
 @pytest.mark.parametrize(("kind", "values"), TYPES, ids=[str(kind) for kind, _ in TYPES])
@@ -139,7 +139,7 @@ def test_without_by_columns_all_rows_have_slot_0() -> None:
     assert keys.slots([], 100).tolist() == [0] * 100
     assert keys.new.tolist() == []
     assert keys.columns(np.zeros(5, np.int64)) == []
-    restored = Keys.thawed(unpack(pack(keys.frozen())))
+    restored = Keys.from_saved(unpack(pack(keys.save())))
     assert restored.slots([], 1).tolist() == [0] and not len(restored.new)
 
 
@@ -221,17 +221,17 @@ def test_nested_keys_are_refused(kind: Any) -> None:
 @pytest.mark.parametrize("rows", [1, 100])
 def test_keys_of_another_type_are_refused_and_change_nothing(kind: Any, given_: Any, rows: int) -> None:
     keys = Keys([kind], ["plug"])
-    before = pack(keys.frozen())
+    before = pack(keys.save())
     column = given_ * rows if isinstance(given_, list) else pa.concat_arrays([given_] * rows)
     with pytest.raises(InvalidInput, match=f"'plug' in `by` was {kind.__str__().split('[')[0]}"):
         keys.slots([column], rows)
-    assert pack(keys.frozen()) == before
+    assert pack(keys.save()) == before
 
 
 def test_damaged_keys_are_refused() -> None:
     keys = Keys([pa.int64()])
     keys.slots([[1, 2]], 2)
-    capacity, free, values = keys.frozen()
+    capacity, free, values = keys.save()
     for damaged in (
         (capacity, free, values[:20]),
         (capacity, free, b""),
@@ -241,4 +241,4 @@ def test_damaged_keys_are_refused() -> None:
         (capacity, np.array([5]), values),
     ):
         with pytest.raises(InvalidState, match="key"):
-            Keys.thawed(damaged)
+            Keys.from_saved(damaged)

@@ -220,13 +220,13 @@ def test_step_leaves_the_state_it_was_given_as_it_was(name: str, lateness: int) 
     plan = sash.explain(part(rows, 0, 5), SETS[name], on="t", by="k", allowed_lateness=lateness)
     state = State.empty(plan)
     for begin in range(0, 90, 15):
-        before = pack(state.frozen())
+        before = pack(state.save())
         batch = arrived(plan, read_rows(part(rows, begin, begin + 15)))
         once, results, rejected = step(plan, state, batch, begin // 3 - 4)
         twice, again, rejected_again = step(plan, state, batch, begin // 3 - 4)
-        assert pack(state.frozen()) == before
+        assert pack(state.save()) == before
         assert results.equals(again) and rejected.tolist() == rejected_again.tolist()
-        assert pack(once.frozen()) == pack(twice.frozen())
+        assert pack(once.save()) == pack(twice.save())
         state = once
 
 

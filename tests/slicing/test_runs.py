@@ -63,7 +63,7 @@ def columns(rows: list[tuple[int, Any]], dtype: str) -> tuple[Any, Any]:
 
 
 def held(runs: Runs) -> list[Counter[Any]]:
-    lengths, values, counts = runs.frozen(np.arange(SLICES))
+    lengths, values, counts = runs.save(np.arange(SLICES))
     ends = np.cumsum(lengths)
     return [
         Counter(dict(zip(map(key_of, values[e - n : e].tolist()), counts[e - n : e].tolist(), strict=True)))
@@ -130,9 +130,9 @@ def test_slices_hold_the_rows_that_were_added(dtype: str, data: st.DataObject) -
             old, runs = runs, runs.copy()
             old.add(*columns([(number, 1) for number in range(SLICES)], dtype))
         else:
-            saved = runs.frozen(np.arange(SLICES))
-            runs = Runs.thawed(dtype, saved, len(saved[0]))
-            again = runs.frozen(np.arange(SLICES))
+            saved = runs.save(np.arange(SLICES))
+            runs = Runs.from_saved(dtype, saved, len(saved[0]))
+            again = runs.save(np.arange(SLICES))
             assert all(a.tobytes() == b.tobytes() for a, b in zip(saved, again, strict=True))
         runs.check()
         assert held(runs) == model
@@ -173,7 +173,7 @@ def test_every_type_comes_back_in_order(dtype: str) -> None:
     )
     runs = Runs(kind, 1)
     runs.add(np.zeros(len(values), np.int64), (values, np.ones(len(values), bool)))
-    lengths, kept, counts = runs.frozen(np.array([0]))
+    lengths, kept, counts = runs.save(np.array([0]))
     wanted, often = np.unique(values + kind.type(0), return_counts=True)
     assert kept.dtype == kind and lengths.tolist() == [len(wanted)]
     assert np.array_equal(kept, wanted, equal_nan=kind.kind == "f") and counts.tolist() == often.tolist()

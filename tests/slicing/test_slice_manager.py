@@ -4,7 +4,7 @@ import numpy as np
 
 import sash
 from sash.slicing import slice_manager
-from sash.slicing.partials import settle_trees
+from sash.slicing.partials import mark_trees_updated
 from sash.slicing.slice_manager import Cuts
 from sash.slicing.slices import Slices
 
@@ -23,7 +23,7 @@ def test_a_tail_that_joins_the_slice_before_it_marks_that_slice_as_changed() -> 
 
     # slices: [1] [2], then [1 2] [3], then [1 2 3] [4]
     assert [put(1), put(2), put(3)] == [0, 0, 1]
-    settle_trees(slices)
+    mark_trees_updated(slices)
     assert put(4) == 1
     assert slices.firsts[slices.of_key(0)].tolist() == [1, 4]
     assert slices.dirty[0] == 0

@@ -40,9 +40,9 @@ def test_a_restored_window_slides_on_within_its_invariants_and_bounds(
     window: list[Any] = []
     for verb, value in history:
         if len(states) < 4 and data.draw(st.integers(0, 9)) == 0:
-            frozen = steps.frozen(monoid, states[-1])
-            assert plain(frozen)
-            states.append(steps.thawed(monoid, state_bytes.unpack(state_bytes.pack(frozen))))
+            saved = steps.save(monoid, states[-1])
+            assert plain(saved)
+            states.append(steps.restore(monoid, state_bytes.unpack(state_bytes.pack(saved))))
         before = len(window)
         if verb == "insert":
             window.append(lift(monoid, (value,)))
@@ -73,14 +73,14 @@ def test_saving_finishes_the_rotation_and_each_suspension_is_forced_once(algorit
     for partial in window:
         steps.insert(monoid, state, partial)
     counter.calls = 0
-    saved = steps.frozen(monoid, state)
+    saved = steps.save(monoid, state)
     assert 0 < counter.calls <= 3 * len(window)
     counter.calls = 0
-    assert steps.frozen(monoid, state) == saved
+    assert steps.save(monoid, state) == saved
     assert counter.calls == 0
-    for copy in (state, steps.thawed(monoid, saved)):
+    for copy in (state, steps.restore(monoid, saved)):
         steps.check(monoid, copy, window)
-        assert steps.frozen(monoid, copy) == saved
+        assert steps.save(monoid, copy) == saved
 
 
 @pytest.mark.parametrize("algorithm", LISTS)
@@ -89,7 +89,7 @@ def test_a_long_window_can_be_saved_restored_and_forgotten(algorithm: Algorithm)
     state = steps.start(monoid, 1)
     for value in range(100_000):  # far deeper than Python recurses
         steps.insert(monoid, state, lift(monoid, (value,)))
-    copy = steps.thawed(monoid, steps.frozen(monoid, state))
+    copy = steps.restore(monoid, steps.save(monoid, state))
     assert steps.query(monoid, copy) == steps.query(monoid, state)
     for _ in range(50_001):
         steps.evict(monoid, copy)
@@ -100,7 +100,7 @@ def test_a_long_window_can_be_saved_restored_and_forgotten(algorithm: Algorithm)
 @pytest.mark.parametrize("algorithm", LISTS)
 def test_an_empty_window_can_be_saved(algorithm: Algorithm) -> None:
     monoid, steps = bound("words"), algorithm.steps
-    state = steps.thawed(monoid, steps.frozen(monoid, steps.start(monoid, 1)))
+    state = steps.restore(monoid, steps.save(monoid, steps.start(monoid, 1)))
     assert steps.query(monoid, state) == monoid.initial
     steps.insert(monoid, state, lift(monoid, (1,)))
     assert steps.query(monoid, state) == ((1,),)

@@ -44,7 +44,7 @@ def open_windows(plan: Plan, state: State) -> pa.Table:
             continue
         until = query.kind.open_until(state.held(), slots)
         ended = due(state, state.held(), query, Moment(slots, state.watermark, until, again=True))
-        ended = ended.taken(np.flatnonzero(ended.ends > state.watermark))
+        ended = ended.take(np.flatnonzero(ended.ends > state.watermark))
         columns = _keys(plan, state, ended.slots)
         columns["query"] = pa.array([query.name] * len(ended), pa.string())
         columns["window_start"] = plan.measure.to_arrow(ended.starts)
@@ -56,7 +56,7 @@ def open_windows(plan: Plan, state: State) -> pa.Table:
 def slices_of(plan: Plan, state: State) -> pa.Table:
     """Return every slice that is kept: its key, its first and last row, and the edge after them."""
     slices = state.slices
-    own, slots = slices.live()
+    own, slots = slices.list_all()
     ends = np.where(slices.ends[own] >= plan.measure.highest, slices.lasts[own], slices.ends[own])
     columns = _keys(plan, state, slots)
     for name, positions in (("first", slices.firsts[own]), ("last", slices.lasts[own]), ("end", ends)):

@@ -19,7 +19,7 @@ import pyarrow as pa
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.engine.key_column import KeyColumn
 from sash.errors import InvalidInput, InvalidState
-from sash.slicing.slices import checked
+from sash.slicing.slices import check_array
 
 __all__ = ["Keys"]
 
@@ -104,26 +104,26 @@ class Keys:
         """Return the keys in these slots, one column for each of `by`."""
         return [column.take(slots, self.capacity) for column in self._columns]
 
-    def frozen(self) -> tuple[Any, ...]:
+    def save(self) -> tuple[Any, ...]:
         """Return the table as plain values; equal tables give equal values."""
         values = pa.table(self.columns(np.arange(self.capacity)), names=[column.name for column in self._columns])
         return self.capacity, np.array(sorted(self._free), np.int64), table_bytes(values)
 
     @classmethod
-    def thawed(cls, frozen: tuple[Any, ...]) -> "Keys":
-        """Return the table that was frozen, with the same slots, and the same slots free.
+    def from_saved(cls, saved: tuple[Any, ...]) -> "Keys":
+        """Return the table that was saved, with the same slots, and the same slots free.
 
         >>> keys = Keys([pa.int64()])
         >>> before = keys.slots([[7, 9]], 2)
-        >>> Keys.thawed(keys.frozen()).slots([[9, 8]], 2)
+        >>> Keys.from_saved(keys.save()).slots([[9, 8]], 2)
         array([1, 2])
         """
-        if not isinstance(frozen, tuple) or len(frozen) != 3:
+        if not isinstance(saved, tuple) or len(saved) != 3:
             raise InvalidState.damaged("its keys are not whole")
         capacity, free, values = (
-            frozen[0],
-            checked(frozen[1], np.int64, "free slots"),
-            table_of_bytes(frozen[2], "the table of its keys"),
+            saved[0],
+            check_array(saved[1], np.int64, "free slots"),
+            table_of_bytes(saved[2], "the table of its keys"),
         )
         try:
             keys = cls(values.schema.types, values.schema.names)

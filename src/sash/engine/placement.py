@@ -15,7 +15,7 @@ from sash.engine.state import State
 from sash.errors import InvalidAggregate, InvalidState, SashError
 from sash.plan.plan import Plan
 from sash.slicing import slice_manager
-from sash.slicing.slice_manager import Placed
+from sash.slicing.slice_manager import Placement
 from sash.slicing.slicer import Cutter
 from sash.slicing.slices import USED, Array
 
@@ -44,14 +44,14 @@ class Placer:
         self.plan = plan
         self._cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest)
         self._own_edges = [each.kind for each in plan.queries if each.kind.has_own_edges]
-        self._watching = [each for each in plan.queries if each.kind.watches]
+        self._watching = [each for each in plan.queries if each.kind.reads_rows]
 
     def edges_after(self, positions: Array, low: Any, high: Any) -> Array:
         """Return sorted edges: of every position between two, the first one after it is among them."""
         own = [kind.edges_of(positions) for kind in self._own_edges]
         return self._cutter.cut(positions, low, high, own)
 
-    def place(self, state: State, batch: RowBatch, in_order: bool, fresh: Array | None = None) -> Placed | None:
+    def place(self, state: State, batch: RowBatch, in_order: bool, fresh: Array | None = None) -> Placement | None:
         """Place rows into slices; keys that are `fresh` begin a new slice, so that rows can be taken back."""
         if not len(batch):
             return None

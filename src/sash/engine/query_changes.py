@@ -50,7 +50,7 @@ def adapt(new: Engine, state: State) -> None:
 def _cut_anew(new: Engine, state: State) -> None:
     """Give slices that are kept the edges and ranks at which the new plan cuts."""
     slices, cuts = state.slices, new.plan.cuts
-    live, _ = slices.live()
+    live, _ = slices.list_all()
     if len(live):
         lasts = np.sort(slices.lasts[live])
         edges = new.placer.edges_after(lasts, lasts[0], lasts[-1])
@@ -65,7 +65,7 @@ def _check_reach(plan: Plan, state: State) -> None:
     """Refuse windows that are too fine for positions that are there already."""
     if plan.measure.dtype.kind != "f":
         return
-    live, _ = state.slices.live()
+    live, _ = state.slices.list_all()
     rows = state.slices.firsts[live], state.slices.lasts[live], state.waiting.positions
     known = np.abs(np.concatenate([*rows, [state.watermark, state.newest]]))
     furthest = known[np.isfinite(known)].max(initial=0.0)

@@ -21,7 +21,7 @@ from sash.plan.plan import Cutting, Plan, Planned
 from sash.plan.share import Part, keeps_runs
 from sash.slicing.slices import Array, Slices
 
-__all__ = ["thawed"]
+__all__ = ["restore_state"]
 
 _MOST = 2**62  # of whatever is counted
 _POSITIONS = ("watermark", "newest", "rows_since", "unordered_until")
@@ -42,23 +42,23 @@ _PARTS = {
 }
 
 
-def thawed(plan: Plan, frozen: Any) -> State:
-    """What `State.frozen` gave, under a plan of its queries or of some of them: then `adapt` makes it that plan's."""
-    if not isinstance(frozen, dict) or not frozen.keys() >= _PARTS:
+def restore_state(plan: Plan, saved: Any) -> State:
+    """What `State.save` gave, under a plan of its queries or of some of them: then `adapt` makes it that plan's."""
+    if not isinstance(saved, dict) or not saved.keys() >= _PARTS:
         raise InvalidState.damaged("a part of its state is missing")
     measure, (least, greatest) = plan.measure, plan.measure.extent
-    positions = {name: _position(plan, name, frozen[name]) for name in _POSITIONS}
-    counts = {name: _count(name, frozen[name]) for name in _COUNTS}
-    if not {True} >= {isinstance(frozen[name], dict) for name in _MEMORIES}:
+    positions = {name: _position(plan, name, saved[name]) for name in _POSITIONS}
+    counts = {name: _count(name, saved[name]) for name in _COUNTS}
+    if not {True} >= {isinstance(saved[name], dict) for name in _MEMORIES}:
         raise InvalidState.damaged("what its queries remember is not told by their names")
-    keys = _keys(plan, frozen["keys"])
-    slices = Slices.thawed(frozen["slices"], measure.dtype, least, greatest, measure.highest)
-    waiting = RowBatch.thawed(frozen["waiting"], measure.dtype, plan.columns)
+    keys = _keys(plan, saved["keys"])
+    slices = Slices.from_saved(saved["slices"], measure.dtype, least, greatest, measure.highest)
+    waiting = RowBatch.from_saved(saved["waiting"], measure.dtype, plan.columns)
     _refuse_strangers(keys, slices, waiting, least, greatest)
     return State(
         keys,
         slices,
-        _partials(plan, slices, frozen),
+        _partials(plan, slices, saved),
         plan.groups,
         plan.group_columns,
         waiting,
@@ -67,13 +67,13 @@ def thawed(plan: Plan, frozen: Any) -> State:
         positions["newest"],
         positions["rows_since"],
         positions["unordered_until"],
-        _cutting(plan, frozen["cutting"]),
+        _cutting(plan, saved["cutting"]),
         counts["rejected"],
         counts["rows"],
         counts["swept"],
-        **_memories(plan, keys, slices, frozen),
-        punctuations=_punctuations(frozen["punctuations"]),
-        lacking=_lacking(plan, frozen["lacking"]),
+        **_memories(plan, keys, slices, saved),
+        punctuations=_punctuations(saved["punctuations"]),
+        lacking=_lacking(plan, saved["lacking"]),
         is_restored=True,
     )
 
@@ -95,8 +95,8 @@ def _count(name: str, given: Any) -> int:
     return given
 
 
-def _keys(plan: Plan, frozen: Any) -> Keys:
-    keys, by = Keys.thawed(frozen), plan.options.by
+def _keys(plan: Plan, saved: Any) -> Keys:
+    keys, by = Keys.from_saved(saved), plan.options.by
     try:
         fresh = Keys(plan.key_types, by)
     except InvalidInput as error:
@@ -133,13 +133,13 @@ def _refuse_strangers(keys: Keys, slices: Slices, waiting: RowBatch, least: Any,
         raise InvalidState.damaged("a row waits that comes before rows that were placed")
 
 
-def _partials(plan: Plan, slices: Slices, frozen: dict[str, Any]) -> list[Any]:
+def _partials(plan: Plan, slices: Slices, saved: dict[str, Any]) -> list[Any]:
     """Partials by what they mean: the layout of the plan that they were saved under stands beside them."""
-    layout, saved = frozen["layout"], frozen["partials"]
-    if not isinstance(layout, list) or not isinstance(saved, list) or len(layout) != len(saved):
+    layout, saved_partials = saved["layout"], saved["partials"]
+    if not isinstance(layout, list) or not isinstance(saved_partials, list) or len(layout) != len(saved_partials):
         raise InvalidState.damaged("its partials are not told by a layout")
     found: dict[Any, Any] = {}
-    for group, given in zip(layout, saved, strict=True):
+    for group, given in zip(layout, saved_partials, strict=True):
         if not isinstance(group, list) or not isinstance(given, tuple | list) or len(group) != len(given):
             raise InvalidState.damaged("its partials are not those of their layout")
         try:
@@ -152,7 +152,7 @@ def _partials(plan: Plan, slices: Slices, frozen: dict[str, Any]) -> list[Any]:
         if not all(key in found for key in keys):
             raise InvalidState.damaged("partials that its queries read are missing")
         each = kept(group, plan)
-        each.thaw(tuple(found[key] for key in keys), slices.capacity)
+        each.restore(tuple(found[key] for key in keys), slices.capacity)
         if not keeps_runs(group):
             _refuse_foreign_objects(plan, group, names, each.fields)
         partials.append(each)
@@ -212,24 +212,22 @@ def _punctuations(given: Any) -> tuple[str, ...]:
 # --- what each query remembers ---------------------------------------------------------------------
 
 
-def _memories(plan: Plan, keys: Keys, slices: Slices, frozen: dict[str, Any]) -> dict[str, Any]:
+def _memories(plan: Plan, keys: Keys, slices: Slices, saved: dict[str, Any]) -> dict[str, Any]:
     """What queries of the plan remember, in the order in which it was saved; of others, what a change asks for."""
     live = _live_slots(keys, slices.keys)
     queries = {each.name: each for each in plan.queries}
     # What a query that is gone had not seen of the rows tells `adapt` what another one has.
     found = {
-        name: {each: _position(plan, name, at) for each, at in frozen[name].items()} for name in ("added", "unseen")
+        name: {each: _position(plan, name, at) for each, at in saved[name].items()} for name in ("added", "unseen")
     }
     found["kinds"] = {each.name: each.kind for each in plan.queries}
     found["own"] = {
-        name: queries[name].kind.restore(given, slices, live)
-        for name, given in frozen["own"].items()
-        if name in queries
+        name: queries[name].kind.restore(given, slices, live) for name, given in saved["own"].items() if name in queries
     }
     found["emitted"] = {
-        name: _emitted(plan, queries[name], live, given) for name, given in frozen["emitted"].items() if name in queries
+        name: _emitted(plan, queries[name], live, given) for name, given in saved["emitted"].items() if name in queries
     }
-    if len(found["own"]) < len(queries.keys() & set(frozen["cutting"]["queries"])):
+    if len(found["own"]) < len(queries.keys() & set(saved["cutting"]["queries"])):
         raise InvalidState.damaged("what a query remembers is missing")
     return found
 
@@ -241,7 +239,7 @@ def _emitted(plan: Plan, query: Planned, live: Array, given: Any) -> Emitted:
         view = query.views[reading.group]
         assert view is not None
         results.append((view.monoid.outputs[reading.output].result, reading.arrow))
-    sent = Emitted.thawed(given, np.int64 if query.window.by_count else plan.measure.dtype, results)
+    sent = Emitted.from_saved(given, np.int64 if query.window.by_count else plan.measure.dtype, results)
     if len(sent) and not (0 <= sent.slots.min() <= sent.slots.max() < len(live) and live[sent.slots].all()):
         raise InvalidState.damaged("a window was sent of a key that it does not know")
     return sent

@@ -59,9 +59,9 @@ def _settle(plan: Plan, state: State, final: Any) -> None:
     for query in plan.queries:
         emitted = state.emitted.get(query.name)
         if emitted is not None and len(emitted):
-            gone = query.kind.settle(state.slices, state.own[query.name], final, emitted)
+            gone = query.kind.find_final(state.slices, state.own[query.name], final, emitted)
             if gone.any():
-                state.emitted[query.name] = emitted.taken(np.flatnonzero(~gone))
+                state.emitted[query.name] = emitted.take(np.flatnonzero(~gone))
 
 
 def _free_keys(plan: Plan, state: State) -> None:

@@ -11,7 +11,7 @@ from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field
 from sash.errors import InvalidState
 from sash.kinds.kind import Same
-from sash.slicing.slices import Array, checked
+from sash.slicing.slices import Array, check_array
 
 __all__ = ["Columns", "Emitted", "plain_values", "revised"]
 
@@ -32,21 +32,23 @@ class Emitted:
         return len(self.slots)
 
     @classmethod
-    def thawed(cls, frozen: Any, dtype: Any, results: Sequence[tuple[Field, Any]]) -> "Emitted":
+    def from_saved(cls, saved: Any, dtype: Any, results: Sequence[tuple[Field, Any]]) -> "Emitted":
         """Windows that were saved: their edges of this type, their results of these fields and Arrow types.
 
         Without results, where windows are is all that is read.
         """
-        if not isinstance(frozen, tuple) or len(frozen) != 5 or not isinstance(frozen[4], tuple):
+        if not isinstance(saved, tuple) or len(saved) != 5 or not isinstance(saved[4], tuple):
             raise InvalidState.damaged("the windows that were sent are not whole")
-        slots = checked(frozen[0], np.int64, "slots of windows")
-        starts, ends = (checked(each, dtype, "edges of windows", len(slots)) for each in frozen[1:3])
-        revisions = checked(frozen[3], np.int64, "revisions of windows", len(slots))
+        slots = check_array(saved[0], np.int64, "slots of windows")
+        starts, ends = (check_array(each, dtype, "edges of windows", len(slots)) for each in saved[1:3])
+        revisions = check_array(saved[3], np.int64, "revisions of windows", len(slots))
         if not (starts < ends).all() or not ((revisions >= 0) & (revisions < 2**62)).all():
             raise InvalidState.damaged("a window that was sent ends before it starts, or was never sent")
-        if results and len(frozen[4]) != len(results):
+        if results and len(saved[4]) != len(results):
             raise InvalidState.damaged("the windows that were sent have other results")
-        columns = tuple(_thawed(each, *result, len(slots)) for each, result in zip(frozen[4], results, strict=False))
+        columns = tuple(
+            _restore_column(each, *result, len(slots)) for each, result in zip(saved[4], results, strict=False)
+        )
         return cls(slots, starts, ends, revisions, columns)
 
     def plain(self) -> tuple[Any, ...]:
@@ -54,11 +56,11 @@ class Emitted:
         columns = tuple((plain_values(values), valid) for values, valid in self.columns)
         return self.slots, self.starts, self.ends, self.revisions, columns
 
-    def taken(self, places: Array) -> "Emitted":
+    def take(self, places: Array) -> "Emitted":
         columns = tuple((_pick(values, places), valid[places]) for values, valid in self.columns)
         return Emitted(self.slots[places], self.starts[places], self.ends[places], self.revisions[places], columns)
 
-    def joined(self, other: "Emitted") -> "Emitted":
+    def concat(self, other: "Emitted") -> "Emitted":
         """Both, one after the other."""
         if not len(self):
             return other
@@ -78,11 +80,11 @@ def plain_values(values: Any) -> Any:
     return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "O" else values
 
 
-def _thawed(given: Any, field: Field, arrow: Any, windows: int) -> tuple[Any, Array]:
+def _restore_column(given: Any, field: Field, arrow: Any, windows: int) -> tuple[Any, Array]:
     """A column of results: values, and where there is one."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise InvalidState.damaged("a result of a window that was sent is missing")
-    valid = checked(given[1], np.bool_, "results of windows", windows)
+    valid = check_array(given[1], np.bool_, "results of windows", windows)
     try:
         values = field.restored(given[0], compiled=True)
         if field.is_object:
@@ -169,12 +171,12 @@ def revised(sent: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
 
     A window is sent if nothing sent before is the same window, or if its extent or a value changed.
     """
-    now = now.taken(np.lexsort((now.starts, now.ends, now.slots)))
-    old = sent.taken(np.lexsort((sent.starts, sent.ends, sent.slots)))
+    now = now.take(np.lexsort((now.starts, now.ends, now.slots)))
+    old = sent.take(np.lexsort((sent.starts, sent.ends, sent.slots)))
     twins, owners = np.full(len(now), -1), np.full(len(old), -1)
     _find_twins(now.slots, now.starts, now.ends, old.slots, old.starts, old.ends, twins, owners)
     known = np.flatnonzero(twins >= 0)
-    before, after = old.taken(twins[known]), now.taken(known)
+    before, after = old.take(twins[known]), now.take(known)
     same = np.ones(len(known), np.bool_)
     for (values, valid), (old_values, old_valid) in zip(after.columns, before.columns, strict=True):
         same &= (valid == old_valid) & (_equal(values, old_values) | ~valid)
@@ -195,9 +197,9 @@ def revised(sent: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
         revisions,
         gone,
     )
-    fresh = now.taken(np.flatnonzero(changed))
+    fresh = now.take(np.flatnonzero(changed))
     fresh = Emitted(fresh.slots, fresh.starts, fresh.ends, revisions[changed] + 1, fresh.columns)
-    return fresh, old.taken(np.flatnonzero(~gone)).joined(fresh)
+    return fresh, old.take(np.flatnonzero(~gone)).concat(fresh)
 
 
 def _equal(values: Any, others: Any) -> Array:

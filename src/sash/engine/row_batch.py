@@ -13,7 +13,7 @@ from sash.algebra.compiler import kernel
 from sash.engine.saved_objects import refuse_foreign
 from sash.errors import InvalidState
 from sash.plan.share import ColumnType
-from sash.slicing.slices import Array, checked
+from sash.slicing.slices import Array, check_array
 
 __all__ = ["RowBatch", "order_by_key"]
 
@@ -37,13 +37,13 @@ def order_by_key(slots: Array, keys: int) -> Array:
     return order
 
 
-def _thawed(name: str, given: Any, kind: ColumnType, rows: int) -> tuple[Array, Array]:
+def _restore_column(name: str, given: Any, kind: ColumnType, rows: int) -> tuple[Array, Array]:
     """A column of waiting rows: data, and where it is valid."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise InvalidState.damaged(f"column {name!r} of waiting rows is missing")
-    valid = checked(given[1], np.bool_, f"values of column {name!r}", rows)
+    valid = check_array(given[1], np.bool_, f"values of column {name!r}", rows)
     if not kind.column.field.is_object:
-        return checked(given[0], kind.column.field.dtype, f"values of column {name!r}", rows), valid
+        return check_array(given[0], kind.column.field.dtype, f"values of column {name!r}", rows), valid
     if not isinstance(given[0], list) or len(given[0]) != rows:
         raise InvalidState.damaged(f"column {name!r} of waiting rows is cut short")
     refuse_foreign([value for value, known in zip(given[0], valid.tolist(), strict=True) if known], kind.arrow)
@@ -75,18 +75,21 @@ class RowBatch:
         return cls(ints, np.zeros(0, dtype), ints, none)
 
     @classmethod
-    def thawed(cls, frozen: Any, dtype: Any, columns: Mapping[str, ColumnType]) -> "RowBatch":
+    def from_saved(cls, saved: Any, dtype: Any, columns: Mapping[str, ColumnType]) -> "RowBatch":
         """Rows that were saved, with these of their columns, if they are in order."""
-        if not isinstance(frozen, dict) or not isinstance(found := frozen.get("columns"), dict):
+        if not isinstance(saved, dict) or not isinstance(found := saved.get("columns"), dict):
             raise InvalidState.damaged("the rows that wait are not whole")
-        slots = checked(frozen.get("slots"), np.int64, "slots of waiting rows")
+        slots = check_array(saved.get("slots"), np.int64, "slots of waiting rows")
         rows = len(slots)
-        positions = checked(frozen.get("positions"), dtype, "positions of waiting rows", rows)
-        bits = checked(frozen.get("bits"), np.int64, "bits of waiting rows")
+        positions = check_array(saved.get("positions"), dtype, "positions of waiting rows", rows)
+        bits = check_array(saved.get("bits"), np.int64, "bits of waiting rows")
         if not (positions[1:] >= positions[:-1]).all() or (len(bits) and len(bits) != rows):
             raise InvalidState.damaged("the rows that wait are not in order")
         return cls(
-            slots, positions, bits, {name: _thawed(name, found.get(name), kind, rows) for name, kind in columns.items()}
+            slots,
+            positions,
+            bits,
+            {name: _restore_column(name, found.get(name), kind, rows) for name, kind in columns.items()},
         )
 
     def part(self, begin: int, end: int) -> "RowBatch":
@@ -96,7 +99,7 @@ class RowBatch:
         columns = {name: (data[begin:end], valid[begin:end]) for name, (data, valid) in self.columns.items()}
         return RowBatch(self.slots[begin:end], self.positions[begin:end], self.bits[begin:end], columns)
 
-    def taken(self, places: Array) -> "RowBatch":
+    def take(self, places: Array) -> "RowBatch":
         """These rows, in this order."""
         columns = {name: (data[places], valid[places]) for name, (data, valid) in self.columns.items()}
         bits = self.bits[places] if len(self.bits) else self.bits
@@ -110,7 +113,7 @@ class RowBatch:
 
     def by_key(self, keys: int) -> "RowBatch":
         """The same rows key by key, each key's in their order: so that what is known of a key is looked up once."""
-        return self.taken(order_by_key(self.slots, keys))
+        return self.take(order_by_key(self.slots, keys))
 
     def with_newer(self, newer: "RowBatch") -> "RowBatch":
         """These rows and those that came after them, sorted by position; of equals the older is first."""
@@ -129,7 +132,7 @@ class RowBatch:
                 columns,  # type: ignore[arg-type]
             )
         if (joined.positions[1:] < joined.positions[:-1]).any():
-            return joined.taken(np.argsort(joined.positions, kind="stable"))
+            return joined.take(np.argsort(joined.positions, kind="stable"))
         return joined
 
     def until(self, position: Any) -> int:

@@ -10,7 +10,7 @@ from sash.algebra.monoid import Monoid, identity
 from sash.engine.keys import Keys
 from sash.engine.revisions import Emitted, plain_values
 from sash.engine.row_batch import RowBatch
-from sash.kinds.kind import Held, Kind
+from sash.kinds.kind import Kind, StreamView
 from sash.plan.plan import Cutting, Plan, Planned
 from sash.plan.share import Part, keeps_runs, part_of
 from sash.slicing.partials import Partials
@@ -91,16 +91,16 @@ class State:
                 since = self.added.get(name, self.lowest)
                 self.own[name] = self.kinds[name].with_room(own, self.slices.keys, since)
 
-    def held(self) -> Held:
+    def held(self) -> StreamView:
         """What kinds of windows are told of it."""
-        return Held(self.slices, self.watermark, self.newest, self.rows > 0, self.rows_since)
+        return StreamView(self.slices, self.watermark, self.newest, self.rows > 0, self.rows_since)
 
     def copy(self) -> "State":
         """The same state, apart: what changes one does not change the other."""
         slices = self.slices.copy()
         slices.dirty[:] = 0  # trees are not copied
         return State(
-            Keys.thawed(self.keys.frozen()),
+            Keys.from_saved(self.keys.save()),
             slices,
             [each.copy() for each in self.partials],
             self.groups,
@@ -166,13 +166,13 @@ class State:
             for k in range(len(component.fields))
         ]
 
-    def frozen(self) -> dict[str, Any]:
+    def save(self) -> dict[str, Any]:
         """Numbers, arrays, lists and dicts of them."""
-        slices, numbers = self.slices.frozen()
+        slices, numbers = self.slices.save()
         return {
-            "keys": self.keys.frozen(),
+            "keys": self.keys.save(),
             "slices": slices,
-            "partials": [each.frozen(numbers) for each in self.partials],
+            "partials": [each.save(numbers) for each in self.partials],
             "layout": [self.layout(group, names) for group, names in zip(self.groups, self.names, strict=True)],
             "waiting": {
                 "slots": self.waiting.slots,

@@ -54,7 +54,7 @@ class Engine:
         self.trigger = Trigger(plan)
         self._nothing = self.schema.empty_table()
         self._asks_for_touched = (
-            plan.has_revisions or bool(plan.punctuations) or any(each.kind.watches for each in plan.queries)
+            plan.has_revisions or bool(plan.punctuations) or any(each.kind.reads_rows for each in plan.queries)
         )
 
     def step(
@@ -124,8 +124,8 @@ class Engine:
         if len(batch) and batch.positions.min() <= state.unordered_until:
             # Among rows that were cut as they came, before a query that needs order was added.
             early = batch.positions <= state.unordered_until
-            self.placer.place(state, batch.taken(np.flatnonzero(early)), in_order=False)
-            batch = batch.taken(np.flatnonzero(~early))
+            self.placer.place(state, batch.take(np.flatnonzero(early)), in_order=False)
+            batch = batch.take(np.flatnonzero(~early))
         waiting = state.waiting.with_newer(batch)
         count = waiting.until(self.watermarks.final(after))
         self.placer.place_for_good(state, waiting.part(0, count))

@@ -13,7 +13,7 @@ from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_
 from sash.algebra.monoid import Column
 from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
 from sash.engine.options import options_of
-from sash.engine.restored_state import thawed
+from sash.engine.restored_state import restore_state
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import read_rows
@@ -87,7 +87,7 @@ def save(
         "keeps_late": keeps_late,
         "late_rows": [table_bytes(each) for each in late_rows],
         "pending": pending,
-        "state": None if state is None else state.frozen(),
+        "state": None if state is None else state.save(),
         "meanings": {each.name: meanings_of(each.aggregates) for each in queries},
         "python": PYTHON,
     }
@@ -218,7 +218,7 @@ def plan_of(queries: Sequence[Query], saved: Saved) -> Plan:
 
 def state_of(plan: Plan, saved: Saved) -> State:
     """The state under a plan of the saved queries, or of some of them: then `adapt` must follow."""
-    state = thawed(plan, saved.state)
+    state = restore_state(plan, saved.state)
     if len(plan.queries) == len(saved.queries):
         state.fit(plan)
     return state

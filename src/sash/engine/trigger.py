@@ -9,18 +9,18 @@ from sash.engine.placement import blame
 from sash.engine.results import Fired, columns_of, names_of
 from sash.engine.revisions import Columns, Emitted, revised
 from sash.engine.state import State
-from sash.kinds.kind import Held, Moment, Push
+from sash.kinds.kind import Moment, Push, StreamView
 from sash.plan.decide import finishes
 from sash.plan.plan import Plan, Planned
 from sash.slicing.grids import Grids, ended_on_grids
-from sash.slicing.partials import settle_trees
+from sash.slicing.partials import mark_trees_updated
 from sash.slicing.slices import Array, Slices
 from sash.slicing.window_manager import Ended
 
 __all__ = ["Trigger", "due"]
 
 
-def due(state: State, held: Held, query: Planned, moment: Moment) -> Ended:
+def due(state: State, held: StreamView, query: Planned, moment: Moment) -> Ended:
     """Return the windows of a query that the second watermark closes and the first did not."""
     return _without_unseen(state, (query,), query.kind.due(held, state.own[query.name], moment))
 
@@ -34,7 +34,7 @@ def _without_unseen(state: State, family: Sequence[Planned], ended: Ended) -> En
             is_seen = starts > state.unseen[query.name]
             if ended.which is not None:
                 is_seen |= ended.which != place
-            ended = ended.taken(np.flatnonzero(is_seen))
+            ended = ended.take(np.flatnonzero(is_seen))
     return ended
 
 
@@ -62,8 +62,8 @@ class Trigger:
             return []
         if plan.tree.choice:
             for partials in state.partials:
-                partials.bring_up_to_date(state.slices)
-            settle_trees(state.slices)
+                partials.update_trees(state.slices)
+            mark_trees_updated(state.slices)
         fired: list[Fired] = []
         held = state.held()
         for family in plan.families:
@@ -74,7 +74,7 @@ class Trigger:
                 added = state.added.get(query.name, plan.measure.lowest)
                 moments = query.kind.moments(held, push, added)
                 parts = [due(state, held, query, moment) for moment in moments]
-                ended = Ended.joined(parts, np.int64 if query.window.by_count else plan.measure.dtype)
+                ended = Ended.concat(parts, np.int64 if query.window.by_count else plan.measure.dtype)
             if len(ended) and (wants_results or plan.has_revisions):
                 fired += self._finish(state, family, ended)
             query.kind.remember(state.own[query.name], ended, push)
@@ -118,7 +118,7 @@ class Trigger:
             names = self._families[query.name][1] if query.name in self._families else None
             return [_fired(family, ended, columns, names=names)]
         now = Emitted(ended.slots, ended.starts, ended.ends, np.zeros(len(ended), np.int64), columns)
-        before = state.emitted.get(query.name, now.taken(np.zeros(0, np.int64)))
+        before = state.emitted.get(query.name, now.take(np.zeros(0, np.int64)))
         fresh, state.emitted[query.name] = revised(before, now, query.kind.same_window)
         return [_fired(family, fresh, fresh.columns, fresh.revisions)] if len(fresh) else []
 

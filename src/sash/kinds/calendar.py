@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
-from sash.kinds.kind import Held, Kind, Moment, Setting, Stretch
+from sash.kinds.kind import Kind, Moment, Setting, StreamView, Stretch
 from sash.slicing.slices import Array, Slices
 from sash.slicing.window_manager import Ended, advance, collect, is_whole, view_of, write
-from sash.windows.calendar import FURTHEST, Calendar, Listed, Span, calendar, calendar_again, instants
+from sash.windows.calendar import FURTHEST, Calendar, Listed, Span, calendar, instants, restore_calendar
 
 __all__ = ["CalendarKind", "ListedKind", "TableKind", "WindowTable"]
 
@@ -100,7 +100,7 @@ class TableKind(Kind):
 
     # --- which windows are due -----------------------------------------------------------------------
 
-    def due(self, held: Held, own: Any, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         slices, dtype = held.slices, self.setting.dtype
         slots = moment.slots[slices.count[moment.slots] > 0]
         if not len(slots):
@@ -124,7 +124,7 @@ class TableKind(Kind):
         oldest = table.starts[first].item() if first < len(table.ends) else final
         return oldest, oldest
 
-    def open_until(self, held: Held, slots: Array) -> Any:
+    def open_until(self, held: StreamView, slots: Array) -> Any:
         until, newest = super().open_until(held, slots), held.last_position(slots)
         if newest is None:
             return until
@@ -132,15 +132,15 @@ class TableKind(Kind):
         last = int(np.searchsorted(table.starts, newest, side="right")) - 1
         return min(until, table.ends[last].item()) if last >= 0 else until
 
-    def open_count(self, held: Held, oldest: Array, newest: Array) -> int:
+    def open_count(self, held: StreamView, oldest: Array, newest: Array) -> int:
         positions = np.concatenate([oldest, newest])
         table = self.table(oldest.min().item(), newest.max().item(), lambda: positions)
         first = np.searchsorted(table.ends, np.maximum(oldest, held.watermark), side="right")
         last = np.searchsorted(table.starts, newest, side="right")
         return int(np.maximum(last - first, 0).sum())
 
-    def next_end(self, held: Held) -> Any:
-        own, _ = held.slices.live()
+    def next_end(self, held: StreamView) -> Any:
+        own, _ = held.slices.list_all()
         if not len(own) or held.watermark >= self.setting.highest:
             return None
         firsts, lasts = held.slices.firsts[own], held.slices.lasts[own]
@@ -156,7 +156,7 @@ class TableKind(Kind):
 
 def _positions(slices: Slices) -> Array:
     """Return the first and the last position of every slice."""
-    own, _ = slices.live()
+    own, _ = slices.list_all()
     return np.concatenate([slices.firsts[own], slices.lasts[own]])
 
 
@@ -165,7 +165,7 @@ class CalendarKind(TableKind):
 
     describes = Calendar
     most_windows: ClassVar[int] = 100_000  # each is a line of the table
-    rebuild = staticmethod(calendar_again)
+    rebuild = staticmethod(restore_calendar)
 
     def __init__(self, window: Any, setting: Setting) -> None:
         super().__init__(window, setting)

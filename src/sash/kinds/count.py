@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.algebra.compiler import kernel
-from sash.kinds.kind import Held, Moment, PerKey, Push
+from sash.kinds.kind import Moment, PerKey, Push, StreamView
 from sash.slicing.slices import Array, Slices
 from sash.slicing.window_manager import Ended, collect, find_first, view_of, write
 from sash.windows.built_in import Rows, sliding
@@ -80,19 +80,19 @@ class CountKind(PerKey):
     def is_possible(self, own: Array, slices: Slices) -> Array:
         return np.asarray((own >= 0) & (own <= slices.seen[: len(own)] // self.window.every + 1))
 
-    def start_among(self, held: Held, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
+    def start_among(self, held: StreamView, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
         return np.maximum((held.slices.seen - self.window.size) // self.window.every + 1, 0), None
 
     # --- which windows are due -----------------------------------------------------------------------
 
-    def moments(self, held: Held, push: Push, added: Any) -> list[Moment]:
+    def moments(self, held: StreamView, push: Push, added: Any) -> list[Moment]:
         until = self.setting.highest if self.setting.shows_open else push.after
         return [Moment(push.slots, push.before, until, push.is_end)]
 
-    def due(self, held: Held, own: Array, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Array, moment: Moment) -> Ended:
         slices, setting = held.slices, self.setting
         until = slices.firsts.dtype.type(setting.highest if setting.in_order else moment.until)
-        size, every, partial = self.window.size, self.window.every, setting.sends_partial and moment.is_end
+        size, every, partial = self.window.size, self.window.every, setting.emits_partial and moment.is_end
         return collect(
             lambda out: _ranks(
                 view_of(slices), slices.ranks, slices.seen, moment.slots, size, every, own, until, partial, out
@@ -111,7 +111,7 @@ class CountKind(PerKey):
         """To the slice that holds the first rank of a window that was not sent."""
         _by_ranks(slices.begin, slices.count, slices.order, slices.ranks, own * self.window.every, first)
 
-    def settle(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
+    def find_final(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
         """A window of which all rows are placed for good is final, and so are those before it."""
         whole = np.flatnonzero(emitted.ends <= slices.seen[emitted.slots])
         np.maximum.at(own, emitted.slots[whole], emitted.starts[whole] // self.window.every + 1)

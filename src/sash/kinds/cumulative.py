@@ -3,9 +3,9 @@
 from typing import Any
 
 from sash.algebra.compiler import kernel
-from sash.kinds.kind import Held, Moment
+from sash.kinds.kind import Moment, StreamView
 from sash.kinds.sliding import GridKind
-from sash.slicing.slicer import Progression, cutty, edge, end_of, index_of, indices_of, last_begun, start_of
+from sash.slicing.slicer import Progression, cutty, edge, end_of, index_of, indices_of, last_started, start_of
 from sash.slicing.slices import Array
 from sash.slicing.window_manager import Ended, advance, collect, is_whole, view_of, write
 from sash.windows.built_in import Cumulative, cumulative
@@ -53,7 +53,7 @@ class CumulativeKind(GridKind):
     def progressions(self) -> list[Progression]:
         return cutty(self.grid)
 
-    def due(self, held: Held, own: Any, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         if self.end_after(moment.after) > moment.until:
             return Ended.none(self.setting.dtype)
         grid, slices, dtype = self.grid, held.slices, held.slices.firsts.dtype
@@ -67,17 +67,17 @@ class CumulativeKind(GridKind):
 
     def keep_from(self, final: Any) -> tuple[Any, Any]:
         whole = self.grid.whole
-        oldest = start_of(self.grid, last_begun(self.grid, final) // whole * whole)
+        oldest = start_of(self.grid, last_started(self.grid, final) // whole * whole)
         return oldest, oldest
 
     def end_after(self, position: Any) -> Any:
         if abs(position) == float("inf"):
             return position
-        return start_of(self.grid, last_begun(self.grid, position) + 1)
+        return start_of(self.grid, last_started(self.grid, position) + 1)
 
     def last_end(self, position: Any) -> Any:
         whole = self.grid.whole
-        return end_of(self.grid, last_begun(self.grid, position) // whole * whole)
+        return end_of(self.grid, last_started(self.grid, position) // whole * whole)
 
     def numbers(self, since: Array, newest: Array) -> tuple[Array, Array]:
         """A cumulative window has the number of its end."""

@@ -18,12 +18,12 @@ import numpy as np
 
 from sash.errors import InvalidState
 from sash.slicing.slicer import Progression
-from sash.slicing.slices import Array, Slices, checked, grown
+from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 from sash.windows.grid import Grid
 from sash.windows.window import Window
 
-__all__ = ["Held", "Kind", "Moment", "PerKey", "Push", "Same", "Setting", "Stretch", "before"]
+__all__ = ["Kind", "Moment", "PerKey", "Push", "Same", "Setting", "StreamView", "Stretch", "before"]
 
 
 class Same(IntEnum):
@@ -44,11 +44,11 @@ class Setting:
     in_order: bool = False
     has_revisions: bool = False
     shows_open: bool = False  # emit="updates": windows are sent before they are closed
-    sends_partial: bool = False  # at the end, count windows that are not full are sent, too
+    emits_partial: bool = False  # at the end, count windows that are not full are sent, too
     flags: tuple[str, ...] = ()  # boolean columns that open windows; each is a bit of a slice
 
 
-class Held(NamedTuple):
+class StreamView(NamedTuple):
     """What a stream holds when it asks for windows."""
 
     slices: Slices
@@ -116,7 +116,7 @@ class Kind(ABC):
     shows_open: ClassVar[bool] = True  # its open windows are known before they are closed
     parts_at_gaps: ClassVar[bool] = False  # its edges lie only where there are no rows
     keeps_keys: ClassVar[bool] = False  # what it remembers of a key must outlive the key's slices
-    watches: ClassVar[bool] = False  # it reads rows, in order
+    reads_rows: ClassVar[bool] = False  # it reads rows, in order
     calls_user: ClassVar[bool] = False  # functions of users decide, which may fail
     needs_newest: ClassVar[bool] = False  # windows of one key depend on the newest row of all keys
     has_own_edges: ClassVar[bool] = False  # `edges_of` gives edges besides progressions and points
@@ -179,7 +179,7 @@ class Kind(ABC):
         """Return what a query remembers that starts at a watermark, with room for so many keys."""
         return None
 
-    def start_among(self, held: Held, own: Any, gaps: Mapping[Any, Any]) -> tuple[Any, Any]:
+    def start_among(self, held: StreamView, own: Any, gaps: Mapping[Any, Any]) -> tuple[Any, Any]:
         """Return what a query remembers that is added to a running stream, and the newest row whose edges it lacks.
 
         `own` is what `start` gave; `gaps` are the gaps by which rows are cut already, each with the newest row that was
@@ -203,8 +203,8 @@ class Kind(ABC):
         """Return it as numbers, texts, arrays, and lists, tuples and dicts of them."""
         return own
 
-    def restore(self, given: Any, slices: Slices, live: Array) -> Any:
-        """Return what `save` gave, checked: `live` tells which slots have a key."""
+    def restore(self, given: Any, slices: Slices, has_key: Array) -> Any:
+        """Return what `save` gave, checked: `has_key` tells which slots have a key."""
         if given is not None:
             raise InvalidState.damaged("a query remembers what its windows never do")
         return None
@@ -215,7 +215,7 @@ class Kind(ABC):
         """Note that rows were placed, the oldest of them at this position."""
 
     def notify(self, own: Any, slots: Array, positions: Array, columns: Mapping[str, Any]) -> None:  # noqa: B027
-        """Read rows that are in order; only if it `watches`."""
+        """Read rows that are in order; only if it `reads_rows`."""
 
     def provisional(self, own: Any, slots: Array) -> Any:
         """Return a copy that rows of these keys may change, while their order is not final."""
@@ -223,7 +223,7 @@ class Kind(ABC):
 
     # --- which windows are due -----------------------------------------------------------------------
 
-    def moments(self, held: Held, push: Push, added: Any) -> list[Moment]:
+    def moments(self, held: StreamView, push: Push, added: Any) -> list[Moment]:
         """Return what to ask for after a push: windows that are newly due, those that rows behind the watermark may
         have changed, and, where updates are wanted, open ones. `added` is the watermark at which the query came.
         """
@@ -234,14 +234,14 @@ class Kind(ABC):
             found.append(Moment(push.behind, max(push.final_before, added), push.before, again=True))
         return found + self.open_moments(held, push)
 
-    def open_moments(self, held: Held, push: Push) -> list[Moment]:
+    def open_moments(self, held: StreamView, push: Push) -> list[Moment]:
         """Return what to ask for to show windows that are still open."""
         if not self.setting.shows_open or not self.shows_open or not len(push.touched) or push.is_end:
             return []
         return [Moment(push.touched, push.after, self.open_until(held, push.touched), again=True)]
 
     @abstractmethod
-    def due(self, held: Held, own: Any, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         """Return the windows that the second watermark closes and the first did not."""
 
     def remember(self, own: Any, ended: Ended, push: Push) -> None:  # noqa: B027
@@ -258,7 +258,7 @@ class Kind(ABC):
     def keep_places(self, slices: Slices, own: Any, final: Any, first: Array) -> None:  # noqa: B027
         """Lower the first place of each key's order that is needed, whatever its position."""
 
-    def settle(self, slices: Slices, own: Any, final: Any, emitted: Any) -> Array:
+    def find_final(self, slices: Slices, own: Any, final: Any, emitted: Any) -> Array:
         """Return which emitted windows can neither change any more nor become part of another one."""
         return np.asarray(emitted.ends <= final)
 
@@ -267,16 +267,16 @@ class Kind(ABC):
 
     # --- inspection ----------------------------------------------------------------------------------
 
-    def open_until(self, held: Held, slots: Array) -> Any:
+    def open_until(self, held: StreamView, slots: Array) -> Any:
         """Return a position after which no window ends that holds a row of these keys, or just before the highest."""
         highest = self.setting.highest
         return highest - 1 if self.setting.dtype.kind == "i" else np.finfo(np.float64).max
 
-    def open_count(self, held: Held, oldest: Array, newest: Array) -> int:
+    def open_count(self, held: StreamView, oldest: Array, newest: Array) -> int:
         """Return how many windows are open, given the oldest and the newest row of each key: one per key at least."""
         return len(oldest)
 
-    def next_end(self, held: Held) -> Any:
+    def next_end(self, held: StreamView) -> Any:
         """Return the first position after the watermark at which a window with rows ends; None if rows decide."""
         return None
 
@@ -300,7 +300,7 @@ class PerKey(Kind):
     def with_room(self, own: Array, keys: int, since: Any) -> Array:
         if len(own) >= keys:
             return own
-        more = grown(own, keys)
+        more = with_room(own, keys)
         more[len(own) :] = self.fill(since)
         return more
 
@@ -310,8 +310,8 @@ class PerKey(Kind):
     def size(self, own: Array) -> int:
         return int(own.nbytes)
 
-    def restore(self, given: Any, slices: Slices, live: Array) -> Array:
-        array = checked(given, self.own_type(), self.keeps)
+    def restore(self, given: Any, slices: Slices, has_key: Array) -> Array:
+        array = check_array(given, self.own_type(), self.keeps)
         if len(array) > slices.keys or not self.is_possible(array, slices).all():
             raise InvalidState.damaged(f"the {self.keeps} cannot be")
         return array.copy()

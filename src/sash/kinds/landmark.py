@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sash.kinds.kind import Held, Kind, Moment
-from sash.slicing.window_manager import Ended, bands
+from sash.kinds.kind import Kind, Moment, StreamView
+from sash.slicing.window_manager import Ended, given_windows
 from sash.windows.built_in import Landmark, landmark
 
 __all__ = ["LandmarkKind"]
@@ -28,19 +28,19 @@ class LandmarkKind(Kind):
     def lookback(self) -> Any:
         return self.window.end - self.window.start
 
-    def due(self, held: Held, own: Any, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         start, end, dtype = self.window.start, self.window.end, held.slices.firsts.dtype
         if not moment.after < end <= moment.until:
             return Ended.none(self.setting.dtype)
         keys = len(moment.slots)
-        return bands(held.slices, moment.slots, np.full(keys, start, dtype), np.full(keys, end, dtype))
+        return given_windows(held.slices, moment.slots, np.full(keys, start, dtype), np.full(keys, end, dtype))
 
     def keep_from(self, final: Any) -> tuple[Any, Any]:
         highest = self.setting.highest
         return (self.window.start if self.window.end > final else highest), highest
 
-    def next_end(self, held: Held) -> Any:
-        own, _ = held.slices.live()
+    def next_end(self, held: StreamView) -> Any:
+        own, _ = held.slices.list_all()
         start, end = self.window.start, self.window.end
         has_rows = (held.slices.lasts[own] >= start) & (held.slices.firsts[own] < end)
         return end if end > held.watermark and has_rows.any() else None

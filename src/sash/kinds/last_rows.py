@@ -3,8 +3,8 @@
 from typing import Any, ClassVar
 
 from sash.algebra.compiler import kernel
-from sash.kinds.kind import Held, Kind, Moment, Same
-from sash.slicing.slicer import edge, index_of, last_begun, start_of
+from sash.kinds.kind import Kind, Moment, Same, StreamView
+from sash.slicing.slicer import edge, index_of, last_started, start_of
 from sash.slicing.slices import Array, Slices
 from sash.slicing.window_manager import MOST_ENDED, Ended, advance, collect, view_of, write
 from sash.windows.built_in import LastRows, sliding
@@ -66,9 +66,9 @@ class LastRowsKind(Kind):
     def _end_after(self, position: Any) -> Any:
         if abs(position) == float("inf"):
             return position
-        return start_of(self.window.grid, last_begun(self.window.grid, position) + 1)
+        return start_of(self.window.grid, last_started(self.window.grid, position) + 1)
 
-    def due(self, held: Held, own: Any, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         slices, dtype = held.slices, held.slices.firsts.dtype
         if moment.is_end and not held.has_rows:
             return Ended.none(dtype)
@@ -88,8 +88,8 @@ class LastRowsKind(Kind):
         """To the last rows before the position that is final; each row is a slice."""
         _by_last_rows(view_of(slices), self.window.rows, slices.ends.dtype.type(final), first)
 
-    def next_end(self, held: Held) -> Any:
-        own, _ = held.slices.live()
+    def next_end(self, held: StreamView) -> Any:
+        own, _ = held.slices.list_all()
         if not len(own) or held.watermark >= self.setting.highest:
             return None
         return self._end_after(max(held.slices.firsts[own].min().item(), held.watermark))

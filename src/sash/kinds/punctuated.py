@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
-from sash.kinds.kind import Held, Moment, PerKey, Push, Same, before
+from sash.kinds.kind import Moment, PerKey, Push, Same, StreamView, before
 from sash.slicing.slices import Array, Slices
 from sash.slicing.window_manager import Ended, collect, find_first, view_of, write
 from sash.windows.built_in import Punctuated, punctuated
@@ -100,12 +100,12 @@ class PunctuatedKind(PerKey):
     def is_possible(self, own: Array, slices: Slices) -> Array:
         return np.asarray((self.setting.lowest <= own) & (own <= self.setting.highest))
 
-    def start_among(self, held: Held, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
+    def start_among(self, held: StreamView, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
         return own, held.newest
 
     # --- which windows are due -----------------------------------------------------------------------
 
-    def moments(self, held: Held, push: Push, added: Any) -> list[Moment]:
+    def moments(self, held: StreamView, push: Push, added: Any) -> list[Moment]:
         slots = np.setdiff1d(push.slots if push.is_moved else push.touched, push.behind)
         found = [Moment(slots, push.before, push.after, push.is_end)]
         if len(push.behind):
@@ -114,7 +114,7 @@ class PunctuatedKind(PerKey):
             found.append(Moment(push.behind, since, push.after, push.is_end, again=True))
         return found + self.open_moments(held, push)
 
-    def due(self, held: Held, own: Array, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Array, moment: Moment) -> Ended:
         slices, dtype = held.slices, held.slices.firsts.dtype
         closed = own[moment.slots]
         afters = np.full(len(moment.slots), moment.after, closed.dtype) if moment.again else closed
@@ -137,5 +137,5 @@ class PunctuatedKind(PerKey):
         """To the window that the last punctuation opened before what is not final."""
         _by_punctuations(view_of(slices), slices.opens, self._bit, slices.ends.dtype.type(final), first)
 
-    def settle(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
+    def find_final(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
         return np.asarray(emitted.ends < final)  # a punctuation may still come for the position of its end

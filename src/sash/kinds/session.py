@@ -7,8 +7,8 @@ import numpy as np
 
 from sash.algebra.compiler import kernel
 from sash.errors import InvalidState
-from sash.kinds.kind import Held, Kind, Moment, Same
-from sash.slicing.slices import Array, Slices, checked
+from sash.kinds.kind import Kind, Moment, Same, StreamView
+from sash.slicing.slices import Array, Slices, check_array
 from sash.slicing.window_manager import Ended, collect, find_first, view_of, write
 from sash.windows.built_in import Session, session
 
@@ -97,15 +97,15 @@ class SessionKind(Kind):
     def start(self, keys: int, watermark: Any) -> Array:
         return np.full(1, watermark, self.setting.dtype)
 
-    def start_among(self, held: Held, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
+    def start_among(self, held: StreamView, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
         # A session of a smaller gap has cut all rows that this one needs cut, as far as it has seen them itself.
         return own, min((unseen for gap, unseen in gaps.items() if gap <= self.window.gap), default=held.newest)
 
     def copy(self, own: Array) -> Array:
         return own.copy()
 
-    def restore(self, given: Any, slices: Slices, live: Array) -> Array:
-        array = checked(given, self.setting.dtype, "ends of sessions", 1)
+    def restore(self, given: Any, slices: Slices, has_key: Array) -> Array:
+        array = check_array(given, self.setting.dtype, "ends of sessions", 1)
         if not (self.setting.lowest <= array[0] <= self.setting.highest):
             raise InvalidState.damaged("the next end of a session is no position")
         return array.copy()
@@ -115,7 +115,7 @@ class SessionKind(Kind):
 
     # --- which windows are due -----------------------------------------------------------------------
 
-    def due(self, held: Held, own: Array, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Array, moment: Moment) -> Ended:
         slices, dtype = held.slices, held.slices.firsts.dtype
         asks_all = len(moment.slots) == slices.keys
         if moment.until <= own[0] and asks_all:
@@ -138,7 +138,7 @@ class SessionKind(Kind):
         dtype = slices.ends.dtype.type
         _by_sessions(view_of(slices), dtype(self.window.gap), dtype(final), first)
 
-    def settle(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
+    def find_final(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
         # No row can join it. If rows have joined it before, it waits for the session that it became part of. Rows that
         # are held back are not before `final`, so the slices tell whether that session can still grow.
         gone: Array = emitted.ends < final

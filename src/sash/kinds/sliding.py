@@ -3,9 +3,9 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from sash.kinds.kind import Held, Kind, Moment
+from sash.kinds.kind import Kind, Moment, StreamView
 from sash.slicing.grids import Grids, ended_on_grids
-from sash.slicing.slicer import Progression, end_of, first_open, indices_of, last_begun, pairs
+from sash.slicing.slicer import Progression, end_of, first_open, indices_of, last_started, pairs
 from sash.slicing.slices import Array
 from sash.slicing.window_manager import Ended
 from sash.windows.built_in import Sliding, sliding
@@ -47,19 +47,19 @@ class GridKind(Kind):
     def numbers(self, since: Array, newest: Array) -> tuple[Array, Array]:
         """Return the numbers of the first window that ends after one position, and of the last that holds another."""
 
-    def open_until(self, held: Held, slots: Array) -> Any:
+    def open_until(self, held: StreamView, slots: Array) -> Any:
         until, newest = super().open_until(held, slots), held.last_position(slots)
         return until if newest is None else min(until, self.last_end(newest))
 
-    def open_count(self, held: Held, oldest: Array, newest: Array) -> int:
+    def open_count(self, held: StreamView, oldest: Array, newest: Array) -> int:
         """By arithmetic, so of a key with gaps a few too many."""
         since = oldest.clip(min=held.watermark)
         still = since < self.setting.highest
         first, last = self.numbers(since[still], newest[still])
         return int((last - first + 1).clip(min=0).sum())
 
-    def next_end(self, held: Held) -> Any:
-        own, _ = held.slices.live()
+    def next_end(self, held: StreamView) -> Any:
+        own, _ = held.slices.list_all()
         if not len(own) or held.watermark >= self.setting.highest:
             return None
         since = held.slices.firsts[own].clip(min=held.watermark)
@@ -84,7 +84,7 @@ class SlidingKind(GridKind):
     def is_one_slice(self) -> bool:  # type: ignore[override]
         return bool(self.window.size == self.window.every)
 
-    def due(self, held: Held, own: Any, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         if self.end_after(moment.after) > moment.until:
             return Ended.none(self.setting.dtype)
         grids = Grids.of([self.grid], self.setting.dtype)
@@ -100,7 +100,7 @@ class SlidingKind(GridKind):
         return end_of(self.grid, first_open(self.grid, position))
 
     def last_end(self, position: Any) -> Any:
-        return end_of(self.grid, last_begun(self.grid, position))
+        return end_of(self.grid, last_started(self.grid, position))
 
     def numbers(self, since: Array, newest: Array) -> tuple[Array, Array]:
         grid = self.grid

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.errors import InvalidState
-from sash.kinds.kind import Held, Kind, Moment, Push, Same
+from sash.kinds.kind import Kind, Moment, Push, Same, StreamView
 from sash.kinds.user_windows import call_user, check_windows
 from sash.slicing.slices import Array, Slices
-from sash.slicing.window_manager import Ended, bands
+from sash.slicing.window_manager import Ended, given_windows
 from sash.windows.user import ContextAwareWindow, OpenWindows
 
 __all__ = ["UserAwareKind"]
@@ -27,7 +27,7 @@ class UserAwareKind(Kind):
     same_window: ClassVar[Same] = Same.OVERLAP
     shows_open: ClassVar[bool] = False
     keeps_keys: ClassVar[bool] = True
-    watches: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = True
     calls_user: ClassVar[bool] = True
 
     def slices_per_window(self, edges_per_unit: float) -> float:
@@ -48,12 +48,12 @@ class UserAwareKind(Kind):
     def save(self, own: Contexts) -> dict[int, tuple[Any, Any]]:
         return {slot: (each.windows, each.memory) for slot, each in own.items()}
 
-    def restore(self, given: Any, slices: Slices, live: Array) -> Contexts:
+    def restore(self, given: Any, slices: Slices, has_key: Array) -> Contexts:
         if not isinstance(given, Mapping):
             raise InvalidState.damaged("what a window of your own remembers is not told by keys")
         found = {}
         for slot, context in given.items():
-            if type(slot) is not int or not 0 <= slot < len(live) or not live[slot]:
+            if type(slot) is not int or not 0 <= slot < len(has_key) or not has_key[slot]:
                 raise InvalidState.damaged("a window of your own remembers a key that is not known")
             if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[1], dict):
                 raise InvalidState.damaged("what a window of your own remembers is not whole")
@@ -84,13 +84,13 @@ class UserAwareKind(Kind):
 
     # --- which windows are due -----------------------------------------------------------------------
 
-    def moments(self, held: Held, push: Push, added: Any) -> list[Moment]:
+    def moments(self, held: StreamView, push: Push, added: Any) -> list[Moment]:
         if not push.is_moved and not len(push.touched):
             return []
         until = self.setting.highest if self.setting.shows_open else push.after
         return [Moment(push.slots, push.before, until, push.is_end)]
 
-    def due(self, held: Held, own: Contexts, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Contexts, moment: Moment) -> Ended:
         dtype = self.setting.dtype
         found = [
             (slot, start, end)
@@ -102,7 +102,7 @@ class UserAwareKind(Kind):
         if not found:
             return Ended.none(dtype)
         slots, starts, ends = zip(*found, strict=True)
-        return bands(held.slices, np.array(slots), np.array(starts, dtype), np.array(ends, dtype))
+        return given_windows(held.slices, np.array(slots), np.array(starts, dtype), np.array(ends, dtype))
 
     # --- what is needed ------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class UserAwareKind(Kind):
             starts.append(firsts[-1].item() - self.window.reach)
             first[slot] = min(first[slot], int(np.searchsorted(firsts, min(starts))))
 
-    def settle(self, slices: Slices, own: Contexts, final: Any, emitted: Any) -> Array:
+    def find_final(self, slices: Slices, own: Contexts, final: Any, emitted: Any) -> Array:
         gone: Array = emitted.ends < final
         for k in np.flatnonzero(gone).tolist():
             context = own.get(int(emitted.slots[k]))

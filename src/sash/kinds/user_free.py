@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.errors import InvalidWindow
-from sash.kinds.kind import Held, Kind, Moment, before
+from sash.kinds.kind import Kind, Moment, StreamView, before
 from sash.kinds.user_windows import call_user, is_position
 from sash.slicing.slices import Array
-from sash.slicing.window_manager import Ended, bands
+from sash.slicing.window_manager import Ended, given_windows
 from sash.windows.user import ContextFreeWindow
 
 __all__ = ["UserFreeKind"]
@@ -50,7 +50,7 @@ class UserFreeKind(Kind):
             rest = rest[np.searchsorted(rest, edge) :]
         return np.array(found, positions.dtype)
 
-    def due(self, held: Held, own: Any, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         slices, dtype = held.slices, self.setting.dtype
         slots = moment.slots[slices.count[moment.slots] > 0]
         if not len(slots) or not held.has_rows:
@@ -68,7 +68,7 @@ class UserFreeKind(Kind):
             return Ended.none(dtype)
         starts, ends = (np.array(column, dtype) for column in zip(*found, strict=True))
         keys = len(slots)
-        return bands(slices, np.repeat(slots, len(found)), np.tile(starts, keys), np.tile(ends, keys))
+        return given_windows(slices, np.repeat(slots, len(found)), np.tile(starts, keys), np.tile(ends, keys))
 
     def _checked(self, given: Any, after: Any, until: Any) -> list[tuple[Any, Any]]:
         call, dtype = f"ended({after}, {until})", self.setting.dtype
@@ -106,6 +106,6 @@ class UserFreeKind(Kind):
         oldest = self.setting.lowest if self.window.reach is None else final - self.window.reach
         return oldest, oldest
 
-    def open_until(self, held: Held, slots: Array) -> Any:
+    def open_until(self, held: StreamView, slots: Array) -> Any:
         until, newest = super().open_until(held, slots), held.last_position(slots)
         return until if newest is None else min(until, self._last_end(newest))

@@ -58,7 +58,7 @@ def make_plan(
         if kind.windows_per_row > kind.most_windows:  # it would run for days, in a kernel that cannot be interrupted
             raise InvalidWindow.too_many(each.name, kind.windows_per_row, kind.most_windows)
     columns = {name: types[name] for names in group_columns for name in names}
-    watched = tuple(dict.fromkeys(name for kind in kinds if kind.watches for name in kind.window.columns))
+    watched = tuple(dict.fromkeys(name for kind in kinds if kind.reads_rows for name in kind.window.columns))
     columns |= {name: types[name] for name in watched}
     traits = [_traits(each, kind) for each, kind in zip(queries, kinds, strict=True)]
     rows = keeps_rows(options.in_order, traits)

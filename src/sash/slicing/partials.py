@@ -18,12 +18,12 @@ from sash.algebra.fields import Field, Fields, allocate, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.errors import InvalidState
 from sash.slicing.runs import Statistic
-from sash.slicing.slices import NO_CUT, Array, Slices, grown
+from sash.slicing.slices import NO_CUT, Array, Slices, with_room
 from sash.slicing.window_manager import Ended
 from sash.swag.catalog import find
 from sash.swag.contract import Algorithm, evict, insert, query
 
-__all__ = ["Answer", "Partials", "View", "settle_trees"]
+__all__ = ["Answer", "Partials", "View", "mark_trees_updated"]
 
 Answer = tuple[Fields, Fields]  # results and presences
 
@@ -223,8 +223,8 @@ class Partials:
             _slide(slides, view.monoid, state, fields, order, windows, answer)
         return answer
 
-    def bring_up_to_date(self, slices: Slices) -> None:
-        """Make the nodes anew that lie above what changed; after all partials have, `settle_trees`."""
+    def update_trees(self, slices: Slices) -> None:
+        """Make the nodes anew that lie above what changed; after all partials have, `mark_trees_updated`."""
         if self.inner is None:
             return
         if len(self.inner) and len(self.inner[0]) < len(slices.order):
@@ -237,12 +237,12 @@ class Partials:
         fields = (*self.fields, *(self.inner or ()))
         return sum(each.nbytes if isinstance(each, np.ndarray) else 8 * len(each) for each in fields)
 
-    def thaw(self, frozen: Fields, slices: int) -> None:
-        """Go on from what `frozen` gave of so many slices."""
+    def restore(self, saved: Fields, slices: int) -> None:
+        """Go on from what `save` gave of so many slices."""
         try:
             found = [
                 field.restored(given, self.monoid.is_compiled)
-                for field, given in zip(self.monoid.fields, frozen, strict=True)
+                for field, given in zip(self.monoid.fields, saved, strict=True)
             ]
         except ValueError as error:
             raise InvalidState.damaged(str(error)) from error
@@ -253,7 +253,7 @@ class Partials:
             raise InvalidState.damaged("a partial of it is missing")
         self.fields = tuple(found)
 
-    def frozen(self, numbers: Array) -> Fields:
+    def save(self, numbers: Array) -> Fields:
         """The partials of these slices: to save them."""
         if self.monoid.is_compiled:
             return tuple(each[numbers] for each in self.fields)
@@ -264,14 +264,14 @@ def _shape(slices: Slices) -> tuple[Array, ...]:
     return slices.begin, slices.count, slices.room, slices.dirty, slices.order
 
 
-def settle_trees(slices: Slices) -> None:
+def mark_trees_updated(slices: Slices) -> None:
     """Every tree has been brought up to date."""
     slices.dirty[:] = NO_CUT
 
 
 def _longer(fields: Fields, capacity: int) -> Fields:
     return tuple(
-        grown(each, capacity) if isinstance(each, np.ndarray) else each + [None] * (capacity - len(each))
+        with_room(each, capacity) if isinstance(each, np.ndarray) else each + [None] * (capacity - len(each))
         for each in fields
     )
 

@@ -23,12 +23,12 @@ from sash.errors import InvalidState
 from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
 from sash.slicing.run_merging import SHORT
 from sash.slicing.run_windows import BITS, NEEDED, TOP, chains_of, finish
-from sash.slicing.slices import Array, Slices, checked, grown
+from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 
-__all__ = ["Frozen", "Lists", "Read", "Runs", "Statistic"]
+__all__ = ["Lists", "Read", "Runs", "SavedRuns", "Statistic"]
 
-Frozen = tuple[Array, Array, Array]  # the lengths of runs; their values and counts, one after the other
+SavedRuns = tuple[Array, Array, Array]  # the lengths of runs; their values and counts, one after the other
 
 _LONG = 256  # from so many rows on NumPy sorts faster; measured with 500: 59 against 76 ns per row
 # From so many overlaps on, windows are slid over. Measured: with 100 distinct values in a slice and 84,000 in all, a
@@ -96,7 +96,7 @@ class Runs:
     def ensure(self, capacity: int) -> None:
         """Make room for this many slices."""
         for name in ("begins", "lengths", "rooms", "seats"):
-            setattr(self, name, grown(getattr(self, name), capacity))
+            setattr(self, name, with_room(getattr(self, name), capacity))
 
     def reset(self, numbers: Array) -> None:
         """Remove all rows from these slices."""
@@ -169,7 +169,7 @@ class Runs:
                     place,
                 )
                 if place < windows:
-                    flat = grown(flat, max(2 * len(flat), int(cursor[TOP] + cursor[NEEDED])))
+                    flat = with_room(flat, max(2 * len(flat), int(cursor[TOP] + cursor[NEEDED])))
         exists, always = rows > 0, np.ones(windows, np.bool_)
         results: list[tuple[Any, Array]] = []
         quantiles = iter(range(len(shares)))
@@ -196,14 +196,14 @@ class Runs:
         """Remove the runs of slices that were dropped."""
         self.reset(numbers)
 
-    def bring_up_to_date(self, slices: Slices) -> None:
+    def update_trees(self, slices: Slices) -> None:
         """Do nothing: there is no tree over runs."""
 
-    def thaw(self, frozen: Frozen, slices: int) -> None:
-        """Continue from what `frozen` returned for so many slices."""
-        vars(self).update(vars(Runs.thawed(self.dtype, frozen, slices)))
+    def restore(self, saved: SavedRuns, slices: int) -> None:
+        """Continue from what `save` returned for so many slices."""
+        vars(self).update(vars(Runs.from_saved(self.dtype, saved, slices)))
 
-    def frozen(self, numbers: Array) -> Frozen:
+    def save(self, numbers: Array) -> SavedRuns:
         """Return the runs of these slices, to save them; equal runs give equal arrays, wherever they lie."""
         lengths = self.lengths[numbers]
         offsets = np.cumsum(lengths) - lengths
@@ -211,12 +211,12 @@ class Runs:
         return lengths, decoded(self.values[source], self.dtype), self.counts[source]
 
     @classmethod
-    def thawed(cls, column_dtype: Any, frozen: Frozen, slices: int) -> "Runs":
-        """Return runs from what `frozen` returned, as slices from 0 on."""
+    def from_saved(cls, column_dtype: Any, saved: SavedRuns, slices: int) -> "Runs":
+        """Return runs from what `save` returned, as slices from 0 on."""
         runs = cls(column_dtype, slices)
-        lengths = checked(frozen[0], np.int64, "lengths of runs", slices)
-        values = checked(frozen[1], runs.dtype, "values of runs")
-        counts = checked(frozen[2], np.int64, "counts of values", len(values))
+        lengths = check_array(saved[0], np.int64, "lengths of runs", slices)
+        values = check_array(saved[1], runs.dtype, "values of runs")
+        counts = check_array(saved[2], np.int64, "counts of values", len(values))
         if (slices and not 0 <= lengths.min() <= lengths.max() <= len(values)) or lengths.sum() != len(values):
             raise InvalidState.damaged("the lengths of its runs do not add up to their values")
         runs.lengths[:] = runs.rooms[:] = lengths

@@ -19,7 +19,7 @@ import numpy as np
 from sash.algebra.compiler import jitable, kernel
 from sash.slicing.slices import FREE, NEXT, NO_CUT, TOP, USED, Array, Slices
 
-__all__ = ["Cuts", "Placed", "is_cut", "next_cut", "place", "release"]
+__all__ = ["Cuts", "Placement", "is_cut", "next_cut", "place", "release"]
 
 # Why a kernel stopped before the last row; `_NEEDED` holds the room that was missing.
 DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
@@ -48,7 +48,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Placed:
+class Placement:
     """The slice of each row of a batch, the slices made, and the pairs (into, from) that were joined."""
 
     ids: Array
@@ -318,7 +318,7 @@ def place(
     cuts: Cuts,
     in_order: bool,
     fresh: Array | None = None,
-) -> Placed:
+) -> Placement:
     """Find or make the slice of each row; `in_order` if the positions of each key ascend from its newest row on.
 
     The rows of a key in `fresh` begin new slices, so that they can be removed again. Rows in any order are sorted if
@@ -349,7 +349,7 @@ def place(
             keys, positions = keys[order], positions[order]
     if order is not None:
         ids[order] = ids.copy()
-    return Placed(ids, made[: int(status[_MADE])], merged[: int(status[_MERGED])])
+    return Placement(ids, made[: int(status[_MADE])], merged[: int(status[_MERGED])])
 
 
 def release(slices: Slices, numbers: Array) -> None:

@@ -33,7 +33,7 @@ __all__ = [
     "first_open",
     "index_of",
     "indices_of",
-    "last_begun",
+    "last_started",
     "pairs",
     "panes",
     "start_of",
@@ -161,7 +161,7 @@ def end_of(grid: Grid, k: Any) -> Any:
     return edge(grid.step, grid.end_phase, grid.unit, k + grid.whole)
 
 
-def last_begun(grid: Grid, position: Any) -> Any:
+def last_started(grid: Grid, position: Any) -> Any:
     """The last window that starts at or before a position."""
     return index_of(grid.step, grid.phase, grid.unit, position)
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from sash.errors import InvalidState
 
-__all__ = ["FREE", "NEXT", "NO_CUT", "TOP", "USED", "Slices", "checked", "grown"]
+__all__ = ["FREE", "NEXT", "NO_CUT", "TOP", "USED", "Slices", "check_array", "with_room"]
 
 # Where the counters live in `cursor`.
 TOP, NEXT, FREE, USED = range(4)
@@ -85,7 +85,7 @@ class Slices:
         if keys > len(self.begin):
             size = max(keys, 2 * len(self.begin), 8)
             for name in ("begin", "count", "room", "seen", "cut", "dirty"):
-                setattr(self, name, grown(getattr(self, name), size))
+                setattr(self, name, with_room(getattr(self, name), size))
 
     def grow_slices(self, expected: int = 0) -> None:
         """Room for twice as many slices, or for those that are expected if they are many times as many.
@@ -96,7 +96,7 @@ class Slices:
         if expected > 4 * self.capacity:
             size = self.capacity + expected
         for name in ("ends", "firsts", "lasts", "ranks", "opens", "free"):
-            setattr(self, name, grown(getattr(self, name), size))
+            setattr(self, name, with_room(getattr(self, name), size))
 
     def grow_arena(self, least: int) -> None:
         """Room at the end of the arena for a segment of this length; what moved segments left behind is used first."""
@@ -104,7 +104,7 @@ class Slices:
         if used + least <= len(self.order) // 2:
             self._pack()
         else:
-            self.order = grown(self.order, max(2 * len(self.order), int(self.cursor[TOP]) + 2 * least) + 20)
+            self.order = with_room(self.order, max(2 * len(self.order), int(self.cursor[TOP]) + 2 * least) + 20)
 
     def _pack(self) -> None:
         """Move all segments together."""
@@ -120,36 +120,36 @@ class Slices:
         self.cursor[TOP] = len(source)
         self.dirty[kept] = 0
 
-    def frozen(self) -> tuple[dict[str, Array], Array]:
+    def save(self) -> tuple[dict[str, Array], Array]:
         """What is to be saved: the slices that there are, under new numbers and without gaps; and their old numbers."""
-        numbers, _ = self.live()
+        numbers, _ = self.list_all()
         arrays = {name: getattr(self, name)[numbers] for name in _OF_SLICES}
         arrays |= {name: getattr(self, name) for name in ("count", "seen", "cut")}
         return {**arrays, **_laid_out(self.count)}, numbers
 
     @classmethod
-    def thawed(cls, frozen: Any, dtype: Any, least: Any, greatest: Any, highest: Any) -> "Slices":
-        """What `frozen` gave, ready to go on: rows from `least` to `greatest`, edges up to `highest`.
+    def from_saved(cls, saved: Any, dtype: Any, least: Any, greatest: Any, highest: Any) -> "Slices":
+        """What `save` gave, ready to go on: rows from `least` to `greatest`, edges up to `highest`.
 
         How slices are laid out follows from how many each key has; so what leads kernels from place to place is never
         taken from the bytes.
         """
-        if not isinstance(frozen, dict) or frozen.keys() != {each.name for each in fields(cls)}:
+        if not isinstance(saved, dict) or saved.keys() != {each.name for each in fields(cls)}:
             raise InvalidState.damaged("its slices are not whole")
-        count = checked(frozen["count"], np.int64, "counts of slices")
-        total = len(checked(frozen["ends"], dtype, "ends of slices"))
+        count = check_array(saved["count"], np.int64, "counts of slices")
+        total = len(check_array(saved["ends"], dtype, "ends of slices"))
         if (len(count) and not 0 <= count.min() <= count.max() <= total) or count.sum() != total:
             raise InvalidState.damaged(f"its {total} slices are not those that it counts")
         arrays = {
-            name: checked(frozen[name], dtype if name in _POSITIONS else np.int64, f"{name} of slices", total)
+            name: check_array(saved[name], dtype if name in _POSITIONS else np.int64, f"{name} of slices", total)
             for name in _OF_SLICES
         }
-        arrays |= {name: checked(frozen[name], np.int64, f"{name} of keys", len(count)) for name in ("seen", "cut")}
+        arrays |= {name: check_array(saved[name], np.int64, f"{name} of keys", len(count)) for name in ("seen", "cut")}
         layout = _laid_out(count)
-        if not all(np.array_equal(array, checked(frozen[name], np.int64, name)) for name, array in layout.items()):
+        if not all(np.array_equal(array, check_array(saved[name], np.int64, name)) for name, array in layout.items()):
             raise InvalidState.damaged("its slices are not laid out as they are saved")
         slices = cls(**{name: array.copy() for name, array in {"count": count, **arrays, **layout}.items()})
-        slices.free = grown(slices.free, slices.capacity)
+        slices.free = with_room(slices.free, slices.capacity)
         slices._refuse_disorder(least, greatest, highest)
         return slices
 
@@ -171,7 +171,7 @@ class Slices:
         begin = int(self.begin[key])
         return self.order[begin : begin + int(self.count[key])]
 
-    def live(self) -> tuple[Array, Array]:
+    def list_all(self) -> tuple[Array, Array]:
         """The numbers of all slices, key by key and oldest first, and the key of each."""
         held = np.flatnonzero(self.count)
         counts = self.count[held]
@@ -214,7 +214,7 @@ def _laid_out(count: Array) -> dict[str, Array]:
     return {"begin": begin, "room": room, "order": order, "cursor": cursor, "free": free, "dirty": dirty}
 
 
-def checked(given: Any, dtype: Any, what: str, length: int | None = None) -> Array:
+def check_array(given: Any, dtype: Any, what: str, length: int | None = None) -> Array:
     """An array that was saved, if it is one of this type and as long as that."""
     if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
         raise InvalidState.damaged(f"its {what} are no array of {np.dtype(dtype).name}")
@@ -223,7 +223,7 @@ def checked(given: Any, dtype: Any, what: str, length: int | None = None) -> Arr
     return given
 
 
-def grown(array: Array, size: int) -> Array:
+def with_room(array: Array, size: int) -> Array:
     """The same values with room for `size`."""
     if len(array) >= size:
         return array

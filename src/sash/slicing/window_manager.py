@@ -20,10 +20,10 @@ __all__ = [
     "MOST_ENDED",
     "Ended",
     "advance",
-    "bands",
     "collect",
     "find_between",
     "find_first",
+    "given_windows",
     "is_whole",
     "view_of",
     "write",
@@ -46,7 +46,7 @@ class Ended:
     def __len__(self) -> int:
         return len(self.slots)
 
-    def taken(self, places: Array) -> "Ended":
+    def take(self, places: Array) -> "Ended":
         """These of them."""
         which = None if self.which is None else self.which[places]
         return Ended(
@@ -60,7 +60,7 @@ class Ended:
         return cls(ints, np.zeros(0, dtype), np.zeros(0, dtype), ints, ints)
 
     @classmethod
-    def joined(cls, parts: Sequence["Ended"], dtype: Any) -> "Ended":
+    def concat(cls, parts: Sequence["Ended"], dtype: Any) -> "Ended":
         """All of them, one after the other."""
         parts = [part for part in parts if len(part)]
         if len(parts) < 2:
@@ -149,6 +149,6 @@ def view_of(slices: Slices) -> tuple[Array, ...]:
     return slices.begin, slices.count, slices.firsts, slices.lasts, slices.order
 
 
-def bands(slices: Slices, slots: Array, starts: Array, ends: Array) -> Ended:
+def given_windows(slices: Slices, slots: Array, starts: Array, ends: Array) -> Ended:
     """The given windows, as far as they hold a row."""
     return collect(lambda out: _bands(view_of(slices), slots, starts, ends, out), len(slots), slices.firsts.dtype)

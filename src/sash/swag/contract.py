@@ -9,13 +9,13 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     query(aggregate, state) → partial            of the whole window, identity if it is empty
     query_last(aggregate, state, count) → partial        of the newest `count`, if FACTS.ranges
     query_each(aggregate, state, counts, answers)        of many, counts descending; without it, one by one
-    frozen(aggregate, state) → lists and numbers, thawed(aggregate, frozen) → state    if a state is neither
+    save(aggregate, state) → lists and numbers, restore(aggregate, saved) → state    if a state is neither
     count(state) → how many partials are in the window
     capacity(state) → how many there is room for
     resized(aggregate, state, capacity) → state  the same window with other room
     check(aggregate, state, partials)            asserts the K-lines; `partials` is what the window holds
-    fault(aggregate, state) → str or None        what is wrong with a state that was saved (of one that is frozen, with
-                                                 what `frozen` gave): whatever the steps need to stay within their
+    fault(aggregate, state) → str or None        what is wrong with a state that was saved (if there is `save`, with
+                                                 what `save` gave): whatever the steps need to stay within their
                                                  arrays and to end, at a cost that a restore does not notice
 
 An algorithm for rows in any order (Sizes.UNORDERED) also gives, for whole-number positions,

@@ -37,13 +37,13 @@ __all__ = [
     "count",
     "evict",
     "fault",
-    "frozen",
     "insert",
     "lists_as_arrays",
     "query",
     "resized",
+    "restore",
+    "save",
     "start",
-    "thawed",
 ]
 
 FACTS = Facts(
@@ -155,7 +155,7 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     return state
 
 
-def frozen(aggregate: Monoid, state: Any) -> Any:
+def save(aggregate: Monoid, state: Any) -> Any:
     """The window as (values, sums, [how many are in front]), oldest first, to be saved.
 
     Suspensions are forced, which a list cannot tell from waiting for its turn; so the window that
@@ -181,9 +181,9 @@ def lists_as_arrays(aggregate: Monoid, front: list[Any], back: list[Any]) -> Any
     return values, sums, split
 
 
-def fault(aggregate: Monoid, frozen: Any) -> str | None:
-    """What is wrong with what `frozen` gave."""
-    values, sums, split = frozen
+def fault(aggregate: Monoid, saved: Any) -> str | None:
+    """What is wrong with what `save` gave."""
+    values, sums, split = saved
     rows = length(values)
     if length(sums) != rows or len(split) != 1:
         return "it has more sums than values, or more than one front"
@@ -191,9 +191,9 @@ def fault(aggregate: Monoid, frozen: Any) -> str | None:
     return None if rows - split[0] <= split[0] <= rows else f"{split[0]} of its {rows} rows are in front (K1)"
 
 
-def thawed(aggregate: Monoid, frozen: Any) -> Any:
-    """A window to slide on, from what `frozen` gave."""
-    values, sums, (split,) = frozen
+def restore(aggregate: Monoid, saved: Any) -> Any:
+    """A window to slide on, from what `save` gave."""
+    values, sums, (split,) = saved
     rows = len(values[0])
     front: List = None
     later: List = None

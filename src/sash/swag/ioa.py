@@ -33,12 +33,12 @@ __all__ = [
     "count",
     "evict",
     "fault",
-    "frozen",
     "insert",
     "query",
     "resized",
+    "restore",
+    "save",
     "start",
-    "thawed",
 ]
 
 FACTS = Facts(
@@ -155,7 +155,7 @@ def count(state: Any) -> int:
     return window.count
 
 
-def frozen(aggregate: Monoid, state: Any) -> Any:
+def save(aggregate: Monoid, state: Any) -> Any:
     """The window as (values, sums, [how many are in front]), oldest first, to be saved.
 
     Delayed cells are filled ahead of time, which changes no answer; so the window that is saved
@@ -171,9 +171,9 @@ def frozen(aggregate: Monoid, state: Any) -> Any:
     return lists_as_arrays(aggregate, front, list(_known(window.back)))
 
 
-def thawed(aggregate: Monoid, frozen: Any) -> Any:
-    """A window to slide on, from what `frozen` gave."""
-    values, sums, (split,) = frozen
+def restore(aggregate: Monoid, saved: Any) -> Any:
+    """A window to slide on, from what `save` gave."""
+    values, sums, (split,) = saved
     window = Window()
     window.count = len(values[0])
     for place in range(split - 1, -1, -1):

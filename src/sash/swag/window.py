@@ -209,7 +209,7 @@ class Window:
         kind = window_state.fingerprint(self.aggregate)
         content: dict[str, Any] = {"algorithm": self.algorithm, "aggregate": kind, "columns": None}
         if self._monoid is not None:
-            content["state"] = self._run(window_state.freeze)
+            content["state"] = self._run(window_state.save)
             content["columns"] = tuple(each.field.code for each in self._monoid.columns)
         return state_bytes.pack(content)
 
@@ -238,7 +238,7 @@ class Window:
                 raise InvalidState.damaged(f"it is not of values that {self.aggregate.name} takes") from error
             if self._monoid is not None and self._monoid.columns != fresh._usable().columns:
                 raise InvalidState.other("values of type", ", ".join(columns), self._usable().columns[0])
-            fresh._state = window_state.thaw(self._algorithm, fresh._usable(), fresh._state, state)
+            fresh._state = window_state.restore(self._algorithm, fresh._usable(), fresh._state, state)
         self._monoid, self._state, self._broken = fresh._monoid, fresh._state, None
         self._is_restored = True
         return self

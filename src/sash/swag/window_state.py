@@ -13,7 +13,7 @@ from sash.algebra.monoid import Column, Monoid
 from sash.errors import InvalidState
 from sash.swag.contract import Algorithm
 
-__all__ = ["columns_of", "fingerprint", "freeze", "thaw"]
+__all__ = ["columns_of", "fingerprint", "restore", "save"]
 
 
 def fingerprint(aggregate: Template) -> str:
@@ -23,20 +23,20 @@ def fingerprint(aggregate: Template) -> str:
     return f"{aggregate.name}{dict(parameters) or ''}{fields or ''}"
 
 
-def freeze(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
-    """Return the state as `thaw` reads it."""
-    return algorithm.steps.frozen(monoid, state) if algorithm.gives("frozen") else state
+def save(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
+    """Return the state as `restore` reads it."""
+    return algorithm.steps.save(monoid, state) if algorithm.gives("save") else state
 
 
-def thaw(algorithm: Algorithm, monoid: Monoid, fresh: Any, given: Any) -> Any:
+def restore(algorithm: Algorithm, monoid: Monoid, fresh: Any, given: Any) -> Any:
     """Return a saved state if the steps of the algorithm can continue from it; `fresh` is an empty state."""
     steps = algorithm.steps
-    state = _state_like(freeze(algorithm, monoid, fresh), given, monoid)
+    state = _state_like(save(algorithm, monoid, fresh), given, monoid)
     fault = steps.fault(monoid, state)
     if fault is not None:
         raise InvalidState.damaged(fault)
-    if algorithm.gives("frozen"):
-        state = steps.thawed(monoid, state)
+    if algorithm.gives("save"):
+        state = steps.restore(monoid, state)
     if not 0 <= int(steps.count(state)) <= steps.capacity(state):
         raise InvalidState.damaged("it claims more rows than it has room for")
     return state

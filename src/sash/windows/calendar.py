@@ -26,10 +26,10 @@ __all__ = [
     "Listed",
     "Span",
     "calendar",
-    "calendar_again",
     "calendar_window",
     "instants",
     "is_calendar",
+    "restore_calendar",
     "span_of",
 ]
 
@@ -222,7 +222,7 @@ def _is_forward(length: Span | Duration) -> bool:
     return min(parts) >= 0 < max(parts)
 
 
-def calendar_again(size: Span, every: Any, offset: Span, zone: str, grows: bool) -> Window:
+def restore_calendar(size: Span, every: Any, offset: Span, zone: str, grows: bool) -> Window:
     """Make a saved window again; what cannot be one is refused."""
     if not isinstance(grows, bool) or not isinstance(size, Span) or not isinstance(offset, Span):
         raise TypeError("a calendar window is not made of spans")
