@@ -1,1 +1,1 @@
-"""How each kind of window behaves: one module per kind, one catalog."""
+"""HOW each kind of window behaves: one module per kind, one catalog."""

@@ -1,8 +1,8 @@
-"""Windows of a table: days, weeks and months of a time zone, and windows between given edges.
+"""Windows that are listed in a table: days, weeks and months of a time zone, and windows between given edges.
 
-A table lists the start and the end of windows by ascending end, and the kernel finds them by binary search. Time is
-divided into chunks of some periods, and the table has the windows of those chunks in which there was a row: a row of
-the year 1 among rows of today does not list all days between them.
+A table lists the starts and ends of windows by ascending end. The kernel finds windows in it by binary search. Time is
+divided into chunks of several periods, and the table has only the chunks that hold rows. So a row of the year 1 among
+rows of today does not add all days in between.
 """
 
 from abc import abstractmethod
@@ -23,9 +23,9 @@ __all__ = ["CalendarKind", "ListedKind", "TableKind", "WindowTable"]
 _DAY = 86_400_000_000
 _SECOND = 1_000_000
 _USUAL = -631_152_000_000_000, 4_102_444_800_000_000  # positions of usual rows: from 1950 to 2100
-_MANY = 1000  # windows that hold one row
+_MANY = 1000  # windows per row; with more, the edges are not listed
 _PERIODS = 64  # in a chunk
-_FEW_CHUNKS = 64  # are listed whole, without a look at every row
+_FEW_CHUNKS = 64  # up to so many are all listed, without reading every position
 _FIRST_MONDAY = 4  # days after 1 January 1970: weeks are counted from there
 
 
@@ -56,7 +56,7 @@ def _first_after(values: Any, position: Any) -> int:
 
 
 @kernel
-def _listed(arrays: Any, slots: Any, starts: Any, ends: Any, after: Any, until: Any, out: Any) -> int:
+def _ended_in_table(arrays: Any, slots: Any, starts: Any, ends: Any, after: Any, until: Any, out: Any) -> int:
     begins, counts, firsts, lasts, order = arrays
     written = 0
     for slot in slots:
@@ -70,7 +70,7 @@ def _listed(arrays: Any, slots: Any, starts: Any, ends: Any, after: Any, until: 
             if low == count:
                 break
             nearest = firsts[order[begin + low]]
-            if nearest >= ends[k]:  # nothing here: on to the first window that can hold the next slice
+            if nearest >= ends[k]:  # no row in this window: jump to the first window that can hold the next slice
                 k = max(k + 1, _first_after(ends, nearest))
                 continue
             high = advance(firsts, order, begin, count, max(high, low), ends[k])
@@ -81,14 +81,14 @@ def _listed(arrays: Any, slots: Any, starts: Any, ends: Any, after: Any, until: 
 
 
 class TableKind(Kind):
-    """A kind whose windows can be listed for any stretch of positions."""
+    """A kind whose windows can be listed for any range of positions."""
 
     has_own_edges: ClassVar[bool] = True
     spark_slices: ClassVar[bool] = True
 
     @abstractmethod
     def table(self, low: Any, high: Any, positions: Callable[[], Array]) -> WindowTable:
-        """Return all windows that hold one of these positions, and maybe others; `low` and `high` are the outermost."""
+        """Return all windows that hold one of these positions, which lie from `low` to `high`; maybe more."""
 
     # --- where rows are cut --------------------------------------------------------------------------
 
@@ -113,10 +113,12 @@ class TableKind(Kind):
         if first == len(table.ends) or table.ends[first] > until:
             return Ended.none(dtype)
         return collect(
-            lambda out: _listed(view_of(slices), slots, table.starts, table.ends, after, until, out), len(slots), dtype
+            lambda out: _ended_in_table(view_of(slices), slots, table.starts, table.ends, after, until, out),
+            len(slots),
+            dtype,
         )
 
-    # --- what is needed, and what inspection shows -----------------------------------------------------
+    # --- retention and inspection --------------------------------------------------------------------
 
     def keep_from(self, final: Any) -> tuple[Any, Any]:
         table = self._around(final)
@@ -140,10 +142,10 @@ class TableKind(Kind):
         return int(np.maximum(last - first, 0).sum())
 
     def next_end(self, held: StreamView) -> Any:
-        own, _ = held.slices.list_all()
-        if not len(own) or held.watermark >= self.setting.highest:
+        numbers, _ = held.slices.list_all()
+        if not len(numbers) or held.watermark >= self.setting.highest:
             return None
-        firsts, lasts = held.slices.firsts[own], held.slices.lasts[own]
+        firsts, lasts = held.slices.firsts[numbers], held.slices.lasts[numbers]
         table = self.table(firsts.min().item(), lasts.max().item(), lambda: _positions(held.slices))
         first = np.searchsorted(table.ends, np.maximum(firsts, held.watermark), side="right")
         holds = first < len(table.ends)
@@ -156,15 +158,15 @@ class TableKind(Kind):
 
 def _positions(slices: Slices) -> Array:
     """Return the first and the last position of every slice."""
-    own, _ = slices.list_all()
-    return np.concatenate([slices.firsts[own], slices.lasts[own]])
+    numbers, _ = slices.list_all()
+    return np.concatenate([slices.firsts[numbers], slices.lasts[numbers]])
 
 
 class CalendarKind(TableKind):
     """Days, weeks and months of a time zone."""
 
     describes = Calendar
-    most_windows: ClassVar[int] = 100_000  # each is a line of the table
+    most_windows: ClassVar[int] = 100_000  # each is a row of the table
     rebuild = staticmethod(restore_calendar)
 
     def __init__(self, window: Any, setting: Setting) -> None:
@@ -191,7 +193,7 @@ class CalendarKind(TableKind):
         missing = [chunk for chunk in wanted if chunk not in self._known]
         if missing:
             for chunk in missing:
-                self._known[chunk] = self._listed(chunk * self._chunk_size, (chunk + 1) * self._chunk_size)
+                self._known[chunk] = self._list_windows(chunk * self._chunk_size, (chunk + 1) * self._chunk_size)
             starts, ends = np.concatenate(list(self._known.values()), axis=1)
             order = np.lexsort((starts, ends))
             starts, ends = starts[order], ends[order]
@@ -211,23 +213,23 @@ class CalendarKind(TableKind):
         spans = (self.window.size, self.window.every, self.window.offset)
         if any(each.microseconds % _SECOND for each in spans) or self.windows_per_row > _MANY:
             return None
-        edges = np.unique(self._listed(*_USUAL))
-        # The clocks of all zones differ by whole seconds.
+        edges = np.unique(self._list_windows(*_USUAL))
+        # The clocks of all zones differ by whole seconds, so edges elsewhere are multiples of a second.
         return Stretch(edges[slice(*np.searchsorted(edges, _USUAL))], _SECOND)
 
-    def _listed(self, low: int, high: int) -> Array:
-        """Return the starts and the ends of all windows that hold a position between two."""
+    def _list_windows(self, low: int, high: int) -> Array:
+        """Return the starts and the ends of all windows that hold a position between `low` and `high`."""
         window, margin = self.window, _longest(self.window.size) + _longest(self.window.offset) + 2 * _DAY
-        begins = self._begins(max(low, -FURTHEST) - margin, min(high, FURTHEST) + margin)
+        begins = self._local_starts(max(low, -FURTHEST) - margin, min(high, FURTHEST) + margin)
         starts = instants(begins, window.zone)
         if window.grows:
-            windows = np.stack(self._grown(begins, starts))
+            windows = np.stack(self._list_growing(begins, starts))
         else:
             windows = np.stack([starts, instants(window.size.after(begins), window.zone)])
-        return windows[:, windows[0] < windows[1]]  # a day that a zone left out has no window
+        return windows[:, windows[0] < windows[1]]  # a zone that moves across the date line skips a day
 
-    def _begins(self, low: int, high: int) -> Array:
-        """Return the local times at which windows start, from one instant to another and a little beyond."""
+    def _local_starts(self, low: int, high: int) -> Array:
+        """Return the local times at which windows start, from `low` to `high` and a little beyond."""
         period, days = self.window.period, np.array([low, high]) // _DAY
         if period.months:
             months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
@@ -240,7 +242,7 @@ class CalendarKind(TableKind):
         moved: Array = self.window.offset.after(begins.astype("datetime64[us]"))
         return moved
 
-    def _grown(self, begins: Array, starts: Array) -> tuple[Array, Array]:
+    def _list_growing(self, begins: Array, starts: Array) -> tuple[Array, Array]:
         """Return windows that start with each period and grow in steps until the next one starts."""
         every, nexts = self.window.every, starts[1:]
         steps: list[Array] = []
@@ -254,12 +256,12 @@ class CalendarKind(TableKind):
             steps.append(np.minimum(ends, nexts))
         ends = np.stack(steps, axis=1)
         fresh = np.ones(ends.shape, np.bool_)
-        fresh[:, 1:] = ends[:, 1:] > ends[:, :-1]  # steps beyond the next start are that start, once
+        fresh[:, 1:] = ends[:, 1:] > ends[:, :-1]  # steps beyond the next start end there; keep the first of them
         return np.repeat(starts[:-1], fresh.sum(axis=1)), ends[fresh]
 
 
 class ListedKind(TableKind):
-    """Windows between edges that the user listed; rows outside of them are in no window."""
+    """Windows between edges that the user listed; rows before the first and after the last are in no window."""
 
     describes = Listed
     rebuild = staticmethod(calendar)
@@ -284,19 +286,19 @@ class ListedKind(TableKind):
         return Stretch(np.array(self.window.edges, np.int64), None)
 
     def edges_of(self, positions: Array) -> Array:
-        # After the last edge there is none: rows there are in one slice.
+        # Rows after the last edge are in one slice.
         return np.concatenate([super().edges_of(positions), np.array([self.setting.highest], positions.dtype)])
 
 
 def _longest(length: Any) -> int:
-    """Return how long a span can be, in microseconds."""
+    """Return an upper bound of the length of a span, in microseconds."""
     if not isinstance(length, Span):
         return int(length.microseconds)
     return abs(length.months) * 31 * _DAY + abs(length.days) * _DAY + abs(length.microseconds) + _DAY
 
 
 def _shortest(length: Any) -> int:
-    """Return how short a span can be: a day that clocks shorten has 23 hours, or less."""
+    """Return a lower bound of the length of a span, in microseconds: a day can have 23 hours, or less."""
     if not isinstance(length, Span):
         return int(length.microseconds)
     return max(length.months * 28 * _DAY + length.days * _DAY + length.microseconds - _DAY // 2, _DAY // 2)

@@ -1,4 +1,4 @@
-"""Every kind of window that sash knows. To add one, list its class here."""
+"""The kinds of windows. To add one, list its class here."""
 
 from collections.abc import Callable
 
@@ -42,5 +42,5 @@ def kind_of(window: Window, setting: Setting) -> Kind:
 
 
 def savable_windows() -> dict[str, Callable[..., Window]]:
-    """Return how windows are made again of their saved fields, by the names of their classes."""
+    """Return functions that rebuild windows from their saved fields, by the names of the windows' classes."""
     return {kind.describes.__name__: kind.rebuild for kind in KINDS if kind.rebuild is not None}

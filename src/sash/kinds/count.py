@@ -15,7 +15,7 @@ __all__ = ["CountKind"]
 
 
 @kernel
-def _ranks(
+def _ended_counts(
     arrays: Any,
     ranks: Any,
     seen: Any,
@@ -42,30 +42,30 @@ def _ranks(
             if low >= high or lasts[order[begin + high - 1]] >= until:
                 break
             first = ranks[order[begin + low]]
-            # A slice that was made before the query was there may lie across an edge.
+            # A slice that was made before the query was added may straddle an edge.
             is_cut = high == count or ranks[order[begin + high]] == end or end > seen[slot]
             if is_cut and (high < count or end >= seen[slot]) and first == start:
                 written = write(out, written, slot, start, end, begin + low, begin + high)
-            k = max(k + 1, -(-first // every))  # no window that starts before its first slice does is whole
+            k = max(k + 1, -(-first // every))  # windows that start before the first slice lack rows: skip them
     return written
 
 
 @kernel
-def _by_ranks(begins: Any, counts: Any, order: Any, ranks: Any, from_rank: Any, first: Any) -> None:
+def _keep_ranks(begins: Any, counts: Any, order: Any, ranks: Any, from_rank: Any, first: Any) -> None:
     for slot in range(len(begins)):
         place = 0
-        # A slice is needed if it, or part of it, comes from that rank on.
+        # A slice is needed if it has rows from that rank on.
         while place + 1 < counts[slot] and ranks[order[begins[slot] + place + 1]] <= from_rank[slot]:
             place += 1
         first[slot] = min(first[slot], place)
 
 
 class CountKind(PerKey):
-    """Windows of ranks. It remembers the first window that was not sent, per key."""
+    """Windows of ranks. The state is the first window that was not emitted, per key."""
 
     describes = Rows
     rebuild = staticmethod(lambda size, every: sliding(rows=size, every=every))
-    shows_open: ClassVar[bool] = False  # its own moments show them
+    shows_open: ClassVar[bool] = False  # `moments` includes them
     keeps_keys: ClassVar[bool] = True
     keeps: ClassVar[str] = "windows of rows that were sent"
 
@@ -94,7 +94,7 @@ class CountKind(PerKey):
         until = slices.firsts.dtype.type(setting.highest if setting.in_order else moment.until)
         size, every, partial = self.window.size, self.window.every, setting.emits_partial and moment.is_end
         return collect(
-            lambda out: _ranks(
+            lambda out: _ended_counts(
                 view_of(slices), slices.ranks, slices.seen, moment.slots, size, every, own, until, partial, out
             ),
             len(moment.slots),
@@ -108,11 +108,11 @@ class CountKind(PerKey):
     # --- what is needed ------------------------------------------------------------------------------
 
     def keep_places(self, slices: Slices, own: Array, final: Any, first: Array) -> None:
-        """To the slice that holds the first rank of a window that was not sent."""
-        _by_ranks(slices.begin, slices.count, slices.order, slices.ranks, own * self.window.every, first)
+        """Keep the slice with the first rank of a window that was not emitted, and newer slices."""
+        _keep_ranks(slices.begin, slices.count, slices.order, slices.ranks, own * self.window.every, first)
 
     def find_final(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
-        """A window of which all rows are placed for good is final, and so are those before it."""
+        """Return which emitted windows are final: all their rows are placed for good, or those of a later window."""
         whole = np.flatnonzero(emitted.ends <= slices.seen[emitted.slots])
         np.maximum.at(own, emitted.slots[whole], emitted.starts[whole] // self.window.every + 1)
         return np.asarray(emitted.starts < (own * self.window.every)[emitted.slots])

@@ -14,7 +14,7 @@ __all__ = ["CumulativeKind"]
 
 
 @kernel
-def _cumulatives(
+def _ended_cumulatives(
     arrays: Any, slots: Any, steps: int, step: Any, phase: Any, unit: Any, after: Any, until: Any, out: Any
 ) -> int:
     begins, counts, firsts, lasts, order = arrays
@@ -60,7 +60,9 @@ class CumulativeKind(GridKind):
         numbers = (grid.step, grid.phase, grid.unit, moment.after, moment.until)
         step, phase, unit, after, until = (dtype.type(each) for each in numbers)
         return collect(
-            lambda out: _cumulatives(view_of(slices), moment.slots, grid.whole, step, phase, unit, after, until, out),
+            lambda out: _ended_cumulatives(
+                view_of(slices), moment.slots, grid.whole, step, phase, unit, after, until, out
+            ),
             len(moment.slots),
             dtype,
         )
@@ -80,7 +82,7 @@ class CumulativeKind(GridKind):
         return end_of(self.grid, last_started(self.grid, position) // whole * whole)
 
     def numbers(self, since: Array, newest: Array) -> tuple[Array, Array]:
-        """A cumulative window has the number of its end."""
+        """Return the numbers of windows, which are those of their ends."""
         grid = self.grid
         first = indices_of(grid.step, grid.phase, grid.unit, since) + 1
         return first, (indices_of(grid.step, grid.phase, grid.unit, newest) // grid.whole + 1) * grid.whole

@@ -1,11 +1,11 @@
-"""The questions that every kind of window answers.
+"""The interface of a kind of window.
 
-`plan`, `engine`, `spark` and the command line ask these questions and never compare the name of a kind. A kind is bound
-to one window, whose lengths are positions, and to the stream around it. It holds no state: what a query must remember
-besides slices is its `own`, which the state of the stream keeps and passes in. Most kinds remember nothing.
+`plan`, `engine`, `spark` and the command line call these methods and never compare the name of a kind. A kind is bound
+to one window, whose lengths are positions, and to the settings of its stream. It holds no state. If a query needs state
+besides slices, the state of the stream holds it and passes it to these methods as `own`. For most kinds it is None.
 
-To add a kind: derive a class from `Kind` (or from `RegularKind`, if its windows start and end at known positions), and
-list it in `catalog.KINDS`.
+To add a kind: derive a class from `Kind`, and list it in `catalog.KINDS`. Derive it from `GridKind` if its windows lie
+on a regular grid, from `TableKind` if they can be listed, and from `PerKey` if its state is one number per key.
 """
 
 from abc import ABC, abstractmethod
@@ -36,29 +36,29 @@ class Same(IntEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a kind knows of the stream around it."""
+    """The settings of a stream that a kind needs."""
 
     lowest: Any  # before every position
     highest: Any  # after every position
     dtype: Any  # of positions
     in_order: bool = False
     has_revisions: bool = False
-    shows_open: bool = False  # emit="updates": windows are sent before they are closed
-    emits_partial: bool = False  # at the end, count windows that are not full are sent, too
-    flags: tuple[str, ...] = ()  # boolean columns that open windows; each is a bit of a slice
+    shows_open: bool = False  # emit="updates": windows are emitted before they are closed
+    emits_partial: bool = False  # at the end, count windows that are not full are emitted, too
+    flags: tuple[str, ...] = ()  # boolean columns that open windows; each has a bit in `Slices.opens`
 
 
 class StreamView(NamedTuple):
-    """What a stream holds when it asks for windows."""
+    """The part of a stream's state that a kind reads."""
 
     slices: Slices
     watermark: Any
-    newest: Any  # the largest position of a row that was accepted
-    has_rows: bool  # ever
-    each_row_since: Any  # after it, each row is a slice of its own, where a window needs that
+    newest: Any  # the largest position of an accepted row
+    has_rows: bool  # whether a row was ever accepted
+    each_row_since: Any  # if a window needs each row as a slice of its own: rows after this position are
 
     def last_position(self, slots: Array) -> Any:
-        """Return the largest position of a row of these keys, None if they hold none."""
+        """Return the largest position of a row of these keys, None if they hold no row."""
         held = slots[self.slices.count[slots] > 0]
         if not len(held):
             return None
@@ -67,34 +67,35 @@ class StreamView(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """Between which watermarks windows are asked for, and whether the stream ends here."""
+    """A range of watermarks: windows with after < end ≤ until are due."""
 
     slots: Array
     after: Any
     until: Any
     is_end: bool = False
-    again: bool = False  # windows that were due before are asked for once more
+    again: bool = False  # these windows were due before; they may have changed
 
 
 class Push(NamedTuple):
-    """What happened since windows were last asked for."""
+    """What changed since windows were last emitted."""
 
     before: Any  # the watermark
     after: Any
-    final_before: Any  # no row could change what lies before it
+    final_before: Any  # before this push, no row before this position could come
     is_end: bool
     slots: Array  # all keys
-    touched: Array  # keys with new rows, where a kind asks for them
+    touched: Array  # keys with new rows, if a kind needs them
     behind: Array  # keys with accepted rows before the watermark
 
     @property
     def is_moved(self) -> bool:
+        """Whether the watermark moved."""
         return bool(self.after > self.before)
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """All edges of a stretch of positions, ascending, from its first position to its last one."""
+    """All edges of a range of positions, ascending, from its first position to its last."""
 
     edges: Array
     beyond: int | None  # edges elsewhere are multiples of this; None if there are no others
@@ -110,19 +111,21 @@ def before(position: Any, setting: Setting) -> Any:
 class Kind(ABC):
     """One window of a query, bound to its stream."""
 
-    describes: ClassVar[type[Window]]
-    rebuild: ClassVar[Callable[..., Window] | None] = None  # makes a saved window of its fields; None: users give it
+    describes: ClassVar[type[Window]]  # the class of its windows
+    rebuild: ClassVar[Callable[..., Window] | None] = (
+        None  # a saved window from its fields; None: users pass the window
+    )
     same_window: ClassVar[Same] = Same.EXTENT
-    shows_open: ClassVar[bool] = True  # its open windows are known before they are closed
-    parts_at_gaps: ClassVar[bool] = False  # its edges lie only where there are no rows
-    keeps_keys: ClassVar[bool] = False  # what it remembers of a key must outlive the key's slices
-    reads_rows: ClassVar[bool] = False  # it reads rows, in order
-    calls_user: ClassVar[bool] = False  # functions of users decide, which may fail
+    shows_open: ClassVar[bool] = True  # `open_moments` finds its open windows
+    parts_at_gaps: ClassVar[bool] = False  # its edges lie only in gaps between rows
+    keeps_keys: ClassVar[bool] = False  # its state of a key must outlive the key's slices
+    reads_rows: ClassVar[bool] = False  # `notify` gets all rows, in order
+    calls_user: ClassVar[bool] = False  # it calls functions of users, which may fail
     needs_newest: ClassVar[bool] = False  # windows of one key depend on the newest row of all keys
-    has_own_edges: ClassVar[bool] = False  # `edges_of` gives edges besides progressions and points
-    spark_slices: ClassVar[bool] = False  # Spark can tell the slice of a row from its position alone
-    most_windows: ClassVar[int] = 10_000_000  # that hold one row: more is a mistake in a unit
-    is_one_slice: bool = False  # each window is one slice of its own
+    has_own_edges: ClassVar[bool] = False  # `edges_of` returns edges besides progressions and points
+    spark_slices: ClassVar[bool] = False  # the slice of a row follows from its position alone, so Spark can compute it
+    most_windows: ClassVar[int] = 10_000_000  # per row; more is probably a wrong unit
+    is_one_slice: bool = False  # each window is one slice
 
     def __init__(self, window: Any, setting: Setting) -> None:
         self.window = window
@@ -131,7 +134,7 @@ class Kind(ABC):
     # --- where rows are cut --------------------------------------------------------------------------
 
     def progressions(self) -> list[Progression]:
-        """Return edges that repeat for ever."""
+        """Return edges that repeat at regular distances."""
         return []
 
     def points(self) -> list[Any]:
@@ -139,19 +142,19 @@ class Kind(ABC):
         return []
 
     def edges_of(self, positions: Array) -> Array:
-        """Return other edges: at least the first one after each of these positions; only if it `has_own_edges`."""
+        """Return other edges, at least the next one after each position; called only if `has_own_edges`."""
         return np.zeros(0, self.setting.dtype)
 
     def stretch(self) -> Stretch | None:
-        """Return the edges of the positions that rows usually have; None if they are too many to be listed."""
+        """Return the edges among the positions that rows usually have; None if there are too many to list."""
         return None
 
     def rank_cuts(self) -> list[tuple[int, int]]:
-        """Return edges between ranks, as (every, phase)."""
+        """Return the ranks at which rows are cut, as (every, phase)."""
         return []
 
     def gap(self) -> Any:
-        """Return the distance of rows beyond which there is an edge, None if distance does not matter."""
+        """Return the distance of rows beyond which they are cut, None if distance does not matter."""
         return None
 
     def slices_per_window(self, edges_per_unit: float) -> float:
@@ -160,72 +163,74 @@ class Kind(ABC):
 
     @property
     def shared_grid(self) -> Grid | None:
-        """The regular grid of its windows: queries on grids are answered together, in one pass."""
+        """The regular grid of its windows, None if there is none; one kernel call serves all queries with grids."""
         return None
 
     @property
     def windows_per_row(self) -> float:
-        """How many windows hold one row; 0 if that depends on rows."""
+        """The number of windows that hold one row; 0 if it depends on rows."""
         return 0.0
 
     @property
     def lookback(self) -> Any:
-        """How far before its end a window can start; None if rows decide."""
+        """The largest distance between the start and the end of a window; None if it depends on rows."""
         return None
 
-    # --- what a query remembers besides slices -------------------------------------------------------
+    # --- state besides slices ------------------------------------------------------------------------
 
     def start(self, keys: int, watermark: Any) -> Any:
-        """Return what a query remembers that starts at a watermark, with room for so many keys."""
+        """Return the state of a query that starts at a watermark, with room for this many keys."""
         return None
 
     def start_among(self, held: StreamView, own: Any, gaps: Mapping[Any, Any]) -> tuple[Any, Any]:
-        """Return what a query remembers that is added to a running stream, and the newest row whose edges it lacks.
+        """Return the state of a query that is added to a running stream, and the newest row that is not cut for it.
 
-        `own` is what `start` gave; `gaps` are the gaps by which rows are cut already, each with the newest row that was
-        not. The newest row is None if all rows that are held are cut as this kind needs it.
+        `own` is what `start` returned. `gaps` maps each gap by which rows are cut already to the newest row that was
+        not cut by it. The newest row is None if all rows in slices are cut as this kind needs.
         """
         return own, None
 
     def with_room(self, own: Any, keys: int, since: Any) -> Any:
-        """Return it with room for more keys; of a query that was added at the watermark `since`."""
+        """Return the state with room for this many keys; the query was added at the watermark `since`."""
         return own
 
     def copy(self, own: Any) -> Any:
-        """Return a copy that shares nothing with it."""
+        """Return a copy of the state that shares nothing with it."""
         return own
 
     def size(self, own: Any) -> int:
-        """Return how many bytes its arrays take."""
+        """Return the size of its arrays in bytes."""
         return 0
 
     def save(self, own: Any) -> Any:
-        """Return it as numbers, texts, arrays, and lists, tuples and dicts of them."""
+        """Return the state as numbers, texts, arrays, and lists, tuples and dicts of them."""
         return own
 
     def restore(self, given: Any, slices: Slices, has_key: Array) -> Any:
-        """Return what `save` gave, checked: `has_key` tells which slots have a key."""
+        """Return the state from what `save` returned, checked; `has_key` tells which slots have a key."""
         if given is not None:
             raise InvalidState.damaged("a query remembers what its windows never do")
         return None
 
-    # --- what rows change ----------------------------------------------------------------------------
+    # --- new rows ------------------------------------------------------------------------------------
 
     def place(self, own: Any, oldest: Any) -> None:  # noqa: B027
         """Note that rows were placed, the oldest of them at this position."""
 
     def notify(self, own: Any, slots: Array, positions: Array, columns: Mapping[str, Any]) -> None:  # noqa: B027
-        """Read rows that are in order; only if it `reads_rows`."""
+        """Read rows, in order; called only if `reads_rows`."""
 
     def provisional(self, own: Any, slots: Array) -> Any:
-        """Return a copy that rows of these keys may change, while their order is not final."""
+        """Return a copy of the state that may change for these keys, for rows whose order is not final."""
         return own
 
     # --- which windows are due -----------------------------------------------------------------------
 
     def moments(self, held: StreamView, push: Push, added: Any) -> list[Moment]:
-        """Return what to ask for after a push: windows that are newly due, those that rows behind the watermark may
-        have changed, and, where updates are wanted, open ones. `added` is the watermark at which the query came.
+        """Return the ranges of windows to emit after a push.
+
+        These are windows that became due, windows that rows behind the watermark may have changed, and, for
+        emit="updates", open windows. `added` is the watermark at which the query was added.
         """
         found = []
         if push.is_moved:
@@ -235,63 +240,64 @@ class Kind(ABC):
         return found + self.open_moments(held, push)
 
     def open_moments(self, held: StreamView, push: Push) -> list[Moment]:
-        """Return what to ask for to show windows that are still open."""
+        """Return the ranges of open windows to emit, for emit="updates"."""
         if not self.setting.shows_open or not self.shows_open or not len(push.touched) or push.is_end:
             return []
         return [Moment(push.touched, push.after, self.open_until(held, push.touched), again=True)]
 
     @abstractmethod
     def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
-        """Return the windows that the second watermark closes and the first did not."""
+        """Return the windows that are due: after < end ≤ until."""
 
     def remember(self, own: Any, ended: Ended, push: Push) -> None:  # noqa: B027
-        """Note what was sent, where the watermark alone does not tell."""
+        """Note which windows were emitted, if the watermark alone does not tell."""
 
-    # --- what is needed for windows that are not final -----------------------------------------------
+    # --- retention: slices that windows still need ---------------------------------------------------
 
     def keep_from(self, final: Any) -> tuple[Any, Any]:
-        """Return from where on slices are needed, and from where on with all their edges, if no row before `final` can
-        come any more.
+        """Return the position from which on slices are needed, and the one from which on all edges are needed.
+
+        No row before `final` can come any more.
         """
         return self.setting.highest, self.setting.highest
 
     def keep_places(self, slices: Slices, own: Any, final: Any, first: Array) -> None:  # noqa: B027
-        """Lower the first place of each key's order that is needed, whatever its position."""
+        """Lower `first`, the first needed place in the order of each key, to what this kind needs."""
 
     def find_final(self, slices: Slices, own: Any, final: Any, emitted: Any) -> Array:
-        """Return which emitted windows can neither change any more nor become part of another one."""
+        """Return which emitted windows are final: they can neither change nor become part of another window."""
         return np.asarray(emitted.ends <= final)
 
     def forget(self, own: Any, final: Any) -> None:  # noqa: B027
-        """Forget what no window needs that is not final."""
+        """Remove state that only final windows need."""
 
     # --- inspection ----------------------------------------------------------------------------------
 
     def open_until(self, held: StreamView, slots: Array) -> Any:
-        """Return a position after which no window ends that holds a row of these keys, or just before the highest."""
+        """Return a position by which all windows with rows of these keys end, or the largest below the highest."""
         highest = self.setting.highest
         return highest - 1 if self.setting.dtype.kind == "i" else np.finfo(np.float64).max
 
     def open_count(self, held: StreamView, oldest: Array, newest: Array) -> int:
-        """Return how many windows are open, given the oldest and the newest row of each key: one per key at least."""
+        """Return how many windows are open, given the oldest and the newest row of each key; at least one per key."""
         return len(oldest)
 
     def next_end(self, held: StreamView) -> Any:
-        """Return the first position after the watermark at which a window with rows ends; None if rows decide."""
+        """Return the first end of a window with rows after the watermark; None if it depends on rows."""
         return None
 
 
 class PerKey(Kind):
-    """A kind that remembers one number per key, in an array."""
+    """A kind whose state is one number per key, in an array."""
 
-    keeps: ClassVar[str]  # what it is, in words
+    keeps: ClassVar[str]  # what the number means, for messages
 
     def own_type(self) -> Any:
-        """The type of the numbers."""
+        """Return the type of the numbers."""
         return np.int64
 
     def fill(self, watermark: Any) -> Any:
-        """The number of a key that comes when the query starts at a watermark."""
+        """Return the number of a new key, for a query that started at a watermark."""
         return 0
 
     def start(self, keys: int, watermark: Any) -> Array:
@@ -318,4 +324,4 @@ class PerKey(Kind):
 
     @abstractmethod
     def is_possible(self, own: Array, slices: Slices) -> Array:
-        """Return which numbers can be; others come from damaged bytes."""
+        """Return which numbers are possible; others come from damaged bytes."""

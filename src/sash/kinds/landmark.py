@@ -1,4 +1,4 @@
-"""A landmark window: one fixed band, [start, end)."""
+"""A landmark window: one fixed window, [start, end)."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ __all__ = ["LandmarkKind"]
 
 
 class LandmarkKind(Kind):
-    """One window."""
+    """One fixed window."""
 
     describes = Landmark
     rebuild = staticmethod(landmark)
@@ -40,7 +40,7 @@ class LandmarkKind(Kind):
         return (self.window.start if self.window.end > final else highest), highest
 
     def next_end(self, held: StreamView) -> Any:
-        own, _ = held.slices.list_all()
+        numbers, _ = held.slices.list_all()
         start, end = self.window.start, self.window.end
-        has_rows = (held.slices.lasts[own] >= start) & (held.slices.firsts[own] < end)
+        has_rows = (held.slices.lasts[numbers] >= start) & (held.slices.firsts[numbers] < end)
         return end if end > held.watermark and has_rows.any() else None

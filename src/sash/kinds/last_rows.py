@@ -1,4 +1,4 @@
-"""The last rows every so often: counted in rows, asked for by position."""
+"""The last rows at regular positions: the size is a number of rows, the ends are positions."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,9 @@ __all__ = ["LastRowsKind"]
 
 
 @kernel
-def _last_rows(arrays: Any, slots: Any, rows: int, grid: Any, since: Any, after: Any, until: Any, out: Any) -> int:
+def _ended_last_rows(
+    arrays: Any, slots: Any, rows: int, grid: Any, since: Any, after: Any, until: Any, out: Any
+) -> int:
     begins, counts, firsts, _lasts, order = arrays
     step, phase, unit = grid
     written = 0
@@ -41,7 +43,7 @@ def _last_rows(arrays: Any, slots: Any, rows: int, grid: Any, since: Any, after:
 
 
 @kernel
-def _by_last_rows(arrays: Any, rows: int, final: Any, first: Any) -> None:
+def _keep_last_rows(arrays: Any, rows: int, final: Any, first: Any) -> None:
     begins, counts, firsts, _lasts, order = arrays
     for slot in range(len(begins)):
         settled = 0
@@ -72,24 +74,26 @@ class LastRowsKind(Kind):
         slices, dtype = held.slices, held.slices.firsts.dtype
         if moment.is_end and not held.has_rows:
             return Ended.none(dtype)
-        # At the end of the stream there is one more window, just after the last row.
+        # At the end of the stream, one more window ends after the last row.
         last = self._end_after(held.newest) if moment.is_end else moment.until
         grid = self.window.grid
         edges = tuple(dtype.type(each) for each in (grid.step, grid.phase, grid.unit))
         since, after = dtype.type(held.each_row_since), dtype.type(moment.after)
         until = dtype.type(min(last, moment.until))
         return collect(
-            lambda out: _last_rows(view_of(slices), moment.slots, self.window.rows, edges, since, after, until, out),
+            lambda out: _ended_last_rows(
+                view_of(slices), moment.slots, self.window.rows, edges, since, after, until, out
+            ),
             len(moment.slots),
             dtype,
         )
 
     def keep_places(self, slices: Slices, own: Any, final: Any, first: Array) -> None:
-        """To the last rows before the position that is final; each row is a slice."""
-        _by_last_rows(view_of(slices), self.window.rows, slices.ends.dtype.type(final), first)
+        """Keep the last rows before the position that is final, and newer rows; each row is a slice."""
+        _keep_last_rows(view_of(slices), self.window.rows, slices.ends.dtype.type(final), first)
 
     def next_end(self, held: StreamView) -> Any:
-        own, _ = held.slices.list_all()
-        if not len(own) or held.watermark >= self.setting.highest:
+        numbers, _ = held.slices.list_all()
+        if not len(numbers) or held.watermark >= self.setting.highest:
             return None
-        return self._end_after(max(held.slices.firsts[own].min().item(), held.watermark))
+        return self._end_after(max(held.slices.firsts[numbers].min().item(), held.watermark))

@@ -16,14 +16,14 @@ __all__ = ["PunctuatedKind"]
 
 @jitable
 def _first_of_equals(firsts: Any, order: Any, begin: int, place: int) -> int:
-    """The first place whose slice begins where this one does: rows at a punctuation belong to the window it opens."""
+    """Return the first place whose slice begins at the same position: rows at a punctuation are in the next window."""
     while place > 0 and firsts[order[begin + place - 1]] == firsts[order[begin + place]]:
         place -= 1
     return place
 
 
 @kernel
-def _punctuations(
+def _ended_punctuated(
     arrays: Any, opens: Any, slots: Any, bit: int, afters: Any, until: Any, highest: Any, out: Any
 ) -> int:
     begins, counts, firsts, _lasts, order = arrays
@@ -33,7 +33,7 @@ def _punctuations(
         begin, count = begins[slot], counts[slot]
         if count == 0:
             continue
-        # From the last window that began no later than `after` on: windows are told by the punctuation that ends them.
+        # Start at the last window that began at or before `after`: the punctuation that ends it may come after.
         low = find_first(firsts, order, begin, count, after)
         opening = low
         while opening < count and firsts[order[begin + opening]] == after and opens[order[begin + opening]] & bit == 0:
@@ -60,14 +60,14 @@ def _punctuations(
 
 
 @kernel
-def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) -> None:
+def _keep_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) -> None:
     begins, counts, firsts, _lasts, order = arrays
     for slot in range(len(begins)):
         begin, count = begins[slot], counts[slot]
         low = 0
         for place in range(1, count):
             if opens[order[begin + place]] & bit != 0:
-                if firsts[order[begin + place]] >= final:  # one more may come for this very position
+                if firsts[order[begin + place]] >= final:  # another punctuation may come at this position
                     break
                 low = place
         while low > 0 and firsts[order[begin + low - 1]] == firsts[order[begin + low]]:
@@ -76,8 +76,10 @@ def _by_punctuations(arrays: Any, opens: Any, bit: int, final: Any, first: Any) 
 
 
 class PunctuatedKind(PerKey):
-    """Windows between punctuations. It remembers the last end that was sent, per key: a punctuation at the watermark
-    closes a window without moving the watermark.
+    """Windows between punctuations.
+
+    The state is the last end that was emitted, per key: a punctuation at the watermark closes a window without moving
+    the watermark.
     """
 
     describes = Punctuated
@@ -89,7 +91,7 @@ class PunctuatedKind(PerKey):
     def _bit(self) -> int:
         return 1 << self.setting.flags.index(self.window.column)
 
-    # --- what it remembers ---------------------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------------------
 
     def own_type(self) -> Any:
         return self.setting.dtype
@@ -109,7 +111,7 @@ class PunctuatedKind(PerKey):
         slots = np.setdiff1d(push.slots if push.is_moved else push.touched, push.behind)
         found = [Moment(slots, push.before, push.after, push.is_end)]
         if len(push.behind):
-            # A punctuation at the oldest position that is still accepted closes a window that ends there.
+            # A late punctuation at the oldest accepted position closes a window that ends there.
             since = max(before(push.final_before, self.setting), added)
             found.append(Moment(push.behind, since, push.after, push.is_end, again=True))
         return found + self.open_moments(held, push)
@@ -120,7 +122,7 @@ class PunctuatedKind(PerKey):
         afters = np.full(len(moment.slots), moment.after, closed.dtype) if moment.again else closed
         until, highest = dtype.type(moment.until), dtype.type(self.setting.highest)
         return collect(
-            lambda out: _punctuations(
+            lambda out: _ended_punctuated(
                 view_of(slices), slices.opens, moment.slots, self._bit, afters, until, highest, out
             ),
             len(moment.slots),
@@ -131,11 +133,11 @@ class PunctuatedKind(PerKey):
         closed = ended.ends <= push.after
         np.maximum.at(own, ended.slots[closed], ended.ends[closed])
 
-    # --- what is needed ------------------------------------------------------------------------------
+    # --- retention -----------------------------------------------------------------------------------
 
     def keep_places(self, slices: Slices, own: Array, final: Any, first: Array) -> None:
-        """To the window that the last punctuation opened before what is not final."""
-        _by_punctuations(view_of(slices), slices.opens, self._bit, slices.ends.dtype.type(final), first)
+        """Keep the window that the last final punctuation opened, and newer slices."""
+        _keep_punctuations(view_of(slices), slices.opens, self._bit, slices.ends.dtype.type(final), first)
 
     def find_final(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
-        return np.asarray(emitted.ends < final)  # a punctuation may still come for the position of its end
+        return np.asarray(emitted.ends < final)  # a punctuation may still come at the position of its end

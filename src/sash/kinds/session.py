@@ -1,4 +1,4 @@
-"""Sessions: [first, last + gap), rows that follow each other within a gap; late rows extend them and join them."""
+"""Sessions: [first, last + gap), rows at most a gap apart. Late rows can extend a session or merge two."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -16,13 +16,13 @@ __all__ = ["SessionKind"]
 
 
 @kernel
-def _sessions(arrays: Any, slots: Any, gap: Any, after: Any, until: Any, out: Any, due: Any) -> int:
+def _ended_sessions(arrays: Any, slots: Any, gap: Any, after: Any, until: Any, out: Any, due: Any) -> int:
     begins, counts, firsts, lasts, order = arrays
     written = 0
     for slot in slots:
         begin, count = begins[slot], counts[slot]
         place = find_first(lasts, order, begin, count, after - gap)
-        while place > 0 and lasts[order[begin + place - 1]] + gap >= after:  # the difference may have been rounded up
+        while place > 0 and lasts[order[begin + place - 1]] + gap >= after:  # floats: `after - gap` may be rounded up
             place -= 1
         while place > 0 and place < count:
             if firsts[order[begin + place]] > lasts[order[begin + place - 1]] + gap:
@@ -42,7 +42,7 @@ def _sessions(arrays: Any, slots: Any, gap: Any, after: Any, until: Any, out: An
 
 
 @kernel
-def _by_sessions(arrays: Any, gap: Any, final: Any, first: Any) -> None:
+def _keep_sessions(arrays: Any, gap: Any, final: Any, first: Any) -> None:
     begins, counts, firsts, lasts, order = arrays
     for slot in range(len(begins)):
         begin, count = begins[slot], counts[slot]
@@ -62,7 +62,7 @@ def _in_open_sessions(arrays: Any, slots: Any, positions: Any, gap: Any, final: 
     begins, counts, firsts, lasts, order = arrays
     for k in range(len(slots)):
         begin, count = begins[slots[k]], counts[slots[k]]
-        low, high = 0, count  # the slice of the row: the last that does not begin after it
+        low, high = 0, count  # find the last slice that does not begin after the row
         while low < high:
             middle = (low + high) // 2
             if firsts[order[begin + middle]] <= positions[k]:
@@ -70,7 +70,7 @@ def _in_open_sessions(arrays: Any, slots: Any, positions: Any, gap: Any, final: 
             else:
                 high = middle
         found[k] = False
-        if low == 0:  # it was dropped
+        if low == 0:  # the slice of the row was dropped
             continue
         place = low - 1
         found[k] = lasts[order[begin + place]] + gap >= final
@@ -82,7 +82,7 @@ def _in_open_sessions(arrays: Any, slots: Any, positions: Any, gap: Any, final: 
 
 
 class SessionKind(Kind):
-    """Rows that follow each other. It remembers one position: no watermark before it closes a session."""
+    """Rows at most a gap apart. The state is one position: no watermark before it closes a session."""
 
     describes = Session
     rebuild = staticmethod(session)
@@ -92,13 +92,13 @@ class SessionKind(Kind):
     def gap(self) -> Any:
         return self.window.gap
 
-    # --- what it remembers ---------------------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------------------
 
     def start(self, keys: int, watermark: Any) -> Array:
         return np.full(1, watermark, self.setting.dtype)
 
     def start_among(self, held: StreamView, own: Array, gaps: Mapping[Any, Any]) -> tuple[Array, Any]:
-        # A session of a smaller gap has cut all rows that this one needs cut, as far as it has seen them itself.
+        # A query with a smaller gap has cut rows wherever this one needs it, except rows from before it was added.
         return own, min((unseen for gap, unseen in gaps.items() if gap <= self.window.gap), default=held.newest)
 
     def copy(self, own: Array) -> Array:
@@ -117,36 +117,36 @@ class SessionKind(Kind):
 
     def due(self, held: StreamView, own: Array, moment: Moment) -> Ended:
         slices, dtype = held.slices, held.slices.firsts.dtype
-        asks_all = len(moment.slots) == slices.keys
-        if moment.until <= own[0] and asks_all:
+        has_all_keys = len(moment.slots) == slices.keys
+        if moment.until <= own[0] and has_all_keys:
             return Ended.none(dtype)
         next_due = np.full(1, self.setting.highest, dtype)
         gap, after, until = (dtype.type(each) for each in (self.window.gap, moment.after, moment.until))
         ended = collect(
-            lambda out: _sessions(view_of(slices), moment.slots, gap, after, until, out, next_due),
+            lambda out: _ended_sessions(view_of(slices), moment.slots, gap, after, until, out, next_due),
             len(moment.slots),
             dtype,
         )
-        if asks_all:
+        if has_all_keys:
             own[0] = next_due[0]
         return ended
 
-    # --- what is needed ------------------------------------------------------------------------------
+    # --- retention -----------------------------------------------------------------------------------
 
     def keep_places(self, slices: Slices, own: Array, final: Any, first: Array) -> None:
-        """To the oldest session that may still grow."""
+        """Keep the oldest session that may still grow, and newer slices."""
         dtype = slices.ends.dtype.type
-        _by_sessions(view_of(slices), dtype(self.window.gap), dtype(final), first)
+        _keep_sessions(view_of(slices), dtype(self.window.gap), dtype(final), first)
 
     def find_final(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
-        # No row can join it. If rows have joined it before, it waits for the session that it became part of. Rows that
-        # are held back are not before `final`, so the slices tell whether that session can still grow.
-        gone: Array = emitted.ends < final
-        old = np.flatnonzero(gone)
+        # No row can extend a window that ended before `final`. If late rows merged it into another session, it is final
+        # only with that session. Rows that are held back are not before `final`, so slices tell whether it can grow.
+        is_final: Array = emitted.ends < final
+        old = np.flatnonzero(is_final)
         dtype = slices.ends.dtype.type
         may_grow = np.zeros(len(old), np.bool_)
         _in_open_sessions(
             view_of(slices), emitted.slots[old], emitted.starts[old], dtype(self.window.gap), dtype(final), may_grow
         )
-        gone[old] = ~may_grow
-        return gone
+        is_final[old] = ~may_grow
+        return is_final

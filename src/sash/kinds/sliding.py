@@ -15,7 +15,7 @@ __all__ = ["GridKind", "SlidingKind"]
 
 
 class GridKind(Kind):
-    """A kind whose windows lie on a grid of edges, whatever the rows are."""
+    """A kind whose windows lie on a regular grid of edges, independent of rows."""
 
     spark_slices: ClassVar[bool] = True
 
@@ -37,7 +37,7 @@ class GridKind(Kind):
 
     @abstractmethod
     def end_after(self, position: Any) -> Any:
-        """Return the first end of a window after a position; before and after all floats there is none."""
+        """Return the first end of a window after a position; an infinite position is returned as it is."""
 
     @abstractmethod
     def last_end(self, position: Any) -> Any:
@@ -52,23 +52,23 @@ class GridKind(Kind):
         return until if newest is None else min(until, self.last_end(newest))
 
     def open_count(self, held: StreamView, oldest: Array, newest: Array) -> int:
-        """By arithmetic, so of a key with gaps a few too many."""
+        """Count by arithmetic; for keys with gaps the count is a little too high."""
         since = oldest.clip(min=held.watermark)
         still = since < self.setting.highest
         first, last = self.numbers(since[still], newest[still])
         return int((last - first + 1).clip(min=0).sum())
 
     def next_end(self, held: StreamView) -> Any:
-        own, _ = held.slices.list_all()
-        if not len(own) or held.watermark >= self.setting.highest:
+        numbers, _ = held.slices.list_all()
+        if not len(numbers) or held.watermark >= self.setting.highest:
             return None
-        since = held.slices.firsts[own].clip(min=held.watermark)
-        first, last = self.numbers(since, held.slices.lasts[own])
+        since = held.slices.firsts[numbers].clip(min=held.watermark)
+        first, last = self.numbers(since, held.slices.lasts[numbers])
         return self.end_after(since[first <= last].min().item()) if (first <= last).any() else None
 
 
 class SlidingKind(GridKind):
-    """Windows of one size that start every so often."""
+    """Windows of one size that start at regular distances."""
 
     describes = Sliding
     rebuild = staticmethod(sliding)

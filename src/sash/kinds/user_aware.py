@@ -1,4 +1,4 @@
-"""Context-aware windows of users: functions of rows tell where they start and end."""
+"""Context-aware windows of users: functions of rows compute where they start and end."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ Contexts = dict[int, OpenWindows]
 
 
 class UserAwareKind(Kind):
-    """A ContextAwareWindow. It remembers, per key, the windows that the user added and whatever else the user keeps."""
+    """A ContextAwareWindow. The state is, per key, the windows that the user added and the user's `memory`."""
 
     describes = ContextAwareWindow
     same_window: ClassVar[Same] = Same.OVERLAP
@@ -33,7 +33,7 @@ class UserAwareKind(Kind):
     def slices_per_window(self, edges_per_unit: float) -> float:
         return math.inf
 
-    # --- what it remembers ---------------------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------------------
 
     def start(self, keys: int, watermark: Any) -> Contexts:
         return {}
@@ -64,7 +64,7 @@ class UserAwareKind(Kind):
         return found
 
     def _is_band(self, pair: Any) -> bool:
-        """Return whether it is a start before an end; whole floats pass for integers."""
+        """Return whether it is a start before an end; whole floats are accepted as integers."""
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             return False
         numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in pair)
@@ -104,7 +104,7 @@ class UserAwareKind(Kind):
         slots, starts, ends = zip(*found, strict=True)
         return given_windows(held.slices, np.array(slots), np.array(starts, dtype), np.array(ends, dtype))
 
-    # --- what is needed ------------------------------------------------------------------------------
+    # --- retention -----------------------------------------------------------------------------------
 
     def keep_from(self, final: Any) -> tuple[Any, Any]:
         highest, lowest = self.setting.highest, self.setting.lowest
@@ -120,31 +120,29 @@ class UserAwareKind(Kind):
             first[slot] = min(first[slot], int(np.searchsorted(firsts, min(starts))))
 
     def find_final(self, slices: Slices, own: Contexts, final: Any, emitted: Any) -> Array:
-        gone: Array = emitted.ends < final
-        for k in np.flatnonzero(gone).tolist():
+        is_final: Array = emitted.ends < final
+        for k in np.flatnonzero(is_final).tolist():
             context = own.get(int(emitted.slots[k]))
             known = [] if context is None else context.windows
-            gone[k] = _is_settled(known, self.window.reach, final, emitted.starts[k], emitted.ends[k])
-        return gone
+            is_final[k] = _is_final(known, self.window.reach, final, emitted.starts[k], emitted.ends[k])
+        return is_final
 
     def forget(self, own: Contexts, final: Any) -> None:
-        # Where it could be sent again, a row at the very end of a window may still change it.
+        # With revisions, a row at the very end of a window may still change it.
         at_end = self.setting.has_revisions
         for context in own.values():
             context.windows = [each for each in context.windows if each[1] > final or (at_end and each[1] == final)]
 
 
 def _values(column: tuple[Array, Array], rows: Array) -> list[Any]:
-    """Return a column of rows as Python values, None where there is none."""
+    """Return the values of rows as Python objects, None for nulls."""
     data, valid = column
     pairs = zip(data[rows].tolist(), valid[rows].tolist(), strict=True)
     return [value if known else None for value, known in pairs]
 
 
-def _is_settled(known: list[Any], reach: Any, final: Any, start: Any, end: Any) -> bool:
-    """Return whether an emitted window comes from rows that are final, or can neither come again nor have others in its
-    place.
-    """
+def _is_final(known: list[Any], reach: Any, final: Any, start: Any, end: Any) -> bool:
+    """Return whether an emitted window is still one of the user's windows, or can no longer be added or replaced."""
     if any(start == each[0] and end == each[1] for each in known):
         return True
     overlaps = any(start < each[1] and each[0] < end for each in known)

@@ -1,4 +1,4 @@
-"""Context-free windows of users: functions of positions tell where they start and end."""
+"""Context-free windows of users: functions of positions compute where they start and end."""
 
 import math
 from functools import partial
@@ -15,12 +15,12 @@ from sash.windows.user import ContextFreeWindow
 
 __all__ = ["UserFreeKind"]
 
-# Edges after the last row that are looked at for windows that hold it.
+# The number of edges after the last row within which a window that holds it must end.
 _MOST_EDGES = 1000
 
 
 class UserFreeKind(Kind):
-    """A ContextFreeWindow."""
+    """A ContextFreeWindow of a user."""
 
     describes = ContextFreeWindow
     calls_user: ClassVar[bool] = True
@@ -34,7 +34,7 @@ class UserFreeKind(Kind):
         return self.window.reach
 
     def edges_of(self, positions: Array) -> Array:
-        """Call the user once per slice."""
+        """Return the edges, with one call of the user's function per slice."""
         found: list[Any] = []
         rest = np.unique(positions)
         while len(rest):
@@ -63,14 +63,14 @@ class UserFreeKind(Kind):
         if after >= until:
             return Ended.none(dtype)
         given = call_user(self.window, f"ended({after}, {until})", lambda: self.window.ended(after, until))
-        found = sorted(self._checked(given, after, until))
+        found = sorted(self._check_ended(given, after, until))
         if not found:
             return Ended.none(dtype)
         starts, ends = (np.array(column, dtype) for column in zip(*found, strict=True))
         keys = len(slots)
         return given_windows(slices, np.repeat(slots, len(found)), np.tile(starts, keys), np.tile(ends, keys))
 
-    def _checked(self, given: Any, after: Any, until: Any) -> list[tuple[Any, Any]]:
+    def _check_ended(self, given: Any, after: Any, until: Any) -> list[tuple[Any, Any]]:
         call, dtype = f"ended({after}, {until})", self.setting.dtype
         try:
             found = [(start, end) for start, end in given]

@@ -1,4 +1,4 @@
-"""Calls into windows that users wrote: what they raise and what they return is checked and worded as theirs."""
+"""Call the functions of windows that users wrote, and check what they raise and return; errors name the window."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["call_user", "check_windows", "is_position"]
 
 
 def call_user(window: Any, call: str, function: Callable[[], Any]) -> Any:
-    """Return what a user's window answers; if it fails, say so of that window."""
+    """Return what a user's function returns; if it fails, raise an error that names the window."""
     try:
         return function()
     except SashError:
@@ -30,7 +30,7 @@ def is_position(value: Any, dtype: Any) -> bool:
 
 
 def check_windows(window: Any, windows: Any, dtype: Any) -> None:
-    """Refuse windows of a user's function that are not pairs of positions, the first before the second."""
+    """Reject windows of a user's function that are not pairs of positions, the first before the second."""
     if not isinstance(windows, list):
         raise InvalidWindow.edges(window, f"context.windows must stay a list, but is {windows!r}")
     for each in windows:

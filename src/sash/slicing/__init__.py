@@ -1,1 +1,1 @@
-"""HOW many windows share work: rows are cut into slices, and every window is a run of slices."""
+"""HOW many windows share work: rows are cut into slices, and a window is a run of neighbouring slices."""

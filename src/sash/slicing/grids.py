@@ -1,4 +1,4 @@
-"""Several grids of windows at once: where they start and end, and which of their windows ended."""
+"""Find the ended windows of several grids in one call. A grid is a set of windows with regular starts and ends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ __all__ = ["Grids", "ended_on_grids"]
 
 @dataclass(frozen=True)
 class Grids:
-    """Several grids of windows: window k is from edge k of `phases` to edge k + whole of `end_phases`."""
+    """Several grids: window k of a grid starts at its edge k (`phases`) and ends at edge k + whole (`end_phases`)."""
 
     steps: Array
     phases: Array
@@ -32,15 +32,15 @@ class Grids:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """What kernels get."""
+        """The arrays that kernels read."""
         return self.steps, self.phases, self.end_phases, self.units, self.wholes
 
     def first_end(self, after: Any) -> Any:
-        """The first end of a window after a position."""
+        """Return the first end of a window after a position."""
         return _first_end(self.arrays, self.steps.dtype.type(after))[0]
 
     def oldest_start(self, after: Any) -> Any:
-        """The first start of a window that ends after a position."""
+        """Return the first start of a window that ends after a position."""
         return _first_end(self.arrays, self.steps.dtype.type(after))[1]
 
 
@@ -58,8 +58,8 @@ def _first_end(grids: Any, after: Any) -> Any:
 
 
 @jitable
-def _near(values: Any, order: Any, begin: int, count: int, low: int, guess: int, position: Any) -> int:
-    """The first place from `low` on whose slice's value is not before a position, looked for around a guess."""
+def _find_near(values: Any, order: Any, begin: int, count: int, low: int, guess: int, position: Any) -> int:
+    """Return the first place from `low` on whose slice's value is not before a position; start at a guess."""
     guess = min(guess, count)
     if guess <= low:
         return advance(values, order, begin, count, low, position)
@@ -73,7 +73,9 @@ def _near(values: Any, order: Any, begin: int, count: int, low: int, guess: int,
 
 
 @kernel
-def _grids(arrays: Any, slots: Any, grids: Any, after: Any, until: Any, are_cut: bool, which: Any, out: Any) -> int:
+def _ended_on_grids(
+    arrays: Any, slots: Any, grids: Any, after: Any, until: Any, are_cut: bool, which: Any, out: Any
+) -> int:
     begins, counts, firsts, lasts, order = arrays
     steps, phases, end_phases, units, wholes = grids
     written = 0
@@ -103,11 +105,11 @@ def _grids(arrays: Any, slots: Any, grids: Any, after: Any, until: Any, are_cut:
                 if low == count:
                     break
                 nearest = firsts[order[begin + low]]
-                if nearest >= end:  # nothing here: on to the first window that holds the next slice
+                if nearest >= end:  # no row in this window: jump to the first window that holds the next slice
                     k = max(k + 1, index_of(step, end_phase, unit, nearest) + 1 - whole)
                     continue
-                # Windows of one grid hold about as many slices each.
-                high = _near(firsts, order, begin, count, max(high, low), low + held, end)
+                # Windows of one grid hold about the same number of slices, so the last count is a good guess.
+                high = _find_near(firsts, order, begin, count, max(high, low), low + held, end)
                 held = high - low
                 if are_cut or is_whole(lasts, order, begin, low, high, start, end):
                     written = write(out, written, slot, start, end, begin + low, begin + high)
@@ -120,9 +122,10 @@ def _grids(arrays: Any, slots: Any, grids: Any, after: Any, until: Any, are_cut:
 def ended_on_grids(
     slices: Slices, slots: Array, grids: Grids, after: Any, until: Any, expected: int = 0, are_cut: bool = False
 ) -> Ended:
-    """Windows with after < end ≤ until, of each of these grids, told apart by `which`; `expected` guesses how many.
+    """Return the windows of these grids with after < end ≤ until; `which` numbers the grid of each.
 
-    `are_cut` says that no slice was made before these windows were asked for, so that none lies across an edge.
+    `expected` is a guess of how many there are. `are_cut` promises that every slice was made after the windows were
+    added, so no slice straddles an edge.
     """
     dtype = slices.firsts.dtype
     after, until = dtype.type(after), dtype.type(until)
@@ -131,7 +134,7 @@ def ended_on_grids(
     def run(out: Any) -> int:
         nonlocal which
         which = np.empty(len(out[0]), np.int64)
-        return _grids(view_of(slices), slots, grids.arrays, after, until, are_cut, which, out)
+        return _ended_on_grids(view_of(slices), slots, grids.arrays, after, until, are_cut, which, out)
 
     ended = collect(run, max(len(slots), expected), dtype)
     return replace(ended, which=which[: len(ended)])

@@ -1,11 +1,11 @@
-"""The partials of slices: rows folded in, slices joined, and windows finished from runs of slices.
+"""The partials of slices: fold rows into them, merge slices, and compute the results of windows.
 
-Lazy      a window is the fold of its slices, one after the other, or slid over them where windows overlap.
-Eager     a tree over the slices of each key (FlatFAT): a window is the fold of a logarithmic number of nodes.
+Lazy      Fold the slices of each window one by one, or slide over them with an algorithm of `swag` if windows overlap.
+Eager     Keep a tree over the slices of each key (FlatFAT): a window is the fold of O(log n) nodes.
 Picture     segment of a key, room 4      order   [ s0 | s1 | s2 | s3 )          leaves 4 5 6 7
                                           inner   [  – | n1 | n2 | n3 )          n2 = s0⊕s1  n3 = s2⊕s3  n1 = n2⊕n3
-Keeps     T1  a node whose leaves are all in use and came before `dirty` when the tree was last brought up to date
-              is the fold of its leaves, oldest left; no other node is ever read
+Keeps     T1  a node whose leaves are all in use and lie before `dirty` is the fold of its leaves, oldest left;
+              no other node is ever read
 """
 
 from dataclasses import dataclass
@@ -30,13 +30,14 @@ Answer = tuple[Fields, Fields]  # results and presences
 
 @dataclass(frozen=True)
 class View:
-    """What one query reads: its own monoid, and where its fields are among those that are kept."""
+    """What one query reads: its monoid, and the places of its fields among all fields that are kept."""
 
     monoid: Monoid
     places: tuple[int, ...]
-    statistics: tuple[Statistic, ...] = ()  # what is read off runs, where these are kept instead
+    statistics: tuple[Statistic, ...] = ()  # if runs are kept instead of partials: the results to read from them
 
     def of(self, fields: Fields) -> Fields:
+        """Return the fields that the query reads."""
         return tuple(fields[place] for place in self.places)
 
 
@@ -79,7 +80,7 @@ def _slide(
     oldest, newest = 0, 0
     for place in range(len(lows)):
         low, high = lows[place], highs[place]
-        if low < oldest or low > newest or high < newest:  # another key, or nothing in common
+        if low < oldest or low > newest or high < newest:  # another key, or no slice in common
             while oldest < newest:
                 evict(algorithm, aggregate, state)
                 oldest += 1
@@ -125,7 +126,8 @@ def _read_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any, wi
     for place in range(len(lows)):
         begin, room = begins[slots[place]], rooms[slots[place]]
         low, high = lows[place], highs[place]
-        # The leaves at both ends first: only they are looked up by number. A window has at least one slice.
+        # Leaves are looked up by slice number, inner nodes by place, so the leaves at both ends come first.
+        # A window has at least one slice.
         left = load(fields, order[low])
         low += 1
         right = identity(aggregate)
@@ -148,7 +150,7 @@ def _read_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any, wi
 
 
 class Partials:
-    """One partial per slice, of all aggregates that can be kept together; with a tree over them if it is eager."""
+    """One partial per slice, for all aggregates that can be kept together; if eager, with a tree over them."""
 
     def __init__(self, monoid: Monoid, eager: bool) -> None:
         self.monoid = monoid
@@ -157,18 +159,18 @@ class Partials:
         self._add = Prepared(_add, monoid)
 
     def copy(self) -> "Partials":
-        """The same partials, apart; a tree is made anew when it is asked for."""
+        """Return a copy that shares no array; the next `update_trees` rebuilds its trees."""
         twin = Partials(self.monoid, self.inner is not None)
         twin.fields = tuple(each.copy() for each in self.fields)
         return twin
 
     def ensure(self, capacity: int) -> None:
-        """Room for this many slices."""
+        """Make room for this many slices."""
         if self.fields and len(self.fields[0]) < capacity:
-            self.fields = _longer(self.fields, capacity)
+            self.fields = _lengthen(self.fields, capacity)
 
     def reset(self, numbers: Array) -> None:
-        """Let these slices hold no rows."""
+        """Set the partials of these slices to the identity."""
         if not len(numbers):
             return
         if self.monoid.is_compiled:
@@ -179,7 +181,7 @@ class Partials:
                 store(self.fields, number, identity(self.monoid))
 
     def forget(self, numbers: Array) -> None:
-        """These slices are gone; what they held takes no room of its own."""
+        """Do nothing: a dropped slice holds no memory besides its place in the arrays."""
 
     def add(self, ids: Array, inputs: Fields) -> None:
         """Fold each row into its slice, in the order of rows."""
@@ -195,16 +197,16 @@ class Partials:
         for number, row in zip(ids.tolist(), rows, strict=True):
             by_slice.setdefault(number, []).append(self.monoid.lift(row))
         for number, lifted in by_slice.items():
-            folded = _balanced(self.monoid, lifted)
+            folded = _fold_by_halves(self.monoid, lifted)
             store(self.fields, number, combine(self.monoid, load(self.fields, number), folded))
 
     def merge(self, pairs: Array) -> None:
-        """Join the second slice of each pair to the first, which is older."""
+        """Merge the second slice of each pair into the first, which is older."""
         if len(pairs):
             _merge(self.monoid, self.fields, pairs)
 
     def answer(self, view: View, slices: Slices, ended: Ended, algorithm: str | None) -> Answer:
-        """The results of windows: by the tree if there is one, by an algorithm that slides, or one by one."""
+        """Return the results of windows, from the trees if eager, else by sliding if an algorithm is given."""
         outputs, compiled = view.monoid.outputs, view.monoid.is_compiled
         results = tuple(each.result.empty(len(ended), compiled) for each in outputs)
         presences = allocate(tuple(Field("u1") for each in outputs if each.presence), len(ended), compiled)
@@ -224,21 +226,21 @@ class Partials:
         return answer
 
     def update_trees(self, slices: Slices) -> None:
-        """Make the nodes anew that lie above what changed; after all partials have, `mark_trees_updated`."""
+        """Recompute the nodes above slices that changed; `mark_trees_updated` must follow, once for all partials."""
         if self.inner is None:
             return
         if len(self.inner) and len(self.inner[0]) < len(slices.order):
-            self.inner = _longer(self.inner, len(slices.order))
+            self.inner = _lengthen(self.inner, len(slices.order))
         _grow_trees(self.monoid, self.fields, self.inner, _shape(slices))
 
     @property
     def nbytes(self) -> int:
-        """How much memory the fields take."""
+        """The size of the fields in bytes."""
         fields = (*self.fields, *(self.inner or ()))
         return sum(each.nbytes if isinstance(each, np.ndarray) else 8 * len(each) for each in fields)
 
     def restore(self, saved: Fields, slices: int) -> None:
-        """Go on from what `save` gave of so many slices."""
+        """Continue from what `save` returned for this many slices."""
         try:
             found = [
                 field.restored(given, self.monoid.is_compiled)
@@ -254,7 +256,7 @@ class Partials:
         self.fields = tuple(found)
 
     def save(self, numbers: Array) -> Fields:
-        """The partials of these slices: to save them."""
+        """Return the partials of these slices."""
         if self.monoid.is_compiled:
             return tuple(each[numbers] for each in self.fields)
         return tuple([each[number] for number in numbers.tolist()] for each in self.fields)
@@ -265,19 +267,19 @@ def _shape(slices: Slices) -> tuple[Array, ...]:
 
 
 def mark_trees_updated(slices: Slices) -> None:
-    """Every tree has been brought up to date."""
+    """Note that every tree is up to date."""
     slices.dirty[:] = NO_CUT
 
 
-def _longer(fields: Fields, capacity: int) -> Fields:
+def _lengthen(fields: Fields, capacity: int) -> Fields:
     return tuple(
         with_room(each, capacity) if isinstance(each, np.ndarray) else each + [None] * (capacity - len(each))
         for each in fields
     )
 
 
-def _balanced(monoid: Monoid, partials: list[Any]) -> Any:
-    """The fold of partials by halves: joining long lists to short ones is what makes objects slow."""
+def _fold_by_halves(monoid: Monoid, partials: list[Any]) -> Any:
+    """Return the fold of partials, by halves: combining a long list with a short one each time would be quadratic."""
     while len(partials) > 1:
         joined = [combine(monoid, a, b) for a, b in zip(partials[::2], partials[1::2], strict=False)]
         partials = joined + partials[len(partials) - len(partials) % 2 :]

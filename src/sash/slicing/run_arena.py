@@ -1,8 +1,8 @@
-"""The arena of runs: group and sort the rows of slices, join runs to those of slices, pack the arena.
+"""The arena of runs: group and sort the rows of slices, merge them into the runs of slices, pack the arena.
 
 Arena     (values, counts): the runs of all slices. Shelf (begins, lengths, rooms, cursor): where each run lies.
-Full      A kernel that finds no room stops, writes how much it needs into the cursor, and returns how far it got. The
-          caller packs the arena into a larger one and calls again.
+Full      A kernel that has no room stops, writes the missing room into the cursor, and returns where it stopped. The
+          caller packs the runs into a larger arena and calls the kernel again.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
-from sash.slicing.run_merging import in_common, stretches, united
+from sash.slicing.run_merging import count_common, merge_all, write_runs
 from sash.slicing.run_windows import NEEDED, TOP
 
 __all__ = ["add_runs", "group_by_slice", "merge_runs", "pack_runs", "sort_groups"]
@@ -45,18 +45,18 @@ def group_by_slice(ids: Any, keys: Any, valid: Any, seats: Any, touched: Any, be
 def sort_groups(values: Any, counts: Any, begins: Any, sizes: Any, ends: Any, others: Any, other_counts: Any) -> None:
     """Sort each group of keys into a run, in place."""
     for k in range(len(sizes)):
-        runs = stretches(values, counts, begins[k], begins[k + 1], ends)
-        sizes[k] = united(values, counts, begins[k], ends, runs, others, other_counts) - begins[k]
+        runs = write_runs(values, counts, begins[k], begins[k + 1], ends)
+        sizes[k] = merge_all(values, counts, begins[k], ends, runs, others, other_counts) - begins[k]
 
 
 @jitable
 def _put(arena: Any, shelf: Any, number: int, others: Any, other_counts: Any, first: int, stop: int) -> bool:
-    """Join a run to that of a slice; return False and change nothing if there is no room."""
+    """Merge a run into that of a slice; return False and change nothing if there is no room."""
     values, counts = arena
     begins, lengths, rooms, cursor = shelf
     begin = begins[number]
     end = begin + lengths[number]
-    size = end - begin + stop - first - in_common(values, begin, end, others, first, stop)
+    size = end - begin + stop - first - count_common(values, begin, end, others, first, stop)
     target = begin
     if size > rooms[number]:
         room = size if begin == end else max(size, 2 * rooms[number])
@@ -92,7 +92,7 @@ def _put(arena: Any, shelf: Any, number: int, others: Any, other_counts: Any, fi
 
 @kernel
 def add_runs(arena: Any, shelf: Any, touched: Any, values: Any, counts: Any, begins: Any, sizes: Any, at: int) -> int:
-    """Join each run from `at` on to that of its slice; return where it stopped."""
+    """Merge each run from `at` on into that of its slice; return where it stopped."""
     while at < len(sizes) and _put(arena, shelf, touched[at], values, counts, begins[at], begins[at] + sizes[at]):
         at += 1
     return at
@@ -100,7 +100,7 @@ def add_runs(arena: Any, shelf: Any, touched: Any, values: Any, counts: Any, beg
 
 @kernel
 def merge_runs(arena: Any, shelf: Any, pairs: Any, spare: Any, spare_counts: Any, at: int) -> int:
-    """Join the second slice of each pair from `at` on to the first; return where it stopped."""
+    """Merge the second slice of each pair from `at` on into the first; return where it stopped."""
     values, counts = arena
     begins, lengths, _rooms, _cursor = shelf
     while at < len(pairs):

@@ -1,25 +1,26 @@
-"""Windows of runs: merged one by one, or slid over by a tally where they overlap many times.
+"""Results of windows from runs: merge the runs of each window, or slide a tally over windows that overlap often.
 
-Windows   that hardly overlap are merged one by one, neighbouring runs first. Windows that overlap many times are a
-          chain: the keys of all their slices are merged once, and over their ranks a tally is kept, summed by 64 and
-          by 64 × 64. A slice that enters or leaves is three additions per key, a quantile a short walk down.
+Merge     If windows hardly overlap, the runs of each window are merged, neighbouring runs first.
+Chain     Windows that overlap often form a chain. The keys of all their slices are merged once. A tally counts the rows
+          of each key, with sums over 64 and over 64 × 64 keys. A slice that enters or leaves costs three additions per
+          key. A quantile is a short search down the sums.
 """
 
 from typing import Any
 
 from sash.algebra.compiler import jitable, kernel
-from sash.slicing.run_merging import at_least, united
+from sash.slicing.run_merging import find_at_least, merge_all
 
-__all__ = ["BITS", "NEEDED", "TOP", "chains_of", "finish"]
+__all__ = ["BITS", "NEEDED", "TOP", "find_chains", "finish_windows"]
 
-# Where the counters live in `cursor`: the top of the arena, and the room that was missing when a kernel stopped.
+# The places of the counters in `cursor`: the top of the arena, and the room that was missing when a kernel stopped.
 TOP, NEEDED = range(2)
 BITS = 6  # of a rank, per level of the tally
 
 
 @kernel
-def chains_of(order: Any, lengths: Any, lows: Any, highs: Any, sizes: Any, begins: Any, covered: Any) -> int:
-    """Part windows where one has no slice of the window before it; how long the runs of each window and chain are."""
+def find_chains(order: Any, lengths: Any, lows: Any, highs: Any, sizes: Any, begins: Any, covered: Any) -> int:
+    """Group windows that share slices into chains, and return how many; write the run lengths of both."""
     chains, low, high, size = 0, 0, 0, 0
     for place in range(len(lows)):
         if place == 0 or lows[place] < low or lows[place] >= high or highs[place] < high:
@@ -40,8 +41,8 @@ def chains_of(order: Any, lengths: Any, lows: Any, highs: Any, sizes: Any, begin
 
 
 @jitable
-def _gathered(arena: Any, shelf: Any, order: Any, low: int, high: int, scratch: Any) -> int:
-    """The run of a window, at the front of the scratch; gives its length."""
+def _merge_window(arena: Any, shelf: Any, order: Any, low: int, high: int, scratch: Any) -> int:
+    """Merge the runs of a window into the front of the scratch, and return the length."""
     values, counts = arena
     begins, lengths, _rooms, _cursor = shelf
     own, own_counts, others, other_counts, ends = scratch
@@ -53,19 +54,19 @@ def _gathered(arena: Any, shelf: Any, order: Any, low: int, high: int, scratch: 
             own_counts[out] = counts[k]
             out += 1
         ends[at - low] = out
-    return united(own, own_counts, 0, ends, high - low, others, other_counts)
+    return merge_all(own, own_counts, 0, ends, high - low, others, other_counts)
 
 
 @jitable
-def _each(
+def _finish_each(
     arena: Any, shelf: Any, order: Any, windows: Any, scratch: Any, shares: Any, out: Any, place: int, stop: int
 ) -> int:
-    """Windows one by one, until `stop` or until lists do not fit."""
+    """Write the results of windows one by one, until `stop` or until lists do not fit; return the next window."""
     lows, highs = windows
     own, until = scratch[0], scratch[1]
     rows, distinct, below, above, between, flat, cursor = out
     while place < stop:
-        size = _gathered(arena, shelf, order, lows[place], highs[place], scratch)
+        size = _merge_window(arena, shelf, order, lows[place], highs[place], scratch)
         if len(flat) > 0:
             if cursor[TOP] + size > len(flat):
                 cursor[NEEDED] = size
@@ -81,7 +82,7 @@ def _each(
             for j in range(len(shares)):
                 at = shares[j] * (rows[place] - 1)
                 rank = int(at)
-                k = at_least(until, 0, size, rank + 1)
+                k = find_at_least(until, 0, size, rank + 1)
                 below[j, place] = own[k]
                 above[j, place] = own[k if rank + 1 < until[k] or k + 1 == size else k + 1]
                 between[j, place] = at - rank
@@ -91,7 +92,7 @@ def _each(
 
 @jitable
 def _rank_of(ones: Any, blocks: Any, heaps: Any, row: int) -> int:
-    """The rank of the key of a row, rows being numbered from the smallest."""
+    """Return the rank of the key of a row; rows are numbered from the smallest."""
     k = 0
     while row >= heaps[k]:
         row -= heaps[k]
@@ -108,7 +109,7 @@ def _rank_of(ones: Any, blocks: Any, heaps: Any, row: int) -> int:
 
 
 @jitable
-def _slid(
+def _finish_chain(
     arena: Any,
     shelf: Any,
     order: Any,
@@ -120,14 +121,14 @@ def _slid(
     place: int,
     stop: int,
 ) -> int:
-    """Windows of a chain, until `stop` or until lists do not fit."""
+    """Write the results of the windows of a chain, until `stop` or until lists do not fit; return the next window."""
     values, counts = arena
     begins, lengths, _rooms, _cursor = shelf
     lows, highs = windows
     keys = scratch[0]
     ranks, ones, blocks, heaps = tally
     rows, distinct, below, above, between, flat, cursor = out
-    size = _gathered(arena, shelf, order, lows[place], highs[stop - 1], scratch)
+    size = _merge_window(arena, shelf, order, lows[place], highs[stop - 1], scratch)
     for k in range(size):
         ones[k] = 0
     for k in range((size >> BITS) + 1):
@@ -140,7 +141,7 @@ def _slid(
             rank = 0
             begin = begins[order[newest]]
             for k in range(begin, begin + lengths[order[newest]]):
-                rank = at_least(keys, rank, size, values[k])
+                rank = find_at_least(keys, rank, size, values[k])
                 ranks[entered] = rank
                 entered += 1
                 different += int(ones[rank] == 0)
@@ -186,7 +187,7 @@ def _slid(
 
 
 @kernel
-def finish(
+def finish_windows(
     arena: Any,
     shelf: Any,
     order: Any,
@@ -199,15 +200,16 @@ def finish(
     out: Any,
     place: int,
 ) -> int:
+    """Write the results of windows from `place` on; return the first window whose lists do not fit, or their number."""
     chain = 0
     while place < len(windows[0]):
         while begins[chain + 1] <= place:
             chain += 1
         stop = begins[chain + 1]
         if overlaps[chain]:
-            place = _slid(arena, shelf, order, windows, scratch, tally, shares, out, place, stop)
+            place = _finish_chain(arena, shelf, order, windows, scratch, tally, shares, out, place, stop)
         else:
-            place = _each(arena, shelf, order, windows, scratch, shares, out, place, stop)
+            place = _finish_each(arena, shelf, order, windows, scratch, shares, out, place, stop)
         if place < stop:
             break
     return place

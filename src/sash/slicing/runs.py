@@ -22,7 +22,7 @@ from sash.algebra.compiler import kernel
 from sash.errors import InvalidState
 from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
 from sash.slicing.run_merging import SHORT
-from sash.slicing.run_windows import BITS, NEEDED, TOP, chains_of, finish
+from sash.slicing.run_windows import BITS, NEEDED, TOP, find_chains, finish_windows
 from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 
@@ -30,15 +30,15 @@ __all__ = ["Lists", "Read", "Runs", "SavedRuns", "Statistic"]
 
 SavedRuns = tuple[Array, Array, Array]  # the lengths of runs; their values and counts, one after the other
 
-_LONG = 256  # from so many rows on NumPy sorts faster; measured with 500: 59 against 76 ns per row
-# From so many overlaps on, windows are slid over. Measured: with 100 distinct values in a slice and 84,000 in all, a
-# window takes 10 against 13 µs by the tally at 8, and 31 against 13 at 12.
+_LONG = 256  # NumPy sorts more rows than this faster; measured with 500: 59 against 76 ns per row
+# Windows that overlap more often than this are slid over. Measured with 100 distinct values in a slice and 84,000 in
+# all: a window takes 10 µs if merged and 13 µs by the tally at 8 overlaps, 31 against 13 at 12.
 _SLIDE_FROM = 8
 _MOST_ROWS = 2**62  # counts add up without overflow
 
 
 class Read(Enum):
-    """A result that can be read off the values of a window."""
+    """A result that can be computed from the sorted values of a window."""
 
     QUANTILE = "quantile"
     COUNT_DISTINCT = "count_distinct"
@@ -83,7 +83,7 @@ class Runs:
 
     @property
     def nbytes(self) -> int:
-        """How much memory the arrays take."""
+        """The size of the arrays in bytes."""
         return sum(each.nbytes for each in (self.values, self.counts, self.seats, *self._shelf()))
 
     def copy(self) -> "Runs":
@@ -110,7 +110,7 @@ class Runs:
             return
         touched, begins = np.empty(rows, np.int64), np.empty(rows + 1, np.int64)
         values = np.empty(rows, self.key)
-        keys = encoded(np.ascontiguousarray(data, self.dtype), self.key)
+        keys = encode(np.ascontiguousarray(data, self.dtype), self.key)
         valid = np.ascontiguousarray(valid, np.bool_)
         slices = group_by_slice(np.ascontiguousarray(ids), keys, valid, self.seats, touched, begins, values)
         begins = begins[: slices + 1]
@@ -124,7 +124,7 @@ class Runs:
             self._make_room()
 
     def merge(self, pairs: Array) -> None:
-        """Join the second slice of each pair to the first, and empty the second."""
+        """Merge the second slice of each pair into the first, and empty the second."""
         if not len(pairs):
             return
         pairs = np.ascontiguousarray(pairs)
@@ -146,7 +146,7 @@ class Runs:
             order = slices.order
             lows, highs = np.ascontiguousarray(ended.lows), np.ascontiguousarray(ended.highs)
             sizes, begins, covered = (np.empty(windows + 1, np.int64) for _ in range(3))
-            chains = chains_of(order, self.lengths, lows, highs, sizes, begins, covered)
+            chains = find_chains(order, self.lengths, lows, highs, sizes, begins, covered)
             sizes, begins, covered = sizes[:windows], begins[: chains + 1], covered[:chains]
             overlaps = np.add.reduceat(sizes, begins[:-1]) > _SLIDE_FROM * covered
             scratch, tally = self._scratch(lows, highs, sizes, begins, covered, overlaps)
@@ -155,7 +155,7 @@ class Runs:
             cursor = np.zeros(2, np.int64)
             place = 0
             while place < windows:
-                place = finish(
+                place = finish_windows(
                     self._arena(),
                     self._shelf(),
                     order,
@@ -176,13 +176,13 @@ class Runs:
         for each in outputs:
             if each.read is Read.QUANTILE:
                 k = next(quantiles)
-                low, high = (decoded(keys[k], self.dtype).astype(np.float64) for keys in (below, above))
-                results.append((np.where(exists, _interpolated(low, high, between[k]), 0.0), exists))
+                low, high = (decode(keys[k], self.dtype).astype(np.float64) for keys in (below, above))
+                results.append((np.where(exists, _interpolate(low, high, between[k]), 0.0), exists))
             elif each.read is Read.COUNT_DISTINCT:
                 results.append((distinct, always))
             else:
                 offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(distinct)])
-                results.append((Lists(offsets, decoded(flat[: offsets[-1]], self.dtype)), always))
+                results.append((Lists(offsets, decode(flat[: offsets[-1]], self.dtype)), always))
         return results
 
     def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
@@ -200,7 +200,7 @@ class Runs:
         """Do nothing: there is no tree over runs."""
 
     def restore(self, saved: SavedRuns, slices: int) -> None:
-        """Continue from what `save` returned for so many slices."""
+        """Continue from what `save` returned for this many slices."""
         vars(self).update(vars(Runs.from_saved(self.dtype, saved, slices)))
 
     def save(self, numbers: Array) -> SavedRuns:
@@ -208,7 +208,7 @@ class Runs:
         lengths = self.lengths[numbers]
         offsets = np.cumsum(lengths) - lengths
         source = np.repeat(self.begins[numbers] - offsets, lengths) + np.arange(int(lengths.sum()))
-        return lengths, decoded(self.values[source], self.dtype), self.counts[source]
+        return lengths, decode(self.values[source], self.dtype), self.counts[source]
 
     @classmethod
     def from_saved(cls, column_dtype: Any, saved: SavedRuns, slices: int) -> "Runs":
@@ -221,7 +221,7 @@ class Runs:
             raise InvalidState.damaged("the lengths of its runs do not add up to their values")
         runs.lengths[:] = runs.rooms[:] = lengths
         runs.begins[:] = np.cumsum(lengths) - lengths
-        runs.values, runs.counts = encoded(values, runs.key), counts.copy()
+        runs.values, runs.counts = encode(values, runs.key), counts.copy()
         runs.cursor[TOP] = len(values)
         ascends = np.ones(len(values), np.bool_)
         ascends[1:] = runs.values[:-1] < runs.values[1:]
@@ -269,7 +269,7 @@ class Runs:
         return scratch, tally
 
 
-def _interpolated(low: Array, high: Array, share: Array) -> Array:
+def _interpolate(low: Array, high: Array, share: Array) -> Array:
     """Interpolate as `algebra.holistic.interpolated` does, for arrays."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where((share == 0.0) | (low == high), low, (1.0 - share) * low + share * high)
@@ -284,11 +284,11 @@ def _number_keys(bits: Any, negative: Any, infinity: Any, nan: Any, keys: Any) -
         keys[k] = nan if magnitude > infinity else key
 
 
-def encoded(data: Array, key: np.dtype[Any]) -> Array:
+def encode(data: Array, key: np.dtype[Any]) -> Array:
     """Return unsigned keys in the order of the numbers.
 
-    >>> keys = encoded(np.array([-1.0, np.nan, -0.0, 0.0]), np.dtype(np.uint64))
-    >>> bool(keys[0] < keys[2] < keys[1]), bool(keys[2] == keys[3]), decoded(keys, np.dtype(np.float64))
+    >>> keys = encode(np.array([-1.0, np.nan, -0.0, 0.0]), np.dtype(np.uint64))
+    >>> bool(keys[0] < keys[2] < keys[1]), bool(keys[2] == keys[3]), decode(keys, np.dtype(np.float64))
     (True, True, array([-1., nan,  0.,  0.]))
     """
     top = key.type(1 << (8 * key.itemsize - 1))
@@ -302,7 +302,7 @@ def encoded(data: Array, key: np.dtype[Any]) -> Array:
     return data.astype(key)
 
 
-def decoded(keys: Array, dtype: np.dtype[Any]) -> Array:
+def decode(keys: Array, dtype: np.dtype[Any]) -> Array:
     """Return the numbers of keys."""
     top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
     if dtype.kind == "f":

@@ -1,14 +1,14 @@
-"""The slice manager: find or make the slice of each row, and join slices that a row connects.
+"""The slice manager: find or make the slice of each row, and merge slices that a row connects.
 
 Rows in the order of their positions (per key) are appended. Rows in any order are looked up among the slices of
 their key; this is for aggregates that commute, so that the order of rows within a slice does not matter. The slice
 manager does not touch partials. It returns the number of each row's slice, the slices that were made, and the pairs
-that were joined, and each aggregate updates its own partials.
+that were merged, and each aggregate updates its own partials.
 
 Cell      The range between two neighbouring edges. A slice lies in one cell; if there are sessions, a cell is cut
           again wherever its rows are more than the smallest gap apart.
 Tails     If a punctuation can still come for the position of the newest row, the rows at that position are a slice
-          of their own. It is joined to the slice before it when a row of a later position comes.
+          of their own. It is merged into the slice before it when a row of a later position comes.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Placement:
-    """The slice of each row of a batch, the slices made, and the pairs (into, from) that were joined."""
+    """The slice of each row of a batch, the slices made, and the pairs (into, from) that were merged."""
 
     ids: Array
     made: Array
@@ -165,7 +165,7 @@ def is_cut(rank: int, every: Any, phase: Any) -> bool:
 
 
 @kernel
-def _in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: Any, status: Any, row: int) -> int:
+def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: Any, status: Any, row: int) -> int:
     begin, count, seen, cut, dirty = slices[0], slices[1], slices[3], slices[4], slices[5]
     ends, firsts, lasts, ranks, opens, order = slices[6], slices[7], slices[8], slices[9], slices[10], slices[11]
     keys, positions, bits = rows
@@ -186,7 +186,7 @@ def _in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: An
             if not _has_room(slices, key, status):
                 return row
             if has_tails and not is_each_row and len(fresh) == 0 and count[key] > 1 and position > lasts[newest]:
-                # The tail is complete: it joins the slice before it unless an edge of any kind parts them.
+                # The tail is complete: merge it into the slice before it unless an edge lies between them.
                 before = order[begin[key] + count[key] - 2]
                 parted = ends[before] != ends[newest] or opens[newest] != 0 or is_cut(ranks[newest], every, phase)
                 if not parted and gap >= 0:
@@ -228,7 +228,9 @@ def _in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: An
 
 
 @kernel
-def _in_any_order(slices: Any, rows: Any, edges: Any, gap: Any, out: Any, status: Any, limit: int, row: int) -> int:
+def _place_in_any_order(
+    slices: Any, rows: Any, edges: Any, gap: Any, out: Any, status: Any, limit: int, row: int
+) -> int:
     begin, count, dirty = slices[0], slices[1], slices[5]
     ends, firsts, lasts, ranks, order = slices[6], slices[7], slices[8], slices[9], slices[11]
     keys, positions, _bits = rows
@@ -335,10 +337,10 @@ def place(
         status[_STATUS] = DONE
         batch, out = (keys, positions, bits), (ids, made, merged)
         if in_order:
-            reached = _in_order(slices.arrays(), batch, edges, parts, fresh, out, status, reached)
+            reached = _place_in_order(slices.arrays(), batch, edges, parts, fresh, out, status, reached)
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
-            reached = _in_any_order(slices.arrays(), batch, edges, parts[2], out, status, limit, reached)
+            reached = _place_in_any_order(slices.arrays(), batch, edges, parts[2], out, status, limit, reached)
         if status[_STATUS] == NO_SLICES:
             slices.grow_slices(int(status[_MADE]) * (rows - reached) // reached if reached > _SAMPLE else 0)
         elif status[_STATUS] == NO_ARENA:

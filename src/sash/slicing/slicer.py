@@ -1,13 +1,13 @@
-"""Where to cut: the edges of context-free windows, as one sorted array for a batch of positions.
+"""Where to cut: the edges of context-free windows, as one sorted array per batch of positions.
 
-A grid of windows is a few progressions: edges at (phase + k · step) / unit for every whole k. A batch is cut by all
-edges from its smallest to its largest position, or, where its rows are far apart, by the one edge after each row.
-Both arrays give every row of the batch the same next edge. Panes, Pairs and Cutty differ in which progressions they
-make of a window. Plans cut by Pairs: Panes cuts more often, and Cutty's slices are whole only when rows are taken
-one by one, where a push brings many.
+A progression is a set of edges at (phase + k · step) / unit, for every whole k. A grid of windows needs one or two. The
+cutter lists all edges between the smallest and the largest position of a batch. If the rows are far apart, it lists
+only the next edge after each row. Both lists give every row the same next edge.
 
-Whatever asks for an edge, to cut, to fire, to keep or to show, calls `edge` with its number: two edges that are
-meant to be the same are the same float.
+Panes, Pairs and Cutty derive different progressions from a window. Plans use Pairs. Panes cuts more often. Cutty needs
+rows one by one to get whole slices, and a push brings many rows.
+
+All code computes an edge by `edge` from its number, so two edges that should be equal are the same float.
 """
 
 import math
@@ -48,28 +48,29 @@ class Progression:
     phase: Any
     unit: Any = 1
 
-    def normal(self) -> "Progression":
-        """Of whole numbers, the one way to write these edges."""
+    def normalize(self) -> "Progression":
+        """Return the same edges in one normal form, if they are whole numbers."""
         if isinstance(self.step, int):
             return Progression(self.step, self.phase % self.step)
         return self
 
 
 def panes(grid: Grid) -> list[Progression]:
-    """Slices of equal length, of which every window is a whole number (Li et al., 2005)."""
+    """Return edges that cut slices of equal length, a whole number per window (Li et al., 2005)."""
     if not isinstance(grid.step, int):
         return pairs(grid)
     return [Progression(math.gcd(grid.step, grid.rest), grid.phase)]
 
 
 def pairs(grid: Grid) -> list[Progression]:
-    """An edge where a window starts and one where it ends: at most two slices per slide (Krishnamurthy et al. 2006)."""
+    """Return the starts and the ends of windows: at most two slices per slide (Krishnamurthy et al., 2006)."""
     return [Progression(grid.step, phase, grid.unit) for phase in dict.fromkeys((grid.phase, grid.end_phase))]
 
 
 def cutty(grid: Grid) -> list[Progression]:
-    """An edge only where a window starts: enough if rows are in order, for then a slice is whole when a window ends
-    inside it (Carbone et al., 2016).
+    """Return only the starts of windows (Carbone et al., 2016).
+
+    This is enough if rows come in order, one by one: when a window ends inside a slice, the slice has no later row.
     """
     return [Progression(grid.step, grid.phase, grid.unit)]
 
@@ -85,8 +86,8 @@ class Edges:
 
     @classmethod
     def of(cls, progressions: Iterable[Progression], points: Iterable[Any], dtype: Any) -> "Edges":
-        """Progressions whose edges another one has already are left out."""
-        distinct = sorted({each.normal() for each in progressions})
+        """Return the edges of progressions and points; omit a progression whose edges another one has."""
+        distinct = sorted({each.normalize() for each in progressions})
         kept: list[Progression] = []
         for each in distinct:
             covered = isinstance(each.step, int) and any(
@@ -100,7 +101,7 @@ class Edges:
         return cls(step, phase, unit, np.array(sorted(set(points)), dtype))
 
     def per_unit(self) -> float:
-        """How many edges there are for each unit of position; of steps next to nothing, infinitely many."""
+        """Return the number of edges per unit of position; infinite if steps are close to 0."""
         with np.errstate(over="ignore"):
             return float((self.unit / self.step).sum()) if len(self.step) else 0.0
 
@@ -109,7 +110,7 @@ class Edges:
 
 
 def edge(step: Any, phase: Any, unit: Any, k: Any) -> Any:
-    """Edge k of a progression."""
+    """Return edge k of a progression."""
     return (phase + k * step) / unit if isinstance(unit, float) else phase + k * step
 
 
@@ -120,15 +121,15 @@ def _edge(step: Any, phase: Any, unit: Any, k: Any) -> Any:
     return lambda step, phase, unit, k: phase + k * step
 
 
-def _about(step: Any, phase: Any, unit: Any, position: Any) -> Any:
-    """The number of the last edge that is not after a position, or, of floats, one near it."""
+def _estimate_index(step: Any, phase: Any, unit: Any, position: Any) -> Any:
+    """Return the number of the last edge that is not after a position; for floats, a number near it."""
     if isinstance(unit, float):
         return int(np.floor((position * unit - phase) / step))
     return (position - phase) // step
 
 
-@compiled_reading(_about)
-def _about_compiled(step: Any, phase: Any, unit: Any, position: Any) -> Any:
+@compiled_reading(_estimate_index)
+def _estimate_index_compiled(step: Any, phase: Any, unit: Any, position: Any) -> Any:
     if isinstance(unit, types.Float):
         return lambda step, phase, unit, position: np.int64(np.floor((position * unit - phase) / step))
     return lambda step, phase, unit, position: (position - phase) // step
@@ -136,8 +137,8 @@ def _about_compiled(step: Any, phase: Any, unit: Any, position: Any) -> Any:
 
 @jitable
 def index_of(step: Any, phase: Any, unit: Any, position: Any) -> Any:
-    """The number of the last edge that is not after a position, which must be finite."""
-    k = _about(step, phase, unit, position)
+    """Return the number of the last edge that is not after a position, which must be finite."""
+    k = _estimate_index(step, phase, unit, position)
     while edge(step, phase, unit, k) > position:
         k -= 1
     while edge(step, phase, unit, k + 1) <= position:
@@ -147,27 +148,27 @@ def index_of(step: Any, phase: Any, unit: Any, position: Any) -> Any:
 
 @jitable
 def edge_after(step: Any, phase: Any, unit: Any, position: Any) -> Any:
-    """The first edge of a progression after a position."""
+    """Return the first edge of a progression after a position."""
     return edge(step, phase, unit, index_of(step, phase, unit, position) + 1)
 
 
 def start_of(grid: Grid, k: Any) -> Any:
-    """Where window k starts."""
+    """Return the start of window k."""
     return edge(grid.step, grid.phase, grid.unit, k)
 
 
 def end_of(grid: Grid, k: Any) -> Any:
-    """Where window k ends."""
+    """Return the end of window k."""
     return edge(grid.step, grid.end_phase, grid.unit, k + grid.whole)
 
 
 def last_started(grid: Grid, position: Any) -> Any:
-    """The last window that starts at or before a position."""
+    """Return the number of the last window that starts at or before a position."""
     return index_of(grid.step, grid.phase, grid.unit, position)
 
 
 def first_open(grid: Grid, position: Any) -> Any:
-    """The first window that ends after a position."""
+    """Return the number of the first window that ends after a position."""
     return index_of(grid.step, grid.end_phase, grid.unit, position) + 1 - grid.whole
 
 
@@ -178,7 +179,7 @@ def _indices(step: Any, phase: Any, unit: Any, positions: Any, out: Any) -> None
 
 
 def indices_of(step: Any, phase: Any, unit: Any, positions: Array) -> Array:
-    """`index_of` each of these positions."""
+    """Return `index_of` for each of these positions."""
     out = np.empty(len(positions), np.int64)
     kind = positions.dtype.type
     _indices(kind(step), kind(phase), kind(unit), positions, out)
@@ -190,7 +191,7 @@ def indices_of(step: Any, phase: Any, unit: Any, positions: Array) -> Array:
 
 @kernel
 def _all_edges(step: Any, phase: Any, unit: Any, low: Any, high: Any, out: Any) -> int:
-    """Every edge after `low` up to and with the first after `high`; how many there are, if there is room or not."""
+    """Write every edge after `low`, up to the first one after `high`; return how many there are, even without room."""
     count = 0
     for j in range(len(step)):
         k = index_of(step[j], phase[j], unit[j], low) + 1
@@ -220,12 +221,12 @@ def _next_edges(step: Any, phase: Any, unit: Any, points: Any, positions: Any, h
         out[row] = nearest
 
 
-# A sorted array of edges is made for a stretch of at least so many, and used again for later batches within it.
+# The cutter lists at least this many edges at once, and reuses the list for later batches within it.
 _AHEAD = 256
 
 
 class Cutter:
-    """Cuts batches by the edges of a fixed set of windows; remembers the edges of the last stretch."""
+    """The edges of a fixed set of windows, listed per batch; the last list is kept for reuse."""
 
     def __init__(self, edges: Edges, lowest: Any, highest: Any) -> None:
         self.edges = edges
@@ -234,8 +235,10 @@ class Cutter:
         self._from, self._until = highest, lowest
 
     def cut(self, positions: Array, low: Any, high: Any, others: Iterable[Array] = ()) -> Array:
-        """A sorted array, from the lowest position there is to the highest, such that the first value in it after each
-        of these positions, all from `low` to `high`, is the first edge after it; `others` are edges of users' windows.
+        """Return a sorted array of edges in which every row finds its next edge.
+
+        It begins with the lowest position and ends with the highest. All positions of the batch lie between `low` and
+        `high`. `others` are edges of other kinds of windows, such as those of users.
         """
         others = list(others)
         if not len(positions) or not (len(self.edges.step) or len(self.edges.points) or others):
@@ -243,11 +246,11 @@ class Cutter:
         if not (self._from <= low and high < self._until):
             density = self.edges.per_unit()
             if not density * (float(high) - float(low)) <= 4 * len(positions) + _AHEAD:
-                return self._united([self._next(positions), *others])
+                return self._merge([self._next(positions), *others])
             self._extend(low, high, density)
-        return self._united([self._stretch, *others]) if others else self._stretch
+        return self._merge([self._stretch, *others]) if others else self._stretch
 
-    def _united(self, arrays: list[Array]) -> Array:
+    def _merge(self, arrays: list[Array]) -> Array:
         edges = np.sort(np.concatenate([self._ends, *arrays]))
         distinct: Array = edges[np.concatenate([[True], edges[1:] != edges[:-1]])]
         return distinct
@@ -259,7 +262,7 @@ class Cutter:
         return out
 
     def _extend(self, low: Any, high: Any, density: float) -> None:
-        """All edges of the stretch, and some beyond it."""
+        """List all edges from `low` to `high`, and some beyond."""
         e = self.edges
         if density:
             beyond = float(low) + _AHEAD / density
@@ -271,8 +274,8 @@ class Cutter:
             if count > len(out):
                 out = np.empty(count, kind)
                 _all_edges(e.step, e.phase, e.unit, low, high, out)
-            self._stretch = self._united([out[:count], e.points])
+            self._stretch = self._merge([out[:count], e.points])
             self._from, self._until = low, high
         else:
-            self._stretch = self._united([e.points])
+            self._stretch = self._merge([e.points])
             self._from, self._until = self._ends[0], self._ends[1]

@@ -1,8 +1,8 @@
 """The ordered slices of every key, without their partials.
 
-Idea      A slice is a number. What it covers stands in arrays under that number, and so do its partials
-          in every aggregate; neither ever moves. What moves is the order: each key has a segment of one
-          arena that lists its slices from the oldest to the newest.
+Idea      A slice is a number. Arrays hold its range and its partials under that number, and they never move.
+          Only the order moves: each key has a segment of one arena that lists its slices from the oldest to
+          the newest.
 Picture     key k       begin ┐        ┌ begin + count        ┌ begin + room
             arena  … [ 7 | 3 | 12 | 4 )  free                 ) …
             slice 12     ends[12] firsts[12] lasts[12] ranks[12] opens[12]      fields[·][12]
@@ -24,7 +24,7 @@ from sash.errors import InvalidState
 
 __all__ = ["FREE", "NEXT", "NO_CUT", "TOP", "USED", "Slices", "check_array", "with_room"]
 
-# Where the counters live in `cursor`.
+# The places of the counters in `cursor`.
 TOP, NEXT, FREE, USED = range(4)
 NO_CUT = np.iinfo(np.int64).max  # the rank of a cut that never comes
 
@@ -33,46 +33,46 @@ Array = np.ndarray[Any, Any]
 
 @dataclass
 class Slices:
-    """Slices by number, and the order of each key's; arrays are shared with kernels and changed in place."""
+    """All slices by number, and the order of the slices of each key. Kernels change the arrays in place."""
 
     begin: Array
     count: Array
     room: Array
     seen: Array  # rows of the key so far: the rank of the next one
     cut: Array  # the rank at which the next slice must begin
-    dirty: Array  # the oldest place in the key's order that changed since its tree was brought up to date
+    dirty: Array  # the oldest place in the key's order that changed since its tree was updated
     ends: Array
     firsts: Array
     lasts: Array
     ranks: Array
     opens: Array  # a bit for each punctuation column that opens a window here
     order: Array  # the arena
-    free: Array  # a stack of numbers that may be used again
+    free: Array  # a stack of numbers to reuse
     cursor: Array
 
     @classmethod
     def empty(cls, dtype: Any) -> "Slices":
-        """No keys, no slices; positions are of this type."""
+        """Return no slices of no keys, for positions of this type."""
         arrays = {each.name: np.zeros(0, dtype if each.name in _POSITIONS else np.int64) for each in fields(cls)}
         return cls(**{**arrays, "cursor": np.zeros(4, np.int64)})
 
     @property
     def used(self) -> int:
-        """How many slices there are."""
+        """The number of slices in use."""
         return int(self.cursor[USED])
 
     @property
     def keys(self) -> int:
-        """How many keys there is room for."""
+        """The number of keys that fit."""
         return len(self.begin)
 
     @property
     def capacity(self) -> int:
-        """How many slices there is room for."""
+        """The number of slices that fit."""
         return len(self.ends)
 
     def copy(self) -> "Slices":
-        """The same slices in arrays of their own."""
+        """Return a copy that shares no array."""
         return replace(self, **{each.name: getattr(self, each.name).copy() for each in fields(self)})
 
     def arrays(self) -> tuple[Array, ...]:
@@ -88,9 +88,9 @@ class Slices:
                 setattr(self, name, with_room(getattr(self, name), size))
 
     def grow_slices(self, expected: int = 0) -> None:
-        """Room for twice as many slices, or for those that are expected if they are many times as many.
+        """Make room for twice as many slices, or for the expected number if that is much larger.
 
-        Not for a power of two of them: arrays that lie such distances apart push each other out of the nearest memory.
+        The size is never a power of two: arrays at such distances evict each other from the CPU cache.
         """
         size = 2 * self.capacity + 20
         if expected > 4 * self.capacity:
@@ -99,7 +99,7 @@ class Slices:
             setattr(self, name, with_room(getattr(self, name), size))
 
     def grow_arena(self, least: int) -> None:
-        """Room at the end of the arena for a segment of this length; what moved segments left behind is used first."""
+        """Make room at the end of the arena for a segment of this length; pack the arena if half is unused."""
         used = int(self.room.sum())
         if used + least <= len(self.order) // 2:
             self._pack()
@@ -107,7 +107,7 @@ class Slices:
             self.order = with_room(self.order, max(2 * len(self.order), int(self.cursor[TOP]) + 2 * least) + 20)
 
     def _pack(self) -> None:
-        """Move all segments together."""
+        """Move all segments to the front of the arena, without gaps."""
         kept = np.flatnonzero(self.room)
         kept = kept[np.argsort(self.begin[kept], kind="stable")]
         room = self.room[kept]
@@ -121,18 +121,18 @@ class Slices:
         self.dirty[kept] = 0
 
     def save(self) -> tuple[dict[str, Array], Array]:
-        """What is to be saved: the slices that there are, under new numbers and without gaps; and their old numbers."""
+        """Return the slices in use, renumbered without gaps, and their old numbers."""
         numbers, _ = self.list_all()
         arrays = {name: getattr(self, name)[numbers] for name in _OF_SLICES}
         arrays |= {name: getattr(self, name) for name in ("count", "seen", "cut")}
-        return {**arrays, **_laid_out(self.count)}, numbers
+        return {**arrays, **_layout(self.count)}, numbers
 
     @classmethod
     def from_saved(cls, saved: Any, dtype: Any, least: Any, greatest: Any, highest: Any) -> "Slices":
-        """What `save` gave, ready to go on: rows from `least` to `greatest`, edges up to `highest`.
+        """Return slices from what `save` returned; rows lie from `least` to `greatest`, edges end at `highest`.
 
-        How slices are laid out follows from how many each key has; so what leads kernels from place to place is never
-        taken from the bytes.
+        The layout follows from the number of slices of each key. Indices that kernels follow are computed from it and
+        never read from the saved bytes.
         """
         if not isinstance(saved, dict) or saved.keys() != {each.name for each in fields(cls)}:
             raise InvalidState.damaged("its slices are not whole")
@@ -145,7 +145,7 @@ class Slices:
             for name in _OF_SLICES
         }
         arrays |= {name: check_array(saved[name], np.int64, f"{name} of keys", len(count)) for name in ("seen", "cut")}
-        layout = _laid_out(count)
+        layout = _layout(count)
         if not all(np.array_equal(array, check_array(saved[name], np.int64, name)) for name, array in layout.items()):
             raise InvalidState.damaged("its slices are not laid out as they are saved")
         slices = cls(**{name: array.copy() for name, array in {"count": count, **arrays, **layout}.items()})
@@ -154,10 +154,10 @@ class Slices:
         return slices
 
     def _refuse_disorder(self, least: Any, greatest: Any, highest: Any) -> None:
-        """Refuse slices that do not keep to S3 and S5, as far as kernels rely on it."""
+        """Reject slices that break S3 or S5, as far as kernels rely on them."""
         firsts, lasts, ends = self.firsts, self.lasts, self.ends
         in_range = (least <= firsts) & (firsts <= lasts) & (lasts <= greatest) & (lasts < ends) & (ends <= highest)
-        is_next = np.ones(len(ends), np.bool_)  # numbers ascend with keys, so the slice before has the number before
+        is_next = np.ones(len(ends), np.bool_)  # slices are numbered key by key: the older neighbour is one below
         is_next[1:] = lasts[:-1] <= firsts[1:]
         is_next[(np.cumsum(self.count) - self.count)[self.count > 0]] = True
         if not in_range.all() or not is_next.all():
@@ -167,12 +167,12 @@ class Slices:
             raise InvalidState.damaged("a slice of it has rows after the last that was counted (S5)")
 
     def of_key(self, key: int) -> Array:
-        """The numbers of a key's slices, oldest first."""
+        """Return the numbers of a key's slices, oldest first."""
         begin = int(self.begin[key])
         return self.order[begin : begin + int(self.count[key])]
 
     def list_all(self) -> tuple[Array, Array]:
-        """The numbers of all slices, key by key and oldest first, and the key of each."""
+        """Return the numbers of all slices, key by key and oldest first, and the key of each."""
         held = np.flatnonzero(self.count)
         counts = self.count[held]
         keys = np.repeat(held, counts)
@@ -200,8 +200,8 @@ _POSITIONS = ("ends", "firsts", "lasts")
 _OF_SLICES = (*_POSITIONS, "ranks", "opens")
 
 
-def _laid_out(count: Array) -> dict[str, Array]:
-    """The slices of keys one after the other, numbered from 0; trees over them are made anew."""
+def _layout(count: Array) -> dict[str, Array]:
+    """Return the layout of keys one after the other, their slices numbered from 0; all trees are dirty."""
     room = np.where(count > 0, 1 << np.ceil(np.log2(np.maximum(count, 1))).astype(np.int64), 0)
     begin = np.cumsum(room) - room
     keys = np.repeat(np.arange(len(count)), count)
@@ -215,7 +215,7 @@ def _laid_out(count: Array) -> dict[str, Array]:
 
 
 def check_array(given: Any, dtype: Any, what: str, length: int | None = None) -> Array:
-    """An array that was saved, if it is one of this type and as long as that."""
+    """Return a saved value if it is an array of this type and length; else raise InvalidState."""
     if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
         raise InvalidState.damaged(f"its {what} are no array of {np.dtype(dtype).name}")
     if length is not None and len(given) != length:
@@ -224,7 +224,7 @@ def check_array(given: Any, dtype: Any, what: str, length: int | None = None) ->
 
 
 def with_room(array: Array, size: int) -> Array:
-    """The same values with room for `size`."""
+    """Return the array, or a longer copy if it has fewer than `size` places."""
     if len(array) >= size:
         return array
     larger = np.zeros((size, *array.shape[1:]), array.dtype)

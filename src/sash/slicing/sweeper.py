@@ -1,7 +1,8 @@
-"""What nobody needs any more: slices are dropped, and what is kept without its edges is joined.
+"""Drop the slices that no window needs, and merge kept slices between which no window has an edge.
 
-A slice is needed if a window that is not final may hold it: by its position, or as part of its key's last stretch,
-be it an open session, the window that the last punctuation opened, ranks that were not sent, or the last rows.
+A slice is needed if a window that is not final can hold it. Its position tells this for most windows. For others it is
+its place in the order of its key: an open session, the window since the last punctuation, count windows that were not
+emitted, or the last rows.
 """
 
 from typing import Any
@@ -23,18 +24,18 @@ def _drop(
     begin, count, dirty = slices[0], slices[1], slices[5]
     ends, firsts, lasts, ranks, opens = slices[6], slices[7], slices[8], slices[9], slices[10]
     order, cursor = slices[11], slices[13]
-    gone, joined = 0, 0
+    drops, merges = 0, 0
     for key in range(len(begin)):
         if count[key] == 0:
             continue
         at, size = begin[key], count[key]
-        going = 0
-        while going < size and going < first_needed[key] and ends[order[at + going]] <= keep_from:
-            dropped[gone] = order[at + going]
-            gone += 1
-            going += 1
+        first_kept = 0
+        while first_kept < size and first_kept < first_needed[key] and ends[order[at + first_kept]] <= keep_from:
+            dropped[drops] = order[at + first_kept]
+            drops += 1
+            first_kept += 1
         kept = 0
-        for k in range(going, size):
+        for k in range(first_kept, size):
             number = order[at + k]
             if kept > 0 and ends[number] <= fine_from and not is_each_row and opens[number] == 0:
                 before = order[at + kept - 1]
@@ -46,30 +47,32 @@ def _drop(
                 if not parted:
                     lasts[before] = lasts[number]
                     ends[before] = ends[number]
-                    merged[joined, 0] = before
-                    merged[joined, 1] = number
-                    joined += 1
+                    merged[merges, 0] = before
+                    merged[merges, 1] = number
+                    merges += 1
                     continue
             order[at + kept] = number
             kept += 1
         if kept < size:
             count[key] = kept
             dirty[key] = 0
-    cursor[USED] -= gone + joined
-    return gone, joined
+    cursor[USED] -= drops + merges
+    return drops, merges
 
 
 def drop(
     slices: Slices, keep_from: Any, fine_from: Any, first_needed: Array, points: Array, cuts: Cuts
 ) -> tuple[Array, Array]:
-    """Drop what lies before `keep_from` and before each key's first needed place; what is kept but lies before
-    `fine_from` is joined wherever no window has an edge any more. Gives the dropped slices and the joined pairs.
+    """Drop the slices before `keep_from` and before each key's first needed place.
+
+    Merge kept slices that lie before `fine_from` and have no edge of a window between them. Return the dropped slices
+    and the merged pairs.
     """
     dropped = np.empty(slices.used, np.int64)
     merged = np.empty((slices.used, 2), np.int64)
     kind = slices.ends.dtype.type
     parts = cuts.values(kind)
-    gone, joined = _drop(
+    drops, merges = _drop(
         slices.arrays(), kind(keep_from), kind(fine_from), first_needed, points, parts, dropped, merged
     )
-    return dropped[:gone], merged[:joined]
+    return dropped[:drops], merged[:merges]

@@ -1,8 +1,8 @@
-"""Windows that ended, each a run of one key's slices, and the steps from which each kind of window builds its kernel.
+"""Windows that ended, each a run of one key's slices, and the functions from which each kind builds its kernel.
 
-A kernel walks the slices of each key once and writes the windows that end after one watermark and not after another and
-hold a row. Where nothing lies between two slices it jumps, so it costs slices and results, never the distance between
-rows. It passes over a window that a slice straddles: that slice was cut before the query came and cannot be cut again.
+A kernel walks the slices of each key once. It writes the windows that hold a row and end after one watermark and not
+after another. It jumps over gaps between slices, so its cost depends on slices and results, not on the distance between
+rows. It skips a window if a slice straddles one of its edges: that slice was cut before the query was added.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,20 +34,20 @@ MOST_ENDED = 100_000_000  # windows of one query that a push may end: more is a 
 
 @dataclass(frozen=True)
 class Ended:
-    """Windows that ended: whose, from where to where, and which places of the arena they cover."""
+    """Windows that ended: the slot of the key, start, end, and the range of places in the arena."""
 
     slots: Array
     starts: Array
     ends: Array
     lows: Array
     highs: Array
-    which: Array | None = None  # of several windows that were asked for together
+    which: Array | None = None  # of several grids in one call: the number of the window's grid
 
     def __len__(self) -> int:
         return len(self.slots)
 
     def take(self, places: Array) -> "Ended":
-        """These of them."""
+        """Return the windows at these places."""
         which = None if self.which is None else self.which[places]
         return Ended(
             self.slots[places], self.starts[places], self.ends[places], self.lows[places], self.highs[places], which
@@ -56,12 +56,13 @@ class Ended:
     @classmethod
     @cache
     def none(cls, dtype: Any) -> "Ended":
+        """Return no windows, with edges of this type."""
         ints = np.zeros(0, np.int64)
         return cls(ints, np.zeros(0, dtype), np.zeros(0, dtype), ints, ints)
 
     @classmethod
     def concat(cls, parts: Sequence["Ended"], dtype: Any) -> "Ended":
-        """All of them, one after the other."""
+        """Return all windows of the parts, one part after the other."""
         parts = [part for part in parts if len(part)]
         if len(parts) < 2:
             return parts[0] if parts else cls.none(dtype)
@@ -71,13 +72,13 @@ class Ended:
 
 @jitable
 def find_first(values: Any, order: Any, begin: int, count: int, position: Any) -> int:
-    """The first place whose slice's value is not before a position."""
+    """Return the first place whose slice's value is not before a position."""
     return find_between(values, order, begin, 0, count, position)
 
 
 @jitable
 def find_between(values: Any, order: Any, begin: int, low: int, high: int, position: Any) -> int:
-    """The first place from `low` on whose slice's value is not before a position; `high` if there is none before it."""
+    """Return the first place in [low, high) whose slice's value is not before a position; `high` if there is none."""
     while low < high:
         middle = (low + high) // 2
         if values[order[begin + middle]] < position:
@@ -89,7 +90,7 @@ def find_between(values: Any, order: Any, begin: int, low: int, high: int, posit
 
 @jitable
 def write(out: Any, at: int, slot: int, start: Any, end: Any, low: int, high: int) -> int:
-    """Note a window if there is room for it; count it in any case."""
+    """Write a window if there is room for it; return the number of windows with it, even without room."""
     if at < len(out[0]):
         out[0][at] = slot
         out[1][at] = start
@@ -101,7 +102,7 @@ def write(out: Any, at: int, slot: int, start: Any, end: Any, low: int, high: in
 
 @jitable
 def is_whole(lasts: Any, order: Any, begin: int, low: int, high: int, start: Any, end: Any) -> bool:
-    """Whether no slice straddles an edge of the window."""
+    """Return whether no slice straddles an edge of the window."""
     if lasts[order[begin + high - 1]] >= end:
         return False
     return low == 0 or lasts[order[begin + low - 1]] < start
@@ -109,7 +110,7 @@ def is_whole(lasts: Any, order: Any, begin: int, low: int, high: int, start: Any
 
 @jitable
 def advance(values: Any, order: Any, begin: int, count: int, place: int, position: Any) -> int:
-    """The first place from `place` on whose slice's value is not before a position: steps double, then halve."""
+    """Return the first place from `place` on whose slice's value is not before a position; steps double, then halve."""
     step = 1
     while place + step <= count and values[order[begin + place + step - 1]] < position:
         place += step
@@ -118,7 +119,7 @@ def advance(values: Any, order: Any, begin: int, count: int, place: int, positio
 
 
 @kernel
-def _bands(arrays: Any, slots: Any, starts: Any, ends: Any, out: Any) -> int:
+def _given_windows(arrays: Any, slots: Any, starts: Any, ends: Any, out: Any) -> int:
     begins, counts, firsts, lasts, order = arrays
     written = 0
     for k in range(len(slots)):
@@ -132,7 +133,7 @@ def _bands(arrays: Any, slots: Any, starts: Any, ends: Any, out: Any) -> int:
 
 
 def collect(run: Callable[[Any], int], guess: int, dtype: Any) -> Ended:
-    """What a kernel writes, with as much room as it turns out to need."""
+    """Return the windows that a kernel writes; run it again with more room if they do not fit."""
     room = max(guess, 16)
     while True:
         slots, lows, highs = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
@@ -146,9 +147,12 @@ def collect(run: Callable[[Any], int], guess: int, dtype: Any) -> Ended:
 
 
 def view_of(slices: Slices) -> tuple[Array, ...]:
+    """Return the arrays of slices that these kernels read."""
     return slices.begin, slices.count, slices.firsts, slices.lasts, slices.order
 
 
 def given_windows(slices: Slices, slots: Array, starts: Array, ends: Array) -> Ended:
-    """The given windows, as far as they hold a row."""
-    return collect(lambda out: _bands(view_of(slices), slots, starts, ends, out), len(slots), slices.firsts.dtype)
+    """Return those of the given windows that hold a row."""
+    return collect(
+        lambda out: _given_windows(view_of(slices), slots, starts, ends, out), len(slots), slices.firsts.dtype
+    )

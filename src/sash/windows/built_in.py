@@ -1,4 +1,4 @@
-"""The windows of sash: frozen descriptions, in units of `on`, of rows, or of both."""
+"""The built-in windows as frozen descriptions, with lengths in units of `on` or in rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,19 +31,19 @@ __all__ = [
 ]
 
 
-def _on(window: Window, measure: Measure, name: str, *lengths: str) -> list[Any]:
-    """These lengths of a window in positions."""
+def _in_positions(window: Window, measure: Measure, name: str, *lengths: str) -> list[Any]:
+    """Return these lengths of a window in positions."""
     return [in_positions(measure, name, what, getattr(window, what)) for what in lengths]
 
 
-def _first(offset: Any, period: Any) -> Any:
-    """The first edge that is not negative; that of floats would be rounded here, and their grid rounds once."""
+def _first_edge(offset: Any, period: Any) -> Any:
+    """Return the first edge that is not negative; a float offset is returned as it is, so that only the grid rounds."""
     return offset % period if isinstance(period, int) else offset
 
 
 @dataclass(frozen=True)
 class _Spaced(Window):
-    """Windows of a size every so often."""
+    """Windows of a size that start at regular distances."""
 
     context: ClassVar[Context] = Context.FREE
     size: Length
@@ -63,12 +63,12 @@ class Sliding(_Spaced):
     """
 
     def on(self, measure: Measure) -> "Sliding":
-        size, every, offset = _on(self, measure, self._name, "size", "every", "offset")
-        return Sliding(size, every, _first(offset, every))
+        size, every, offset = _in_positions(self, measure, self._name, "size", "every", "offset")
+        return Sliding(size, every, _first_edge(offset, every))
 
     @cached_property
     def grid(self) -> Grid:
-        """Its edges, where its lengths are positions."""
+        """The grid of its edges; its lengths must be positions."""
         return Grid.of(self.size, self.every, self.offset)
 
     @property
@@ -85,14 +85,14 @@ class Cumulative(_Spaced):
     """Windows that start every `size` and grow by `every` until the next start."""
 
     def on(self, measure: Measure) -> "Cumulative":
-        size, every, offset = _on(self, measure, "cumulative", "size", "every", "offset")
+        size, every, offset = _in_positions(self, measure, "cumulative", "size", "every", "offset")
         if not _divides(size, every):
             raise InvalidWindow.not_whole(self.size, self.every)
-        return Cumulative(size, every, _first(offset, size))
+        return Cumulative(size, every, _first_edge(offset, size))
 
     @cached_property
     def grid(self) -> Grid:
-        """Its edges, where its lengths are positions: one whose number `whole` divides is a start."""
+        """The grid of its edges; its lengths must be positions. Edges whose number `whole` divides are starts."""
         return Grid.of(self.size, self.every, self.offset, period=self.size)
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ class Landmark(Window):
 
 @dataclass(frozen=True)
 class Session(Window):
-    """Rows that follow each other within `gap`: [first, last + gap)."""
+    """Rows at most `gap` apart: [first, last + gap)."""
 
     context: ClassVar[Context] = Context.FORWARD_FREE
     gap: Length
@@ -170,7 +170,7 @@ class Rows(Window):
 
 @dataclass(frozen=True)
 class LastRows(Window):
-    """At each multiple of `every`, the last `rows` rows before it: counted in rows, told by position."""
+    """At each multiple of `every`, the last `rows` rows before it."""
 
     context: ClassVar[Context] = Context.FORWARD_AWARE
     rows: int
@@ -178,8 +178,8 @@ class LastRows(Window):
     offset: Length = 0
 
     def on(self, measure: Measure) -> "LastRows":
-        every, offset = _on(self, measure, "sliding", "every", "offset")
-        return LastRows(self.rows, every, _first(offset, every))
+        every, offset = _in_positions(self, measure, "sliding", "every", "offset")
+        return LastRows(self.rows, every, _first_edge(offset, every))
 
     @property
     def finest(self) -> float:
@@ -187,7 +187,7 @@ class LastRows(Window):
 
     @cached_property
     def grid(self) -> Grid:
-        """Where it is told, if its lengths are positions."""
+        """The grid of its ends; its lengths must be positions."""
         return Grid.of(self.every, self.every, self.offset)
 
     def __str__(self) -> str:
@@ -198,9 +198,9 @@ class LastRows(Window):
 
 
 def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone: str | None = None) -> Window:
-    """Windows of equal size, one after the other, by position or by count of rows.
+    """Return windows of equal size, one after the other, by position or by number of rows.
 
-    Months, quarters and years are those of the calendar; so are days, and weeks from Monday on, if there is a `zone`.
+    Months, quarters and years follow the calendar. With a `zone`, days do too, and weeks, which start on Monday.
 
     >>> import sash
     >>> print(sash.tumbling("10 minutes"), "|", sash.tumbling(rows=100), "|", sash.tumbling("1 month"))
@@ -221,9 +221,10 @@ def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone
 def sliding(
     size: Any = None, *, every: Any = None, rows: int | None = None, offset: Any = 0, zone: str | None = None
 ) -> Window:
-    """Windows of one size that start every so often; of rows, or the last rows every so often.
+    """Return windows of one size that start at regular distances, by position or by number of rows.
 
-    With months, quarters or years, or a `zone`, they are windows of the calendar.
+    With `rows` and a length of `every`, a window is the last rows at each multiple of `every`. With months, quarters or
+    years, or with a `zone`, windows follow the calendar.
 
     >>> import sash
     >>> print(sash.sliding("1 hour", every="1 minute", offset="15 seconds"))
@@ -248,7 +249,7 @@ def sliding(
 
 
 def _check_rows(window: str, offset: Any, zone: Any) -> None:
-    """Refuse what windows of rows do not have."""
+    """Reject options that windows of rows do not have."""
     if isinstance(offset, bool) or offset != 0:
         raise InvalidWindow.no_offset(window, offset)
     if zone is not None:
@@ -256,9 +257,9 @@ def _check_rows(window: str, offset: Any, zone: Any) -> None:
 
 
 def cumulative(size: Any, *, every: Any, offset: Any = 0, zone: str | None = None) -> Window:
-    """Windows that grow by `every` and start anew every `size`.
+    """Return windows that start every `size` and grow by `every` until the next start.
 
-    With months, quarters or years, or a `zone`, they start with days, weeks or months of the calendar.
+    With months, quarters or years, or with a `zone`, they start with days, weeks or months of the calendar.
 
     >>> import sash
     >>> print(sash.cumulative("1 day", every="1 hour"))
@@ -274,13 +275,13 @@ def cumulative(size: Any, *, every: Any, offset: Any = 0, zone: str | None = Non
 
 
 def _divides(size: Any, every: Any) -> bool:
-    """Whether windows can grow to a size by such steps: at least one, and no rest."""
+    """Return whether a size is a whole number of steps, at least one."""
     whole, rest = whole_parts(size, every)
     return whole > 0 and rest == 0
 
 
 def session(*, gap: Any) -> Window:
-    """Rows that follow each other within a gap.
+    """Return sessions: windows of rows at most a gap apart.
 
     >>> import sash
     >>> print(sash.session(gap="30 seconds"))
@@ -290,7 +291,7 @@ def session(*, gap: Any) -> Window:
 
 
 def punctuated(column: str) -> Window:
-    """Windows that a true value in a boolean column opens.
+    """Return windows that start at each true value in a boolean column.
 
     >>> import sash
     >>> print(sash.punctuated("is_start"))
@@ -302,7 +303,7 @@ def punctuated(column: str) -> Window:
 
 
 def landmark(*, start: Any, end: Any) -> Window:
-    """One window between two positions.
+    """Return one window between two positions.
 
     >>> import sash
     >>> print(sash.landmark(start=0, end=100))

@@ -52,7 +52,7 @@ FURTHEST = 253_402_300_800_000_000  # microseconds, the end of the year 9999: ca
 
 @dataclass(frozen=True)
 class Span:
-    """A length on the calendar: months, then days, then time on the clock.
+    """A length on the calendar: months, then days, then time of day.
 
     >>> str(span_of("1 quarter")), str(span_of("2 weeks")), str(span_of("1 year 10 days"))
     ('3 months', '2 weeks', '12 months 10 days')
@@ -70,7 +70,7 @@ class Span:
         return " ".join(parts) or "0s"
 
     def after(self, starts: Array) -> Array:
-        """Return local times, in microseconds, this span later; a day that a month lacks is its last one.
+        """Return local times this span later, in microseconds; a day that the month lacks becomes its last day.
 
         >>> Span(months=1).after(np.array(["2024-01-31", "2024-02-29"], "datetime64[us]"))
         array(['2024-02-29T00:00:00.000000', '2024-03-29T00:00:00.000000'],
@@ -88,7 +88,7 @@ class Span:
 
 
 def span_of(value: Any) -> Span | None:
-    """Return a length on the calendar, or None if it is none that the calendar knows: no days, weeks or months."""
+    """Return a length on the calendar, or None if it has no days, weeks or months."""
     if isinstance(value, Span):
         return value
     if not isinstance(value, str):
@@ -122,18 +122,18 @@ def span_of(value: Any) -> Span | None:
 
 
 def is_calendar(zone: Any, *lengths: Any) -> bool:
-    """Return whether a window with such lengths is one of the calendar: it has a zone, or months."""
+    """Return whether a window with these lengths follows the calendar: it has a zone, or months."""
     spans = [span_of(each) for each in lengths]
     return zone is not None or any(span is not None and span.months for span in spans)
 
 
 @dataclass(frozen=True)
 class Calendar(Window):
-    """Windows that start every so many days, weeks or months of a zone, and are so long; or that grow until then."""
+    """Windows that start every so many days, weeks or months of a zone; if `grows`, they grow until the next start."""
 
     context: ClassVar[Context] = Context.FREE
     size: Span
-    every: Span | Duration  # of windows that grow: by how much; a duration counts hours as they pass
+    every: Span | Duration  # if it grows: by how much; a Duration counts elapsed time, a Span time on the clock
     offset: Span
     zone: str
     grows: bool = False
@@ -149,7 +149,7 @@ class Calendar(Window):
 
     @property
     def period(self) -> Span:
-        """After which a window starts."""
+        """The distance between starts."""
         if self.grows:
             return self.size
         assert isinstance(self.every, Span)
@@ -182,7 +182,7 @@ class Listed(Window):
 
 
 def calendar(edges: Any) -> Window:
-    """Windows between given edges, such as market hours or business days; sorted, at least two.
+    """Return windows between given edges, such as market hours or business days; at least two edges, sorted.
 
     >>> import sash
     >>> print(sash.calendar([0, 10, 15, 40]))
@@ -197,7 +197,7 @@ def calendar(edges: Any) -> Window:
 
 
 def calendar_window(name: str, size: Any, every: Any, offset: Any, zone: Any, grows: bool = False) -> Calendar:
-    """Return a window of the calendar; what the calendar does not know is refused by its name."""
+    """Return a window of the calendar; errors about its lengths use the name of the function that the user called."""
     zone = "UTC" if zone is None else zone
     _check_zone(name, zone)
     length, shift = _span(name, "size", size), _offset(offset)
@@ -215,7 +215,7 @@ def calendar_window(name: str, size: Any, every: Any, offset: Any, zone: Any, gr
 
 
 def _is_forward(length: Span | Duration) -> bool:
-    """Return whether a length is more than nothing."""
+    """Return whether a length is positive."""
     if isinstance(length, Duration):
         return length.microseconds > 0
     parts = length.months, length.days, length.microseconds
@@ -223,7 +223,7 @@ def _is_forward(length: Span | Duration) -> bool:
 
 
 def restore_calendar(size: Span, every: Any, offset: Span, zone: str, grows: bool) -> Window:
-    """Make a saved window again; what cannot be one is refused."""
+    """Return a window from its saved fields; raise an error if they are invalid."""
     if not isinstance(grows, bool) or not isinstance(size, Span) or not isinstance(offset, Span):
         raise TypeError("a calendar window is not made of spans")
     return calendar_window("cumulative" if grows else "sliding", size, every, offset, zone, grows)
@@ -246,7 +246,7 @@ def _offset(value: Any) -> Span:
 
 
 def _check_zone(name: str, zone: Any) -> None:
-    """Refuse a zone that Arrow does not know."""
+    """Reject a zone that Arrow does not know."""
     try:
         if not isinstance(zone, str):
             raise pa.ArrowInvalid(zone)
@@ -257,7 +257,7 @@ def _check_zone(name: str, zone: Any) -> None:
 
 
 def instants(local: Array, zone: str) -> Array:
-    """Return local times of a zone as instants, in microseconds since 1970. In Havana clocks change at midnight.
+    """Return local times of a zone as instants, in microseconds since 1970. The clocks of Havana change at midnight.
 
     >>> instants(np.array(["2024-03-10", "2024-11-03"], "datetime64[us]"), "America/Havana")
     array([1710046800000000, 1730606400000000])

@@ -1,6 +1,6 @@
-"""Lengths of time as people write them, in whole microseconds.
+"""Parse lengths of time, such as "1 hour", into whole microseconds.
 
-Only units of a fixed length count: a month has none, and a day here is 24 hours.
+Units have a fixed length: a day is 24 hours, and months are rejected.
 """
 
 import datetime as dt
@@ -43,7 +43,7 @@ _ISO = re.compile(
 _ISO_UNITS = ("years", "months", "weeks", "days", "hours", "minutes", "seconds")
 _INTERVAL = re.compile(r"interval\s+(?P<quote>['\"]?)(?P<amount>.*?)(?P=quote)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
 
-_LONGEST_TEXT = 200  # no duration needs more, and reading digits is quadratic
+_LONGEST_TEXT = 200  # no duration needs more, and parsing digits takes quadratic time
 _LONGEST = 2**62  # microseconds, 146,000 years: a sum of two of them still fits 64 bits
 
 _NO_UNIT = "a bare number has no unit"
@@ -55,7 +55,7 @@ _COMMA = "its comma could be a point or part thousands, so write such as 1.5 or 
 
 @dataclass(frozen=True, order=True)
 class Duration:
-    """A length of time; as text it is what `duration` reads back.
+    """A length of time; `duration` parses its text.
 
     >>> str(Duration(5_400_000_000))
     '1h30m'
@@ -72,7 +72,7 @@ class Duration:
 
 
 def duration(value: Any) -> Duration:
-    """A duration, from text such as "1 hour", "90s" or "PT1H", or from a timedelta.
+    """Return a duration from text such as "1 hour", "90s" or "PT1H", or from a timedelta.
 
     >>> duration("1 day 2 hours"), str(duration("PT90M")), str(duration(dt.timedelta(milliseconds=250)))
     (Duration(microseconds=93600000000), '1h30m', '250ms')
@@ -87,7 +87,7 @@ def duration(value: Any) -> Duration:
     elif isinstance(value, np.timedelta64):
         microseconds = _of_numpy(value)
     elif isinstance(value, dt.timedelta):
-        # pandas adds nanoseconds to the timedelta that it extends.
+        # The Timedelta of pandas derives from timedelta and adds nanoseconds.
         microseconds = value // dt.timedelta(microseconds=1) + Fraction(getattr(value, "nanoseconds", 0), 1000)
     elif isinstance(value, int | float | np.number):
         raise InvalidInput.duration(value, _NO_UNIT)
@@ -130,7 +130,7 @@ def _of_text(text: str) -> Fraction:
             Fraction(0),
         )
     if sign < 0 and len(_PART.findall(body)) > 1 and re.search(r"\s", body):
-        # Spark would negate the first part alone, Polars all of them.
+        # Spark negates the first part only, Polars all of them.
         raise InvalidInput.duration(text, "the minus could mean one part or all of them, so write such as -1h30m")
     total, at = Fraction(0), 0
     while part := _PART.match(body, at):
@@ -143,7 +143,7 @@ def _of_text(text: str) -> Fraction:
 
 
 def _length(amount: str, unit: str, text: str) -> Fraction:
-    # A lone M is a month to pandas and a minute to no one but ISO, which puts it behind a T.
+    # A single M is a month in pandas. It is a minute only in ISO 8601, after a T, which `_of_text` has parsed.
     if unit == "M" or unit.lower() in _VARYING:
         raise InvalidInput.duration(text, _NO_FIXED_LENGTH)
     if unit.lower() not in _SPELLINGS:

@@ -1,4 +1,4 @@
-"""Lengths as users give them: durations, numbers, counts of rows."""
+"""Check and convert the lengths that users pass: durations, numbers, counts of rows."""
 
 from typing import Any, TypeAlias
 
@@ -12,18 +12,18 @@ __all__ = ["LONGEST", "Length", "count_of", "in_positions", "is_number", "length
 
 Length: TypeAlias = int | float | Duration
 
-# Sums of a position and a length must not wrap: positions stay within 2⁶¹, and so do lengths.
+# The sum of a position and a length must not overflow, so both stay within 2⁶¹.
 LONGEST = 2**61
 
 
 def is_number(value: Any) -> bool:
-    """Whether a length is given as a bare number; NumPy takes its durations for integers."""
+    """Return whether a length is a plain number; NumPy's timedelta64 counts as an integer there, but not here."""
     numbers = isinstance(value, int | float | np.integer | np.floating)
     return numbers and not isinstance(value, bool | np.timedelta64)
 
 
 def length_of(window: str, what: str, value: Any, least: str = "positive") -> Length:
-    """A length as given: a duration if it is one in any of its spellings, else a number."""
+    """Return a length as a number or a Duration; raise an error if it is none, or not positive where it must be."""
     if not is_number(value):
         if value is None:
             raise InvalidWindow.missing(window, what)
@@ -37,13 +37,14 @@ def length_of(window: str, what: str, value: Any, least: str = "positive") -> Le
 
 
 def count_of(window: str, what: str, value: Any) -> int:
+    """Return a positive number of rows; raise an error if it is none."""
     if not is_number(value) or not isinstance(value, int | np.integer) or not 0 < value < LONGEST:
         raise InvalidWindow.count(window, what, value)
     return int(value)
 
 
 def in_positions(measure: Measure, window: str, what: str, value: Length) -> Any:
-    """A length in positions of this measure."""
+    """Return a length in positions of this measure."""
     of = window if what == "length" else f"{what} of a {window} window"
     if isinstance(value, Duration):
         if measure.kind is MeasureKind.FLOAT:
@@ -61,7 +62,7 @@ def in_positions(measure: Measure, window: str, what: str, value: Length) -> Any
 
 
 def length_on(measure: Measure, what: str, value: Any) -> Any:
-    """A lateness or delay in positions: a duration or a number, not negative."""
+    """Return a lateness or delay in positions, from a duration or a number that is not negative."""
     if not is_number(value):
         given: Length = duration(value)
     else:

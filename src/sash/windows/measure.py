@@ -1,10 +1,10 @@
-"""How a row gets its position: the column `on` as numbers that advance.
+"""Measures: convert the column `on` into positions, which are numbers, and back.
 
 Picture   on         2024-01-01 00:00:00.000001   7        0.5
           measure    TIME                         INTEGER  FLOAT
           position   microseconds since 1970      7        0.5       int64, int64, float64
-Keeps     lowest < every position of a row < highest, and none is further than `reach` from zero; a row that would
-          break this has no position.
+Keeps     lowest < position of a row < highest, and its distance from zero is at most `reach`; a row that would break
+          this has no position.
 """
 
 import datetime as dt
@@ -24,10 +24,10 @@ __all__ = ["Measure", "MeasureKind", "Positions"]
 
 Positions = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
 
-# Integers beyond belong to no row, so that a position and a length within 2⁶¹ never add up to the outermost positions.
+# Positions of rows stay within 2⁶¹, so that a position plus a length (also within 2⁶¹) never passes the outermost ones.
 _LEAST, _GREATEST = -(2**61), 2**61
 _LOWEST, _HIGHEST = -(2**62), 2**62
-_WHOLE_FLOATS = 2**53  # beyond, neighbouring integers are one float
+_WHOLE_FLOATS = 2**53  # beyond, neighbouring integers share one float
 
 _PER_DAY = 86_400_000_000
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
@@ -52,7 +52,7 @@ _EXPECTED = {
 
 @dataclass(frozen=True)
 class Measure:
-    """What `on` is, and how its values become positions and positions its values.
+    """The type of `on`, with conversions between its values and positions.
 
     >>> time = Measure.of(pa.timestamp("ns", "Europe/Berlin"))
     >>> time.position(dt.datetime(1970, 1, 1, 0, 0, 1))
@@ -62,13 +62,13 @@ class Measure:
     """
 
     kind: MeasureKind
-    logical: Any = None  # of a time: the Arrow type that positions are given back as
-    reach: float = field(default=sys.float_info.max, repr=False, compare=False)  # of floats
-    is_strict: bool = field(default=False, repr=False, compare=False)  # a number that is no position is refused
+    logical: Any = None  # for a time: the Arrow type of results
+    reach: float = field(default=sys.float_info.max, repr=False, compare=False)  # largest distance from zero
+    is_strict: bool = field(default=False, repr=False, compare=False)  # raise an error for numbers beyond `reach`
 
     @classmethod
     def of(cls, kind: Any, name: str = "on") -> "Measure":
-        """The measure of a column of an Arrow type; other types are refused under the name of the column.
+        """Return the measure of a column of an Arrow type; raise an error with the column's name for other types.
 
         >>> Measure.of(pa.int32())
         Measure(kind=<MeasureKind.INTEGER: 'integer'>, logical=None)
@@ -84,22 +84,22 @@ class Measure:
         raise InvalidInput.on_type(name, kind)
 
     def within(self, reach: float, is_strict: bool) -> "Measure":
-        """The same, where numbers further from zero are no positions; strict: they are refused."""
+        """Return the measure with another reach: numbers beyond it are not positions; if strict, they are errors."""
         return replace(self, reach=min(reach, sys.float_info.max), is_strict=is_strict)
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """Of positions."""
+        """The NumPy type of positions."""
         return np.dtype(np.float64 if self.kind is MeasureKind.FLOAT else np.int64)
 
     @cached_property
     def lowest(self) -> Any:
-        """Before every row."""
+        """A position before every row."""
         return -math.inf if self.kind is MeasureKind.FLOAT else _LOWEST
 
     @cached_property
     def highest(self) -> Any:
-        """After every row: as a watermark, the end of the stream."""
+        """A position after every row; as a watermark, the end of the stream."""
         return math.inf if self.kind is MeasureKind.FLOAT else _HIGHEST
 
     @property
@@ -110,7 +110,7 @@ class Measure:
         return max(_LEAST, -int(self.reach)), min(_GREATEST, int(self.reach))
 
     def holds(self, value: Any) -> bool:
-        """Whether a number can be a position of this measure, from before every row to after every row.
+        """Return whether a number is a position of this measure, from `lowest` to `highest`.
 
         >>> Measure(MeasureKind.INTEGER).holds(-(2**63)), Measure(MeasureKind.FLOAT).holds(math.nan)
         (False, False)
@@ -121,7 +121,7 @@ class Measure:
         return bool(self.lowest <= value <= self.highest)
 
     def position(self, value: Any, what: str = "watermark") -> Any:
-        """A user's value as a position; `what` names it where it is refused.
+        """Return a user's value as a position; an error names it as `what`.
 
         >>> Measure(MeasureKind.INTEGER).position("soon")
         Traceback (most recent call last):
@@ -143,7 +143,7 @@ class Measure:
         if found is None:
             raise InvalidInput.option(what, value, _EXPECTED[self.kind])
         if self.kind is MeasureKind.FLOAT:
-            if abs(found) >= 2**1023:  # no float, or soon none
+            if abs(found) >= 2**1023:  # not a float, or sums with it overflow
                 return self.highest if found > 0 else self.lowest
             return float(found) + 0.0
         return min(max(found, self.lowest), self.highest)
@@ -156,14 +156,14 @@ class Measure:
         return int(value) if self.kind is MeasureKind.INTEGER and value.is_integer() else None
 
     def positions_or_lowest(self, column: Any, name: str) -> Any:
-        """The positions of an Arrow column; a row without one gets the lowest."""
+        """Return the positions of an Arrow column; a row without one gets the lowest."""
         positions, valid = self.positions(column, name)
         return positions if valid is None else np.where(valid, positions, self.dtype.type(self.lowest))
 
     def positions(self, column: Any, name: str = "on") -> Positions:
-        """The positions of an Arrow column, and which rows have one (None: all).
+        """Return the positions of an Arrow column, and which rows have one (None: all).
 
-        Null, NaN and infinity are no position, nor is a number too far from zero to compute with.
+        A row with null, NaN, infinity or a number beyond `reach` has no position.
 
         >>> Measure(MeasureKind.INTEGER).positions(pa.array([3, None]))
         (array([3, 0]), array([ True, False]))
@@ -176,20 +176,20 @@ class Measure:
         given = Measure.of(array.type, name)
         if array.null_count == len(array):
             return np.zeros(len(array), self.dtype), np.zeros(len(array), np.bool_)
-        if not (given.kind is self.kind or self._takes(given.kind)):
+        if not (given.kind is self.kind or self._accepts(given.kind)):
             raise InvalidInput.on_changed(name, array.type, self.kind.value)
         valid = None
         if array.null_count:
             valid = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
             array = array.fill_null(_zero(array.type))
         data, factor = _numbers(array)
-        data, valid = self._scaled(data, factor, valid, name)
+        data, valid = self._scale(data, factor, valid, name)
         return self.of_numbers(data, valid, name)
 
     def of_numbers(
         self, data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None = None, name: str = "on"
     ) -> Positions:
-        """The positions of plain numbers that may hold what is none; on a time, integers are microseconds.
+        """Return the positions of plain numbers, and which rows have one (None: all); for a time, of microseconds.
 
         >>> Measure(MeasureKind.FLOAT).of_numbers(np.array([1, 2]))
         (array([1., 2.]), None)
@@ -198,13 +198,13 @@ class Measure:
             if self.kind is MeasureKind.TIME:
                 raise InvalidInput.on_changed(name, data.dtype, self.kind.value)
             data = data.astype(np.float64) + 0.0  # -0.0 becomes 0.0
-            valid = self._narrowed(data, valid, np.abs(data) <= self.reach, name)
+            valid = self._restrict(data, valid, np.abs(data) <= self.reach, name)
             if self.kind is MeasureKind.FLOAT:
-                return _blanked(data, valid), valid
+                return _zero_missing(data, valid), valid
             whole = (np.trunc(data) == data) & (np.abs(data) <= _WHOLE_FLOATS)
             if not (whole if valid is None else whole | ~valid).all():
                 raise InvalidInput.on_changed(name, data.dtype, self.kind.value)
-            return _blanked(data, valid).astype(np.int64), valid
+            return _zero_missing(data, valid).astype(np.int64), valid
         if data.dtype == np.uint64 and len(data):
             largest = (data if valid is None else np.where(valid, data, 0)).max()
             if largest > np.uint64(2**63 - 1):
@@ -212,15 +212,15 @@ class Measure:
         if self.kind is MeasureKind.FLOAT:
             data = data.astype(np.float64)
             if self.reach < 2.0**63:
-                valid = self._narrowed(data, valid, np.abs(data) <= self.reach, name)
-            return _blanked(data, valid), valid
+                valid = self._restrict(data, valid, np.abs(data) <= self.reach, name)
+            return _zero_missing(data, valid), valid
         data = data.astype(np.int64, copy=False)
         least, greatest = self.extent
         if _exceeds(data, least, greatest):
-            valid = self._narrowed(data, valid, (data >= least) & (data <= greatest), name)
-        return _blanked(data, valid), valid
+            valid = self._restrict(data, valid, (data >= least) & (data <= greatest), name)
+        return _zero_missing(data, valid), valid
 
-    def _scaled(
+    def _scale(
         self, ticks: np.ndarray[Any, Any], factor: int, valid: np.ndarray[Any, Any] | None, name: str
     ) -> Positions:
         if factor == 1 or not len(ticks):
@@ -228,14 +228,14 @@ class Measure:
         bound = _GREATEST // factor
         if ticks.min() < -bound or ticks.max() > bound:
             near = (ticks >= -bound) & (ticks <= bound)
-            valid = self._narrowed(ticks, valid, near, name)
+            valid = self._restrict(ticks, valid, near, name)
             ticks = np.where(near, ticks, 0)
         return ticks * factor, valid
 
-    def _narrowed(
+    def _restrict(
         self, data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None, near: np.ndarray[Any, Any], name: str
     ) -> np.ndarray[Any, Any] | None:
-        """Which rows have a position, if only those near enough to zero do."""
+        """Return which rows have a position, given which are near enough to zero."""
         if near.all():
             return valid
         if self.is_strict:
@@ -245,12 +245,12 @@ class Measure:
                 raise InvalidInput.too_far(name, far[0].item(), self.kind.value, reach)
         return near if valid is None else valid & near
 
-    def _takes(self, given: MeasureKind) -> bool:
-        # Integers are read on every measure; whole floats pass for integers, as pandas makes integers with nulls.
+    def _accepts(self, given: MeasureKind) -> bool:
+        # Every measure accepts integers. Whole floats count as integers: pandas converts integers with nulls to floats.
         return given is MeasureKind.INTEGER or (given is MeasureKind.FLOAT and self.kind is MeasureKind.INTEGER)
 
     def to_arrow(self, positions: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None = None) -> Any:
-        """Positions as a column of what `on` is.
+        """Return positions as a column of the type of `on`.
 
         >>> Measure(MeasureKind.INTEGER).to_arrow(np.array([7, 8]), np.array([True, False])).to_pylist()
         [7, None]
@@ -260,13 +260,13 @@ class Measure:
 
 
 def _exceeds(data: np.ndarray[Any, Any], least: int, greatest: int) -> bool:
-    if len(data) <= 8:  # NumPy's fixed cost is more than that of a few comparisons
+    if len(data) <= 8:  # a NumPy call costs more than a few comparisons
         return any(value < least or value > greatest for value in data.tolist())
     return bool(data.min() < least or data.max() > greatest)
 
 
-def _blanked(data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
-    """Zero where there is no position, so that no kernel computes with what is not one."""
+def _zero_missing(data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
+    """Return positions with 0 for rows that have none, so that no kernel computes with garbage."""
     return data if valid is None else np.where(valid, data, data.dtype.type(0))
 
 
@@ -275,7 +275,7 @@ def _zero(kind: Any) -> Any:
 
 
 def _numbers(array: Any) -> tuple[np.ndarray[Any, Any], int]:
-    """The numbers behind an array without nulls, and of times the microseconds of each."""
+    """Return the numbers of an array without nulls, and for times the microseconds per tick."""
     kind = array.type
     if pa.types.is_date32(kind):
         return array.view(pa.int32()).to_numpy().astype(np.int64), _PER_DAY
@@ -288,17 +288,17 @@ def _numbers(array: Any) -> tuple[np.ndarray[Any, Any], int]:
 
 
 def _scalar(value: Any) -> Any:
-    """An Arrow scalar as a Python value; nanoseconds are floored, which as_py would refuse without pandas."""
+    """Return an Arrow scalar as a Python value; floor nanoseconds, which as_py rejects without pandas."""
     if pa.types.is_timestamp(value.type) and value.type.unit == "ns":
         return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=value.value // 1000)
     return value.as_py()
 
 
 def _of_time(value: Any) -> int | None:
-    """Microseconds since 1970, of a time in its zone or without one (then UTC); None if it is none."""
+    """Return the microseconds since 1970 of a time, in UTC if it has no zone; None if it is not a time."""
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else _of_numpy(value)
-    if not isinstance(value, dt.date) or value != value:  # pandas' NaT is a datetime unlike itself
+    if not isinstance(value, dt.date) or value != value:  # NaT of pandas is a datetime that differs from itself
         return None
     position = (value.toordinal() - _EPOCH_DAY) * _PER_DAY
     if isinstance(value, dt.datetime):
@@ -309,7 +309,7 @@ def _of_time(value: Any) -> int | None:
 
 
 def _of_numpy(value: np.datetime64) -> int:
-    # In Python's integers: NumPy's own cast wraps around in silence.
+    # Use Python integers: NumPy's cast overflows without an error.
     unit, count = np.datetime_data(value.dtype)
     if unit in ("Y", "M", "W", "D"):
         return int(value.astype("datetime64[D]").astype(np.int64)) * _PER_DAY

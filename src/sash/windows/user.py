@@ -1,4 +1,4 @@
-"""Windows that users write themselves: derive a class and give one or two functions."""
+"""Base classes of windows that users write: derive a class and define one or two methods."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ __all__ = ["ContextAwareWindow", "ContextFreeWindow", "OpenWindows"]
 
 
 class ContextFreeWindow(Window):
-    """A window of your own whose edges depend on nothing but positions: derive a class and give two functions.
+    """A window of your own whose edges depend only on positions: derive a class and define two methods.
 
-    `next_edge(position)` is the first start or end of a window after a position, `ended(after, until)` are all windows
-    (start, end) with after < end ≤ until. Positions are whole microseconds for times, else the numbers of `on`. Python
-    is called once per slice, not once per row. `reach` says how long a window can be: what is older is not kept.
+    `next_edge(position)` returns the first start or end of a window after a position. `ended(after, until)` returns all
+    windows (start, end) with after < end ≤ until. Positions are whole microseconds for times, else the numbers of `on`.
+    sash calls these methods once per slice, not once per row. `reach` is the longest length of a window: older rows are
+    dropped.
 
     >>> import sash
     >>> class Squares(sash.ContextFreeWindow):
@@ -32,38 +33,38 @@ class ContextFreeWindow(Window):
 
     @abstractmethod
     def next_edge(self, position: Any) -> Any:
-        """The first edge after a position."""
+        """Return the first edge after a position."""
 
     @abstractmethod
     def ended(self, after: Any, until: Any) -> list[tuple[Any, Any]]:
-        """The windows whose end is after `after`, and not after `until`."""
+        """Return the windows whose end is after `after` and not after `until`."""
 
     def __str__(self) -> str:
-        return _described(self)
+        return _describe(self)
 
 
 @dataclass
 class OpenWindows:
-    """What a context-aware window of one key knows: its windows, and whatever else it wants to remember."""
+    """The state of a context-aware window for one key: its windows, and a dict for your own use."""
 
     windows: list[tuple[Any, Any]]
     memory: dict[str, Any]
 
     def add(self, start: Any, end: Any) -> None:
-        """From now on there is a window [start, end)."""
+        """Add the window [start, end)."""
         self.windows.append((start, end))
 
     def remove(self, start: Any, end: Any) -> None:
-        """There is no such window after all."""
+        """Remove the window [start, end)."""
         self.windows.remove((start, end))
 
 
 class ContextAwareWindow(Window):
-    """A window of your own whose edges depend on rows: derive a class and give one function.
+    """A window of your own whose edges depend on rows: derive a class and define one method.
 
-    `notify(context, positions, columns)` is told of the rows of one key, in order, once each, as soon as no earlier
-    row can come; it adds windows to the context and removes them again, as long as they have not been sent. A window
-    is sent when the watermark has passed its end. `reads` names the columns that it wants to see.
+    `notify(context, positions, columns)` gets the rows of one key, in order, each once, as soon as no earlier row can
+    come. It adds windows to the context, and can remove windows that were not emitted. A window is emitted when the
+    watermark has passed its end. `reads` names the columns that `notify` gets.
 
     >>> import sash
     >>> class Rises(sash.ContextAwareWindow):                # from the first row above 10 to the first that is not
@@ -88,17 +89,17 @@ class ContextAwareWindow(Window):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it reads."""
+        """The columns that `notify` gets."""
         return tuple(self.reads)
 
     @abstractmethod
     def notify(self, context: OpenWindows, positions: Any, columns: dict[str, Any]) -> None:
-        """Add and remove windows as these rows tell."""
+        """Add and remove windows according to these rows."""
 
     def __str__(self) -> str:
-        return _described(self)
+        return _describe(self)
 
 
-def _described(window: Window) -> str:
+def _describe(window: Window) -> str:
     given = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(window).items()))
     return f"{type(window).__name__}({given})"

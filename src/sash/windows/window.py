@@ -1,9 +1,9 @@
-"""What every window says of itself.
+"""The base class of windows.
 
-Context   how much of the stream one must have seen to know where windows start and end (Li et al., 2005):
-            free           nothing: tumbling, sliding, cumulative, landmark, and count windows by rank
-            forward-free   all rows before a position tell all edges before it: punctuated, session
-            forward-aware  rows after a position may still tell of an edge before it: the last rows every so often
+Context   The rows that determine where windows start and end (Li et al., 2005):
+            free           none: tumbling, sliding, cumulative, landmark, and count windows by rank
+            forward-free   the rows before a position determine all edges before it: punctuated, session
+            forward-aware  rows after a position can add an edge before it: the last rows at regular positions
 """
 
 import math
@@ -21,7 +21,7 @@ W = TypeVar("W", bound="Window")
 
 
 class Context(Enum):
-    """What one must know of the stream to tell the edges of windows."""
+    """The rows that determine the edges of windows; see the module."""
 
     FREE = "context-free"
     FORWARD_FREE = "forward-context-free"
@@ -30,7 +30,7 @@ class Context(Enum):
 
 @dataclass(frozen=True)
 class Window(ABC):
-    """A frozen description, as users write it.
+    """A window as a frozen description.
 
     >>> import sash
     >>> isinstance(sash.tumbling(10), sash.Window), str(sash.session(gap="5s"))
@@ -42,7 +42,7 @@ class Window(ABC):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that decide where it starts and ends, besides `on`."""
+        """The columns, besides `on`, that determine where it starts and ends."""
         return ()
 
     @property
@@ -52,21 +52,21 @@ class Window(ABC):
 
     @property
     def finest(self) -> float:
-        """The shortest of its lengths: where floats are coarser than that, edges would fall together."""
+        """The shortest of its lengths: where the spacing of floats is larger, edges would coincide."""
         return math.inf
 
     @property
     def furthest(self) -> float:
-        """How far from zero its windows can be told; rows beyond have no position."""
+        """The largest distance from zero at which its windows are defined; rows beyond have no position."""
         return math.inf
 
     def on(self: W, measure: Measure) -> W:
-        """The same window in positions; a length that does not fit the measure is refused."""
+        """Return the window with lengths in positions; raise an error if a length does not fit the measure."""
         return self
 
     @abstractmethod
     def __str__(self) -> str: ...
 
     def _repr_html_(self) -> str:
-        """In a notebook: as it is written."""
+        """Return HTML for notebooks."""
         return f"<code>{escape(str(self))}</code>"
