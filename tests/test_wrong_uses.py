@@ -134,7 +134,7 @@ QUERIES: dict[str, Case] = {
     "window and name exchanged": (
         lambda: S.query(sash.tumbling(10), "q", n=sash.count()),
         InvalidQuery,
-        "a name, a non-empty string",
+        "must be a non-empty string",
     ),
     "queries in a dict": (lambda: S.aggregate(ROWS, {"ten": TEN}, on="t"), InvalidQuery, "but got {'ten': Query("),
     "rows and queries exchanged": (lambda: S.aggregate(TEN, ROWS, on="t"), InvalidQuery, "sash.query('hourly'"),
@@ -146,29 +146,33 @@ WINDOWS: dict[str, Case] = {
     "no size": (lambda: sash.tumbling(), InvalidWindow, "as in sash.tumbling(size=…)"),
     "a size of infinity": (lambda: sash.tumbling(math.inf), InvalidWindow, "less than 2^61, but is inf"),
     "a negative duration": (lambda: sash.tumbling("-10 minutes"), InvalidWindow, "more than 0"),
-    "a duration without a unit": (lambda: sash.tumbling("10"), InvalidInput, "Write such as '1 hour'"),
+    "a duration without a unit": (lambda: sash.tumbling("10"), InvalidInput, "Write for example '1 hour'"),
     "a unit misspelt": (lambda: sash.tumbling("10 minuets"), InvalidInput, "no unit of time, 'minutes' is"),
     "a unit that is none": (lambda: sash.tumbling("10 furlongs"), InvalidInput, "'furlongs' is no unit of time. Write"),
     "a month": (lambda: sash.session(gap="1 month"), InvalidInput, "give days or weeks"),
     "thousands with a comma": (lambda: sash.tumbling("1,000 seconds"), InvalidInput, "write such as 1.5 or 1500"),
-    "a unit without a number": (lambda: sash.tumbling("minute"), InvalidInput, "Write such as '1 hour'"),
-    "a moment for a size": (lambda: sash.tumbling(NOON), InvalidInput, "it is a datetime. Write such as"),
-    "size and rows": (lambda: sash.tumbling("10s", rows=5), InvalidWindow, "not both"),
+    "a unit without a number": (lambda: sash.tumbling("minute"), InvalidInput, "Write for example '1 hour'"),
+    "a moment for a size": (lambda: sash.tumbling(NOON), InvalidInput, "it is a datetime. Write for example"),
+    "size and rows": (lambda: sash.tumbling("10s", rows=5), InvalidWindow, "leave one of them out"),
     "rows as a text": (lambda: S.sliding(rows="10", every=2), InvalidWindow, "a whole number of at least 1"),
     "no slide": (lambda: sash.sliding("1 hour"), InvalidWindow, "needs every"),
     "a slide of nothing": (lambda: sash.sliding(10, every=0), InvalidWindow, "more than 0"),
     "a slide in no unit": (
         lambda: over(sash.sliding("1 hour", every=60), TIMES),
         InvalidWindow,
-        "say the unit, as in '60 seconds'",
+        "add the unit, as in '60 seconds'",
     ),
-    "an offset of rows": (lambda: sash.tumbling(rows=5, offset=2), InvalidWindow, "leave out offset"),
+    "an offset of rows": (lambda: sash.tumbling(rows=5, offset=2), InvalidWindow, "leave it out"),
     "a slide in the wrong unit": (
         lambda: over(sash.sliding("3650 days", every="1 ms"), TIMES),
         InvalidWindow,
         "Make `every` longer, or the window shorter.",
     ),
-    "growth that does not divide": (lambda: sash.cumulative("1 day", every="7h"), InvalidWindow, "must divide size"),
+    "growth that does not divide": (
+        lambda: sash.cumulative("1 day", every="7h"),
+        InvalidWindow,
+        "size must be a whole multiple",
+    ),
     "a band that ends before it starts": (lambda: over(sash.landmark(start=9, end=1)), InvalidWindow, "before end"),
     "a band of texts": (
         lambda: over(sash.landmark(start="2026-01-01", end="2026-01-02"), TIMES),
@@ -179,7 +183,7 @@ WINDOWS: dict[str, Case] = {
     "punctuation by a function": (lambda: S.punctuated(lambda row: row), InvalidWindow, "name of a boolean column"),
     "an own window that stands still": (lambda: over(Stuck()), InvalidWindow, "must be a number after it"),
     "an own window backwards": (lambda: over(Backwards()), InvalidWindow, "not a start before an end"),
-    "an own window that fails": (lambda: over(Hasty()), InvalidWindow, "Nothing was changed. Mend the function."),
+    "an own window that fails": (lambda: over(Hasty()), InvalidWindow, "The state is unchanged. Fix the function"),
 }
 
 # --- tables and streams ----------------------------------------------------------------------------------
@@ -219,17 +223,17 @@ RUNS: dict[str, Case] = {
     "a duration on kilometres": (
         lambda: sash.rolling({"t": [1.0]}, on="t", range="1 hour", n=sash.count()),
         InvalidWindow,
-        "give a number in its unit",
+        "use a number in its unit",
     ),
     "a delay without a unit": (
         lambda: sash.Stream(SOON, on="t", watermark=10).push(TIMES),
         InvalidWindow,
-        "say the unit, as in '10 seconds'",
+        "add the unit, as in '10 seconds'",
     ),
     "lateness without a unit": (
         lambda: sash.Stream(SOON, on="t", allowed_lateness=10).push(TIMES),
         InvalidWindow,
-        "say the unit, as in '10 seconds'",
+        "add the unit, as in '10 seconds'",
     ),
     "a delay in the place of a watermark": (
         lambda: sash.Stream(SOON, on="t").push(TIMES, watermark="10 seconds"),
@@ -246,14 +250,14 @@ RUNS: dict[str, Case] = {
     "numbers joined as texts": (
         lambda: sash.aggregate(ROWS, query(all=sash.string_agg("x")), on="t"),
         UnsupportedAggregate,
-        "it takes strings. Cast them first.",
+        "it accepts strings. Cast the values first.",
     ),
     "a function that fails": (
         lambda: sash.aggregate(
             {"t": [1, 2], "x": ["a", "b"]}, query(v=pair(combine=lambda a, b: (a[0] / b[0],))("x")), on="t"
         ),
         InvalidAggregate,
-        "Mend the function, or filter such values before.",
+        "Fix the function, or filter such values out first.",
     ),
     "progress of a number": (lambda: sash.progress(5), InvalidInput, "what start() of a streaming DataFrame gave"),
     "a state of nothing": (lambda: S.state(None), InvalidInput, "the path of a checkpoint"),
@@ -280,7 +284,7 @@ STATES: dict[str, Case] = {
     "of another version": (
         lambda: sash.Stream.restore(saved()[:8] + b"\x63" + saved()[9:], TEN),
         InvalidState,
-        "Use the sash that saved it",
+        "Use the version that saved it",
     ),
     "of other queries": (
         lambda: sash.Stream.restore(saved(), sash.query("other", sash.tumbling(5), n=sash.count())),
@@ -290,7 +294,7 @@ STATES: dict[str, Case] = {
     "of a query that changed": (
         lambda: sash.Stream.restore(saved(), sash.query("ten", sash.tumbling(20), n=sash.count())),
         InvalidState,
-        "Restore it as it was, or give the new one another name",
+        "Restore the saved query, or give the new one another name",
     ),
     "of a window by hand": (lambda: sash.Stream.restore(opened().save(), TEN), InvalidState, "not a saved stream"),
     "of a stream, in a window by hand": (lambda: opened().restore(saved()), InvalidState, "not a saved window"),
@@ -346,15 +350,15 @@ OWN: dict[str, Case] = {
     "combine of another shape": (
         lambda: sash.swag.slide(["a", "b"], 2, pair(combine=lambda a, b: a[0] + b[0])),
         InvalidAggregate,
-        "combine must give 1 value(s)",
+        "combine must return 1 value(s)",
     ),
     "combine of another type": (lambda: slid(combine=lambda a, b: "sum"), InvalidAggregate, "declare state=('O',)"),
     "combine that fails": (
         lambda: sash.swag.slide(["a", "b"], 2, pair(combine=lambda a, b: (a[0] / b[0],))),
         InvalidAggregate,
-        "Mend the function",
+        "Fix the function",
     ),
-    "lift of nothing": (lambda: slid(lift=lambda x: None), InvalidAggregate, "which is not a number. Keep to"),
+    "lift of nothing": (lambda: slid(lift=lambda x: None), InvalidAggregate, "which is not a number. Use only"),
     "fractions in a whole number": (lambda: slid(state="i8", identity=0), InvalidAggregate, "Declare f8."),
     "laws of a number": (lambda: S.laws.check(5), InvalidAggregate, "sash.max('x')"),
     "an inverse that is not there": (lambda: sash.laws.inverse(mine()), InvalidAggregate, "invert must be given"),
@@ -389,7 +393,11 @@ TEXTS: dict[str, Case] = {
     "a function misspelt in capitals": (asked(f"SELECT MEDAIN(load) {WINDOW}"), InvalidText, "Did you mean 'median'?"),
     "== for =": (asked(f"SELECT MAX(load) {WINDOW} WHERE plug == 'a'"), InvalidText, "write =."),
     "a text in double quotes": (asked(f'SELECT MAX(load) {WINDOW} WHERE plug = "a"'), InvalidText, "single quotes"),
-    "quotes from a word processor": (asked(f"SELECT MAX(load) {WINDOW} WHERE plug = ‘a’"), InvalidText, "no meaning"),
+    "quotes from a word processor": (
+        asked(f"SELECT MAX(load) {WINDOW} WHERE plug = ‘a’"),
+        InvalidText,
+        "is not allowed here",
+    ),
     "a comma too many": (asked(f"SELECT MAX(load), {WINDOW}"), InvalidText, "an expression, but found FROM"),
     "a table in another case": (asked("SELECT MAX(load) FROM T [ROWS 5]"), InvalidText, "Did you mean 't'?"),
     "a table that is a file": (asked(f"SELECT MAX(load) {WINDOW}", t="t.csv"), InvalidInput, "Arrow, pandas or Polars"),
@@ -399,18 +407,22 @@ TEXTS: dict[str, Case] = {
         InvalidInput,
         "leave it out",
     ),
-    "a sum of names": (asked(f"SELECT SUM(plug) {WINDOW}"), UnsupportedAggregate, "it takes numbers. Cast them first."),
+    "a sum of names": (
+        asked(f"SELECT SUM(plug) {WINDOW}"),
+        UnsupportedAggregate,
+        "it accepts numbers. Cast the values first.",
+    ),
     "a bare number on times": (
         asked(f"SELECT MAX(load) {WINDOW}", t={"ts": [NOON], "load": [1]}),
         InvalidWindow,
-        "say the unit, as in '10 seconds'",
+        "add the unit, as in '10 seconds'",
     ),
     "a function that is no aggregate": (
         asked(f"SELECT MINE(load) {WINDOW}", functions={"mine": abs}),
         InvalidAggregate,
         "Expected an aggregate",
     ),
-    "a query in the place of text": (lambda: S.sql(TEN, t=TABLE), InvalidText, "Query text is a string such as"),
+    "a query in the place of text": (lambda: S.sql(TEN, t=TABLE), InvalidText, "Query text must be a string such as"),
 }
 
 GROUPS: dict[str, dict[str, Case]] = {
@@ -500,13 +512,13 @@ TUMBLING = '{ tumbling = "1 hour" }'
 # What stands in the job, what stands there instead, and the fix.
 JOBS: dict[str, tuple[str, str, str]] = {
     "an empty file": (JOB, "", "Add, for example, format ="),
-    "queries without a name": ("[queries.hourly]", "[queries]", "write [queries.hourly]"),
+    "queries without a name": ("[queries.hourly]", "[queries]", "write for example [queries.hourly]"),
     "queries in a list": ("[queries.hourly]", "[[queries]]", "must be a table [queries]"),
     "a query of nothing": ('peak = "max(load)"\n', "", "peak=sash.max('x')"),
     "a window of two kinds": (TUMBLING, '{ tumbling = "1 hour", session = "5s" }', "keep one of them"),
     "a window without a slide": (TUMBLING, '{ sliding = "1 hour" }', "needs every"),
-    "a band of one number": (TUMBLING, "{ landmark = 5 }", "Write such as window = { landmark = { start ="),
-    "a session with a slide": (TUMBLING, '{ session = "5s", every = "1s" }', "Write such as window = { session ="),
+    "a band of one number": (TUMBLING, "{ landmark = 5 }", "Write for example window = { landmark = { start ="),
+    "a session with a slide": (TUMBLING, '{ session = "5s", every = "1s" }', "Write for example window = { session ="),
     "a window for an aggregate": ("max(load)", "tumbling(load)", "The known ones: argmax"),
     "a query for an aggregate": ("max(load)", "query(load)", "The known ones: argmax"),
     "an aggregate in capitals": ("max(load)", "MAX(load)", "Did you mean 'max'?"),
@@ -517,7 +529,7 @@ JOBS: dict[str, tuple[str, str, str]] = {
     "partial in words": ('by = "plug"', 'by = "plug"\npartial = "yes"', "job.partial must be true or false"),
     "a key that is a number": ('by = "plug"', "by = 5", "the name of a column, or a list"),
     "on in a list": ('on = "ts"', 'on = ["ts"]', "the name of a column that advances"),
-    "a watermark in no unit": ('"10 seconds"', '"10"', "Write such as '1 hour'"),
+    "a watermark in no unit": ('"10 seconds"', '"10"', "Write for example '1 hour'"),
     "a future before now": ('by = "plug"', 'by = "plug"\nmax_future = -5', "not negative"),
     "a trigger that is none": ('"noop"', '"noop"\ntrigger = "soon"', "'available now', 'once', or a duration"),
     "a flush at every pause": (

@@ -1,7 +1,7 @@
-"""What can go wrong, worded once: what was given, what is expected, what to do.
+"""All errors of sash and their messages.
 
-Every error is a `SashError` and the builtin that a caller would catch. One long list on purpose: whoever looks for how
-something is said, or whether it is said already, looks here and nowhere else.
+A message says what was given, what is expected and what to do. Every error is a `SashError` and the builtin exception
+that a caller would catch. All messages are in this one module, so that similar errors use the same words.
 """
 
 import difflib
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class SashError(Exception):
-    """Anything that sash refuses.
+    """The base class of all errors that sash raises.
 
     >>> import sash
     >>> try:
@@ -47,22 +47,22 @@ class SashError(Exception):
 
 
 def sentence_of(error: object) -> str:
-    """What sash said in an error of Spark's, without the way it came; of others, what Python or Spark said.
+    """Return the message of sash in an error of Spark, without the stack trace; else that of Python or of Spark.
 
     >>> sentence_of("SparkException: …" + chr(10) + "sash.errors.InvalidState: The saved state is damaged.")
     'The saved state is damaged.'
     >>> sentence_of("SparkException: …" + chr(10) + "ValueError: no zero" + chr(10) + "  at org.apache.spark")
     'ValueError: no zero'
     >>> sentence_of("There are [1] sources in the checkpoint offsets and now there are [2] sources")
-    "The checkpoint was written by a query of 1 source(s), and this one has 2; flush='at_end' adds one. Start it ..."
+    "The checkpoint was written by a query with 1 source(s), but this query has 2; flush='at_end' adds one. Start ..."
     >>> sentence_of("An error occurred while calling o7.load." + chr(10) + ": java.lang.Exception: No such format.")
     'No such format.'
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     for line in lines:
-        kind, _, said = line.partition(": ")
+        kind, _, message = line.partition(": ")
         if kind.startswith("sash.errors."):
-            return said
+            return message
     sources = _SOURCES.search(str(error))
     if sources is not None:
         return str(InvalidState.sources(*sources.groups()))
@@ -70,11 +70,11 @@ def sentence_of(error: object) -> str:
     if raised:
         return raised[0]
     plain = [_JAVA_CLASS.sub("", line) for line in lines if not line.startswith(_CALLING)]
-    named = [line for line in plain if line.startswith("[")]  # by a condition of Spark's, such as [PATH_NOT_FOUND]
+    named = [line for line in plain if line.startswith("[")]  # an error condition of Spark, such as [PATH_NOT_FOUND]
     return (named or plain or [type(error).__name__])[0]
 
 
-_WIDEST = 120  # characters of a line of query text, or of a value, that are shown
+_WIDEST = 120  # how many characters of a line of query text, or of a value, a message shows
 _CALLING = "An error occurred while calling"
 _JAVA_CLASS = re.compile(r"^((Caused by)?:?\s*(java|javax|scala|org|com|py4j)\.[\w.$]+:\s*)+")
 _SOURCES = re.compile(r"There are \[(\d+)\] sources in the checkpoint offsets and now there are \[(\d+)\]")
@@ -82,15 +82,15 @@ _RAISED = re.compile(r"(\w+\.)*[A-Z]\w*(Error|Exception|Exit|Interrupt)(:|$)")
 
 
 def _in_short(value: object) -> str:
-    """A value that may be anything, as a few words."""
+    """Return a short text for any value."""
     try:
         return reprlib.repr(value)
-    except ValueError:  # an integer of more digits than Python writes
+    except ValueError:  # an integer with more digits than Python converts to text
         return f"a {type(value).__name__}"
 
 
 def _shown(value: object) -> str:
-    """A value as it would be written, in one line that is not too long; of functions and classes, the name."""
+    """Return the repr of a value in one line of limited length; for functions and classes, the name."""
     if callable(value) and hasattr(value, "__name__"):
         return f"the {'class' if isinstance(value, type) else 'function'} {value.__name__}"
     text = " ".join(re.sub(" at 0x[0-9a-f]+", "", repr(value)).split())
@@ -101,8 +101,8 @@ def _short(word: str) -> str:
     return word if len(word) <= 40 else f"{word[:40]}…"
 
 
-# How a value is written that stands in a sentence as {name:how}.
-_WRITTEN: dict[str, Callable[[Any], str]] = {
+# The formats of values in a message: {name:format}.
+_FORMATS: dict[str, Callable[[Any], str]] = {
     "clause": lambda sentence: sentence.rstrip("."),
     "line": lambda value: " ".join(str(value).split()),
     "listed": ", ".join,
@@ -113,19 +113,21 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
     "type": lambda value: type(value).__name__,
 }
 _Error = TypeVar("_Error", bound=SashError)
-_INDEX_LEVEL = "There is no column {name!r}: {name!r} is a level of the index. Make it one: df.reset_index({name!r})."
+_INDEX_LEVEL = (
+    "There is no column {name!r}: {name!r} is a level of the index. Make it a column: df.reset_index({name!r})."
+)
 
 
 class _Formatter(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
-        how = _WRITTEN.get(format_spec)
-        return str(super().format_field(value, format_spec)) if how is None else how(value)
+        convert = _FORMATS.get(format_spec)
+        return str(super().format_field(value, format_spec)) if convert is None else convert(value)
 
 
 class _Sentence:
-    """A constructor of errors that differ only in the values that their sentence names.
+    """A constructor of errors with the same message, apart from the values in it.
 
-    The values are given in the order in which they stand in the sentence, or in that of `names`.
+    The values are passed in the order of the message, or in that of `names`.
 
     >>> InvalidInput.at_least("rows", 0, 1)
     InvalidInput('rows must be a whole number of at least 1, but is 0.')
@@ -146,7 +148,7 @@ class _Sentence:
 
 
 class _SentenceAt(_Sentence):
-    """The same for errors that know their place in a text; it is given before the values."""
+    """The same for errors with a place in a text; the place is passed before the values."""
 
     def __get__(self, error: object, kind: type[_Error]) -> Callable[..., _Error]:
         make: Any = kind
@@ -154,7 +156,7 @@ class _SentenceAt(_Sentence):
 
 
 class UnknownName(SashError, LookupError):
-    """A name that is not on the list."""
+    """A name is not among the known ones."""
 
     @classmethod
     def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
@@ -168,10 +170,10 @@ class UnknownName(SashError, LookupError):
 
 
 class MissingPackage(SashError, ImportError):
-    """Something that sash needs for this and that is not installed."""
+    """A package or a program is needed and not installed."""
 
-    of = _Sentence("{what} needs {package}, which is not installed. Get it with: pip install 'sash[{extra}]'")
-    java = _Sentence("{what} needs a Java of version 17 or newer, and Spark found none that starts: set JAVA_HOME.")
+    of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
+    java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
 
 
 class EmptyWindow(SashError, IndexError):
@@ -181,7 +183,7 @@ class EmptyWindow(SashError, IndexError):
 
 
 class BrokenWindow(SashError, RuntimeError):
-    """A user function failed while the window was being changed."""
+    """A user function raised an error while the window was being updated."""
 
     since = _Sentence(
         "The window is no longer usable: combine or invert of {aggregate!r} raised {cause:raised}. Restore it from its "
@@ -190,42 +192,43 @@ class BrokenWindow(SashError, RuntimeError):
 
 
 class BrokenStream(SashError, RuntimeError):
-    """A result did not fit while windows were being sent."""
+    """A result did not fit its type while windows were being emitted."""
 
     since = _Sentence(
-        "The stream is no longer usable, for windows could not be sent: {cause} Restore it from its last save()."
+        "The stream is no longer usable, because emitting windows failed: {cause} Restore it from its last save()."
     )
 
 
 class CallWithinCall(SashError, RuntimeError):
-    """A stream or a window is used by a function that it has called itself."""
+    """A user function calls the stream or the window that called it."""
 
     of = _Sentence(
-        "{inner}() was called while {outer}() of the same {what} runs, by one of your functions that it calls. Keep "
-        "what you want to do with the {what}, and do it after {outer}() has returned.",
+        "One of your functions called {inner}() of a {what} while {outer}() of the same {what} was running. Call "
+        "{inner}() after {outer}() has returned.",
         "what inner outer",
     )
 
 
 class InvalidAggregate(SashError, TypeError):
-    """An aggregate that does not fit together."""
+    """The definition of an aggregate is wrong, or one of its functions raised an error."""
 
     field = _Sentence(
-        "{code!r} is not a field: use i1 i2 i4 i8, u1 u2 u4 u8, f4 f8, b1, one of them with a length such as 'f8[10]', "
-        "or 'O' for any Python object."
+        "{code!r} is not a type of a field: use i1 i2 i4 i8, u1 u2 u4 u8, f4 f8, b1, one of them with a length such "
+        "as 'f8[10]', or 'O' for any Python object."
     )
     shape = _Sentence(
-        "Aggregate {name!r}: {what} must give {expected} value(s), one per field of its state, but gave {value!r}."
+        "Aggregate {name!r}: {what} must return {expected} value(s), one per field of its state, but returned "
+        "{value!r}."
     )
     not_a_function = _Sentence("Aggregate {name!r}: {what} must be a function, but is {value:shown}.")
     fails = _Sentence(
-        "Aggregate {name!r}: {what} raised {cause:raised}, when given {arguments}. Nothing was changed. Mend the "
-        "function, or filter such values before.",
+        "Aggregate {name!r}: {what} raised {cause:raised} when called with {arguments}. The state is unchanged. Fix "
+        "the function, or filter such values out first.",
         "name what arguments cause",
     )
     breaks = _Sentence(
-        "Aggregate {name!r}: combine or invert raised {cause:raised}, while the window was being changed. It can no "
-        "longer be used: restore it from its last save(), and mend the function."
+        "Aggregate {name!r}: combine or invert raised {cause:raised} while the window was being updated. The window "
+        "is no longer usable: fix the function, and restore the window from its last save()."
     )
 
     @classmethod
@@ -234,16 +237,16 @@ class InvalidAggregate(SashError, TypeError):
         home = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
         reads = f"reads {path}" if path else "is or holds an object"
         return cls(
-            f"Aggregate {name!r}: {what} {reads} (of type {home}{kind.__qualname__}), and nothing tells whether "
-            "that is the same in another process or after a restart. Let it read what can be pickled, such as numbers, "
+            f"Aggregate {name!r}: {what} {reads} (of type {home}{kind.__qualname__}), which cannot be compared with "
+            "that of another process or of a saved state. Use only objects that can be pickled, such as numbers, "
             "strings, functions and plain objects, or open files, locks and connections inside the function."
         )
 
     truncates = _Sentence(
-        "Aggregate {name!r}: {what} gives {given} where {kept} is declared, which would cut it off. Declare f8."
+        "Aggregate {name!r}: {what} returns {given}, but {kept} is declared, which would truncate it. Declare f8."
     )
     not_compilable = _Sentence(
-        "Aggregate {name!r} cannot be compiled: {reason} Keep to numbers, tuples, math and NumPy, or declare "
+        "Aggregate {name!r} cannot be compiled: {reason} Use only numbers, tuples, math and NumPy, or declare "
         "state=('O',) to run it as plain Python."
     )
     parameter = _Sentence(
@@ -253,57 +256,63 @@ class InvalidAggregate(SashError, TypeError):
 
 
 class UnsupportedAggregate(SashError, TypeError):
-    """An aggregate that this algorithm or this type does not admit."""
+    """The algorithm or the type of the values does not support the aggregate."""
 
     @classmethod
     def lacks(cls, trait: str, algorithm: str, aggregate: str, instead: Iterable[str]) -> "UnsupportedAggregate":
         have = {
-            "invert": "an aggregate with `invert`, and {!r} has none",
-            "selective": "a selective aggregate (combine returns one of its operands), and {!r} is not",
-            "quantile": "the median or a quantile of numbers, and {!r} is not one",
-            "commutative": "a commutative aggregate (late rows are combined last), and {!r} is not",
+            "invert": "an aggregate with `invert`, but {!r} has none",
+            "selective": "a selective aggregate (combine returns one of its operands), but {!r} is not selective",
+            "quantile": "the median or a quantile of numbers, but {!r} is neither",
+            "commutative": "a commutative aggregate (late rows are combined last), but {!r} is not commutative",
         }[trait].format(aggregate)
         return cls(f"{algorithm} cannot slide {aggregate!r}: it needs {have}. Use {' or '.join(instead)}.")
 
-    of_type = _Sentence("{aggregate!r} does not take values of type {given}: it takes {expected}. Cast them first.")
-    open_result = _Sentence(
-        "{where} must know the type of {result!r} before Spark runs it, and the aggregate gives Python objects. Say "
-        "what they are: Aggregate(…, result=pyarrow.string())."
+    of_type = _Sentence(
+        "{aggregate!r} does not accept values of type {given}: it accepts {expected}. Cast the values first."
     )
-    many_ranges = _Sentence("{algorithm} answers one range per pass, not many. Use {instead:or}.")
+    open_result = _Sentence(
+        "{where} must know the type of {result!r} before Spark runs it, but the aggregate returns Python objects. "
+        "Declare their type: Aggregate(…, result=pyarrow.string())."
+    )
+    many_ranges = _Sentence("{algorithm} computes one range per pass, not several. Use {instead:or}.")
 
 
 class UnsupportedWindow(SashError, TypeError):
-    """A window that this technique does not answer."""
+    """The technique does not support the window."""
 
-    by = _Sentence("{technique} cannot answer {kind} windows. Use {instead:or}.")
+    by = _Sentence("{technique} cannot compute {kind} windows. Use {instead:or}.")
 
 
 class InvalidInput(SashError, ValueError):
-    """Values, sizes or options that make no sense."""
+    """Rows, values or options are not valid."""
 
     at_least = _Sentence("{what} must be a whole number of at least {least}, but is {value:shown}.", "what value least")
     ragged = _Sentence("The columns must have the same length, but have {lengths}.")
-    names = _Sentence("Aggregates in a dict are named by strings, but these are {names}.")
+    names = _Sentence("The keys of a dict of aggregates must be strings, but are {names}.")
     not_flat = _Sentence("Values must be one-dimensional, but have shape {shape}. Pass one column at a time.")
     mixed = _Sentence(
-        "Cannot read the values as one column: {why}, at {value!r}. Give all values one type.", "value why"
+        "Cannot read the values as one column: {why}, at {value!r}. Convert all values to one type.", "value why"
     )
-    columns = _Sentence("{aggregate!r} takes {expected} column(s) of values, but got {given}. Pass a tuple of columns.")
+    columns = _Sentence("{aggregate!r} needs {expected} column(s) of values, but got {given}. Pass a tuple of columns.")
     value_type = _Sentence(
-        "{value!r} is not a value for a window of {bound}. Convert it, or open the window with another dtype=…"
+        "{value!r} is not a value for a window of {bound}. Convert it, or create the window with another dtype=…"
     )
     whole_array = _Sentence(
-        "{algorithm} slides windows of one size over a whole array: use sash.swag.slide, or another algorithm."
+        "{algorithm} slides windows of one size over a whole array. Use sash.swag.slide, or another algorithm."
     )
-    in_order = _Sentence("{algorithm} takes rows in order, without positions: open the window with 'fiba'.")
-    ranges = _Sentence("The ranges are not usable: {why}. Give starts and ends that never decrease, with start <= end.")
+    in_order = _Sentence(
+        "{algorithm} accepts rows in order only, without positions. Create the window with algorithm='fiba'."
+    )
+    ranges = _Sentence(
+        "The ranges are not valid: {why}. Starts and ends must never decrease, and start <= end must hold."
+    )
     duration = _Sentence(
-        "{value!r} is not a usable duration: {why}. Write such as '1 hour', '90s', '1h30m', 'PT1H', or give a "
+        "{value!r} is not a valid duration: {why}. Write for example '1 hour', '90s', '1h30m' or 'PT1H', or pass a "
         "timedelta."
     )
     on_type = _Sentence(
-        "Column {name!r} of type {kind} cannot be `on`: rows advance by timestamps, dates, integers or floats. Cast it "
+        "Column {name!r} of type {kind} cannot be `on`: it must hold timestamps, dates, integers or floats. Cast it "
         "first."
     )
 
@@ -314,54 +323,57 @@ class InvalidInput(SashError, ValueError):
             "integer": "lie within 2^61 of zero",
             "float": f"lie within {reach:.6g} of zero: beyond it floats are too coarse for the edges",
         }
-        longer = " Take longer windows, or filter such rows out." if kind == "float" else " Filter such rows out."
-        return cls(f"Column {name!r} holds {value!r}, but positions of these windows {limits[kind]}.{longer}")
+        longer = " Use longer windows, or filter such rows out." if kind == "float" else " Filter such rows out."
+        return cls(f"Column {name!r} holds {value!r}, but positions of these windows must {limits[kind]}.{longer}")
 
     on_changed = _Sentence(
-        "Column {name!r} was of kind {kind} when the stream began, and is {given} now. Cast it to what it was, or open "
-        "another stream.",
+        "Column {name!r} was of kind {kind} in the first rows of the stream, but is {given} now. Cast it to the first "
+        "kind, or create another stream.",
         "name given kind",
     )
     key_type = _Sentence(
         "Column {name!r} of type {kind} cannot be in `by`: keys are numbers, booleans, strings, bytes, dates or times. "
-        "Cast it, or take the parts of it that make the key."
+        "Cast it, or use parts of it as the key."
     )
     key_changed = _Sentence(
-        "Column {name!r} in `by` was {kind} when the stream began, and {given} does not fit that. Cast it to what it "
-        "was, or open another stream.",
+        "Column {name!r} in `by` was {kind} in the first rows of the stream, but is {given} now. Cast it to the first "
+        "type, or create another stream.",
         "name given kind",
     )
 
     rows = _Sentence(
-        "Rows are an Arrow, pandas or Polars table, or a dict of columns such as {{'ts': [1, 2], 'x': [0.5, 0.7]}}, "
-        "but these are {value:line}: {fix}."
+        "Rows must be an Arrow, pandas or Polars table, or a dict of columns such as {{'ts': [1, 2], 'x': [0.5, 0.7]}},"
+        " but are {value:line}: {fix}."
     )
-    streaming = _Sentence("{what} needs a bounded DataFrame, and this one is a stream. Read it with spark.read.")
+    streaming = _Sentence("{what} needs a bounded DataFrame, but this one is a stream. Read it with spark.read.")
     no_watermark = _Sentence(
-        "{what} of a stream needs to know how late rows may come: give watermark='10 seconds', or "
+        "{what} of a stream needs a watermark, which says how late rows may be: pass watermark='10 seconds', or call "
         "rows.withWatermark({on!r}, '10 seconds')."
     )
-    for_streams = _Sentence("{option}={value!r} is for streams, and these rows are a table: leave it out.")
-    for_windows = _Sentence("{option}={value!r} is for windows, and this asks for one result per row: leave it out.")
+    for_streams = _Sentence("{option}={value!r} is an option of streams, but these rows are a table: leave it out.")
+    for_windows = _Sentence(
+        "{option}={value!r} is an option of windows, but this query has one result per row: leave it out."
+    )
     in_column = _Sentence("Column {name!r} cannot be read: {why:clause}.")
     not_in_arrow = _Sentence(
-        "Column {name!r} of type {kind} cannot be read in Python, for Arrow has no such type: cast it, such as to a "
-        "string, or drop it."
+        "Column {name!r} of type {kind} cannot be read in Python, because Arrow has no such type. Cast it, for example "
+        "to a string, or drop it."
     )
     twice = _Sentence("There are several columns {name!r}: rename all but one.")
     changed = _Sentence(
-        "Column {name!r} held {known} so far and now holds {given}: cast it to the first type, and push again.",
+        "Column {name!r} held {known} so far, but now holds {given}. Cast it to the first type, and push the rows "
+        "again.",
         "name given known",
     )
     option = _Sentence("{what} must be {expected}, but is {value:shown}.", "what value expected")
     in_parts = _Sentence(
-        "Spark cut the first micro-batch, which also brings `initial`, in two, and rows of the second part would be "
-        "late: set spark.sql.execution.arrow.maxRecordsPerBatch higher, and start anew."
+        "Spark split the first micro-batch, which also contains `initial`, in two, so that rows of the second part "
+        "would be late. Increase spark.sql.execution.arrow.maxRecordsPerBatch, and start with a new checkpoint."
     )
 
 
 class InvalidJob(SashError, ValueError):
-    """A job file that cannot be run."""
+    """A job file cannot be read or run."""
 
     unreadable = _Sentence("{path} cannot be read: {why}.")
     not_toml = _Sentence("{path} is not TOML: {why}.")
@@ -373,43 +385,41 @@ class InvalidJob(SashError, ValueError):
     missing = _Sentence("{path}: [{part}] has no {key!r}. Add, for example, {example}")
     wrong_type = _Sentence("{path}: {key} must be {expected}, but is {value!r}.", "path key value expected")
     in_query = _Sentence("{path}: query {query!r}: {why}")
-    nothing_asked = _Sentence(
-        "{path} asks for nothing: add [queries.name] with a window, or text = 'SELECT …' under [job]."
+    no_queries = _Sentence(
+        "{path} contains no query: add [queries.name] with a window, or text = 'SELECT …' under [job]."
     )
-    asked_twice = _Sentence("{path} has both text under [job] and [queries]: keep one of them.")
-    no_variable = _Sentence("{path}: ${{{name}}} is not set. Set it, or give a default: ${{{name}:-…}}.")
+    text_and_queries = _Sentence("{path} has both text under [job] and [queries]: keep one of them.")
+    no_variable = _Sentence("{path}: ${{{name}}} is not set. Set it, or write a default: ${{{name}:-…}}.")
     because = _Sentence("{path}: {cause}")
-    unnamed_query = _Sentence(
-        "{path}: a query has a name: write [queries.hourly] or the like in the place of [queries]."
-    )
+    unnamed_query = _Sentence("{path}: a query needs a name: write for example [queries.hourly] instead of [queries].")
     window_kinds = _Sentence(
-        "{path}: query {query!r}: a window is of one kind, but this is {kinds:listed}: keep one of them."
+        "{path}: query {query!r}: a window has one kind, but this one has {kinds:listed}: keep one of them."
     )
-    window_words = _Sentence("{path}: query {query!r}: {why}. Write such as window = {example}")
+    window_words = _Sentence("{path}: query {query!r}: {why}. Write for example window = {example}")
     other_table = _Sentence(
-        '{path}: the text reads from {asked!r}, and the source is called {table!r}: write table = "{asked}" under '
+        '{path}: the text reads from {named!r}, but the source is named {table!r}: write table = "{named}" under '
         "[source], or change the text."
     )
     by_spark = _Sentence("{path}: Spark cannot {what}: {why}")
 
 
 class NumberOverflow(SashError, OverflowError):
-    """An exact integer result that does not fit."""
+    """An exact result does not fit its type."""
 
     @classmethod
     def at(cls, aggregate: str, row: int, kind: str = "64-bit integers") -> "NumberOverflow":
         return cls(
-            f"{aggregate!r} overflows {kind} at result {row}: the exact answer does not fit. "
+            f"{aggregate!r} overflows {kind} at result {row}: the exact result does not fit. "
             "Cast the values to float64, or make the window smaller."
         )
 
 
 class InvalidState(SashError, ValueError):
-    """Bytes that are not a state of this window."""
+    """A saved state or a checkpoint is damaged, or does not match the queries or options."""
 
-    not_ours = _Sentence("These bytes are not a saved {what}: they do not start as save() writes them.")
+    not_ours = _Sentence("These bytes are not a saved {what}: they do not start like those of save().")
     changed_query = _Sentence(
-        "Query {name!r} is not the one that was saved. Saved: {saved}. Given: {given}. Restore it as it was, or give "
+        "Query {name!r} differs from the saved one. Saved: {saved}. Given: {given}. Restore the saved query, or give "
         "the new one another name."
     )
 
@@ -418,21 +428,21 @@ class InvalidState(SashError, ValueError):
         cls, where: str, aggregate: str, changed: Iterable[str], saved_by: str, python: str
     ) -> "InvalidState":
         known = (
-            f" Python {saved_by} saved it, and Python {python} compiles functions to other code: use the same version."
+            f" Python {saved_by} saved it, but Python {python} compiles functions to other code: use the same version."
             if saved_by != python
             else ""
         )
         return cls(
-            f"{where}: the aggregate {aggregate!r} is not the one that was saved. What changed: {', '.join(changed)}."
-            f"{known} Restore it as it was, or give the new one another name and start it anew."
+            f"{where}: the aggregate {aggregate!r} differs from the saved one. What changed: {', '.join(changed)}."
+            f"{known} Restore the saved aggregate, or give the new one another name and start it with a new state."
         )
 
     other_queries = _Sentence(
-        "The state was saved with the queries {saved:listed}, and none of them is among {given:listed}. Restore it "
-        "with at least one of them, then add and remove."
+        "The state was saved with the queries {saved:listed}, but none of them is among {given:listed}. Restore it "
+        "with at least one of them, then add and remove queries."
     )
     version = _Sentence(
-        "The state has format {given}, and this version of sash reads format {known}. Use the sash that saved it."
+        "The state has format {given}, but this version of sash reads format {known}. Use the version that saved it."
     )
     damaged = _Sentence("The saved state is damaged: {why}. Restore an older copy.")
 
@@ -440,28 +450,33 @@ class InvalidState(SashError, ValueError):
     def unreadable(cls, why: str, error: BaseException) -> "InvalidState":
         try:
             return cls.damaged(f"{why} ({error})")
-        except ValueError:  # an integer of more digits than Python writes
+        except ValueError:  # an integer with more digits than Python converts to text
             return cls.damaged(why)
 
     @classmethod
     def partials(cls, name: str, error: BaseException) -> "InvalidState":
-        return cls.unreadable(f"{name} cannot be computed of its partials", error)
+        return cls.unreadable(f"{name} cannot be computed from its partials", error)
 
     @classmethod
     def other(cls, what: str, saved: object, given: object) -> "InvalidState":
         shown = saved[:400] if isinstance(saved, str) else _in_short(saved)
-        return cls(f"The state was saved with {what} {shown}, not {given}. Restore it with the one that saved it.")
+        return cls(f"The state was saved with {what} {shown}, not {given}. Restore it with the same {what}.")
 
-    own_window = _Sentence("The window of query {name!r} is your own ({text}): give sash.state its queries=[…].")
+    own_window = _Sentence(
+        "The window of query {name!r} is defined by your code ({text}): pass the queries, sash.state(…, queries=[…])."
+    )
 
     @classmethod
     def options(cls, differences: Iterable[tuple[str, object, object]]) -> "InvalidState":
-        said = "; ".join(f"{name} was {saved}, and is {given}" for name, saved, given in differences)
-        return cls(f"The checkpoint is of other options: {said}. Give those that it was written with, or start anew.")
+        changes = "; ".join(f"{name} was {saved}, but is {given} now" for name, saved, given in differences)
+        return cls(
+            f"The checkpoint was written with other options: {changes}. Use the options of the checkpoint, or start "
+            "with a new checkpoint."
+        )
 
     partitions = _Sentence(
-        "The checkpoint was written with {saved} shuffle partitions, and the session now has {given}: keys would be "
-        "looked for in the wrong place. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or start "
+        "The checkpoint was written with {saved} shuffle partitions, but the session now has {given}, so that the "
+        "state of keys would not be found. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or start "
         "with a new checkpoint."
     )
 
@@ -469,32 +484,32 @@ class InvalidState(SashError, ValueError):
     def flush(cls, checkpoint: str, was: bool) -> "InvalidState":
         before, now = ("with", "without") if was else ("without", "with")
         return cls(
-            f"The checkpoint {checkpoint} was written {before} flush='at_end', and this query is {now} it: `flush` "
-            "cannot change between two runs. Start it as it was, or with a new checkpoint and the rows before as "
-            "`initial=`."
+            f"The checkpoint {checkpoint} was written {before} flush='at_end', but this query is {now} it: `flush` "
+            "cannot change between two runs. Start the query as before, or with a new checkpoint and the earlier rows "
+            "as `initial=`."
         )
 
     sources = _Sentence(
-        "The checkpoint was written by a query of {saved} source(s), and this one has {given}; flush='at_end' adds "
-        "one. Start it with the sources and the `flush` that it had, or with a new checkpoint and the rows before as "
-        "`initial=`."
+        "The checkpoint was written by a query with {saved} source(s), but this query has {given}; flush='at_end' adds "
+        "one. Start it with the same sources and the same `flush` as before, or with a new checkpoint and the earlier "
+        "rows as `initial=`."
     )
     source_changed = _Sentence(
-        "The rows of the source changed while they were read: {expected} were counted where {found} came. Cache or "
-        "save the DataFrame first, and run it again."
+        "The rows of the source changed while they were read: the first pass read {expected} rows, the second {found}. "
+        "Cache or save the DataFrame first, and run it again."
     )
     not_savable = _Sentence(
-        "A partial holds a {value:type}, which cannot be saved: keep to numbers, strings, bytes, dates, decimals, and "
+        "A partial holds a {value:type}, which cannot be saved: use only numbers, strings, bytes, dates, decimals, and "
         "tuples, lists, dicts or sets of them."
     )
 
 
 class InvalidWindow(SashError, ValueError):
-    """A window that cannot be."""
+    """The description of a window is not valid, or one of its functions raised an error."""
 
     unknown_kind = _Sentence(
-        "{window} is a {window:type}, which is no kind of window that sash knows: take one of {known:listed}, or "
-        "derive from sash.ContextFreeWindow or sash.ContextAwareWindow."
+        "{window} is a {window:type}, which is not a known kind of window: use one of {known:listed}, or derive from "
+        "sash.ContextFreeWindow or sash.ContextAwareWindow."
     )
     unknown_zone = _Sentence(
         "zone of a {window} window must be a time zone such as 'Europe/Berlin' or 'UTC', but is {zone!r}.{hint}"
@@ -506,20 +521,20 @@ class InvalidWindow(SashError, ValueError):
         "window what value",
     )
     mixed_period = _Sentence(
-        "A {window} window of the calendar starts every so many months, weeks or days, but {period!r} mixes them: give "
-        "one of them, and shift by `offset`."
+        "The period of a {window} window with a zone must be a number of months, weeks or days, but {period!r} mixes "
+        "them: use one of them, and shift by `offset`."
     )
     calendar_on_number = _Sentence(
-        "{window!r} is a window of the calendar, but `on` is a plain {kind}: give an `on` that is a time."
+        "{window!r} is a window of the calendar, but `on` is a plain {kind}: use an `on` that is a time."
     )
     edge_list = _Sentence(
-        "sash.calendar takes a list of at least two edges, as in sash.calendar([0, 10, 15]), but got {edges!r}."
+        "sash.calendar needs a list of at least two edges, as in sash.calendar([0, 10, 15]), but got {edges!r}."
     )
     unsorted_edges = _Sentence(
-        "The edges of sash.calendar must ascend, but {after!r} follows {before!r}: sort them, each once.",
+        "The edges of sash.calendar must ascend, but {after!r} follows {before!r}: sort them, and remove duplicates.",
         "before after",
     )
-    missing = _Sentence("A {window} window needs {what}: give it, as in sash.{window}({what}=…).")
+    missing = _Sentence("A {window} window needs {what}: pass it, as in sash.{window}({what}=…).")
     length = _Sentence(
         "{what} of a {window} window must be a duration such as '10 minutes' or a number, more than 0 and less than "
         "2^61, but is {value!r}.",
@@ -530,33 +545,37 @@ class InvalidWindow(SashError, ValueError):
         "window what value",
     )
     number_on_time = _Sentence(
-        "{of} is {value!r}, a bare number, but `on` is a time: say the unit, as in '{value} seconds'."
+        "{of} is {value!r}, a number without a unit, but `on` is a time: add the unit, as in '{value} seconds'."
     )
     duration_on_number = _Sentence(
-        "{of} is the duration '{value}', but `on` is a float: give a number in its unit, or an `on` that is a time."
+        "{of} is the duration '{value}', but `on` is a float: use a number in its unit, or an `on` that is a time."
     )
-    fraction = _Sentence("{of} is {value!r}, but `on` is an integer: give a whole number, or cast `on` to float.")
-    not_whole = _Sentence("A cumulative window of {size} cannot grow by {every}: every must divide size without rest.")
-    empty_band = _Sentence("A landmark window from {start!r} to {end!r} is empty: start must come before end.")
-    both = _Sentence("A {window} window has a size ({size!r}) or rows ({rows!r}), not both.")
-    no_offset = _Sentence("A {window} window of rows counts from the first row: leave out offset, which is {offset!r}.")
+    fraction = _Sentence("{of} is {value!r}, but `on` is an integer: use a whole number, or cast `on` to float.")
+    not_whole = _Sentence(
+        "A cumulative window of {size} cannot grow by {every}: size must be a whole multiple of every."
+    )
+    empty_band = _Sentence("A landmark window from {start!r} to {end!r} is empty: start must be before end.")
+    both = _Sentence("A {window} window has either a size ({size!r}) or rows ({rows!r}): leave one of them out.")
+    no_offset = _Sentence("A {window} window of rows has no offset, but offset is {offset!r}: leave it out.")
     column = _Sentence("A {window} window needs the name of a boolean column, but got {value:shown}.")
-    edges = _Sentence("The window {window} is not usable: {why}.")
-    fails = _Sentence("The window {window}: {call} raised {cause:raised}. Nothing was changed. Mend the function.")
+    edges = _Sentence("The window {window} is not valid: {why}.")
+    fails = _Sentence(
+        "The window {window}: {call} raised {cause:raised}. The state is unchanged. Fix the function, and try again."
+    )
     not_negative = _Sentence(
         "{what} must be a duration such as '10 seconds' or a number, not negative and less than 2^61, but is {value!r}."
     )
     too_many = _Sentence(
-        "Query {query!r} would put each row into {count:,.0f} windows; at most {most:,.0f} are computed. Make `every` "
+        "Query {query!r} would put each row into {count:,.0f} windows, but the limit is {most:,.0f}. Make `every` "
         "longer, or the window shorter."
     )
     too_fine = _Sentence(
-        "The stream is at {position:.6g}, and the windows asked for need positions within {reach:.6g} of zero: beyond "
-        "it floats are too coarse for their edges. Take longer windows, or open another stream."
+        "The stream is at {position:.6g}, but the new windows need positions within {reach:.6g} of zero: beyond it "
+        "floats are too coarse for their edges. Use longer windows, or create another stream."
     )
     too_many_at_once = _Sentence(
-        "The watermark moved over more than {most:,} ends of windows of the last rows: that many results are not "
-        "computed at once. Make `every` longer, or see that watermarks are in the unit of `on`."
+        "The watermark passed more than {most:,} ends of windows of the last rows, which is the limit of one step. "
+        "Make `every` longer, or check that watermarks have the unit of `on`."
     )
     not_a_window = _Sentence(
         "Expected a window, made by a call such as sash.tumbling('10 minutes'), but got {value:shown}."
@@ -564,23 +583,25 @@ class InvalidWindow(SashError, ValueError):
 
 
 class InvalidQuery(SashError, ValueError):
-    """A query, or a set of them, that cannot be."""
+    """A query, or a set of queries, is not valid."""
 
-    name = _Sentence("A query needs a name, a non-empty string, but got {value:shown}.")
+    name = _Sentence("The name of a query must be a non-empty string, but is {value:shown}.")
     private = _Sentence(
-        "The name of a query must not start with an underscore, but is {name!r}: such names mark late rows."
+        "The name of a query must not start with an underscore, but is {name!r}: such names mark late rows. Use "
+        "another name."
     )
     empty = _Sentence(
-        "Query {name!r} computes nothing: give it an aggregate by the name of its result, as in peak=sash.max('x')."
+        "Query {name!r} has no aggregate: add one under the name of its result, as in peak=sash.max('x')."
     )
     reserved = _Sentence(
-        "Query {query!r}: {result!r} cannot be the name of a result, for the table has it: {names:listed}."
+        "Query {query!r}: {result!r} cannot be the name of a result, because these columns exist already: "
+        "{names:listed}. Use another name."
     )
 
     @classmethod
     def no_column(cls, query: str, result: str, aggregate: str, arity: int, is_own: bool) -> "InvalidQuery":
         call = f"{'' if is_own else 'sash.'}{aggregate}({', '.join(map(repr, 'xyz'[:arity]))})"
-        return cls(f"Query {query!r}, {result}={aggregate}(): say of which column, as in {call}.")
+        return cls(f"Query {query!r}, {result}={aggregate}(): name the column, as in {call}.")
 
     unnamed = _Sentence("Query {query!r}: an aggregate needs the name of its result, as in peak=sash.max('x').")
     not_a_query = _Sentence(
@@ -588,28 +609,28 @@ class InvalidQuery(SashError, ValueError):
     )
     twice = _Sentence("Two queries are named {name!r}: give each a name of its own.")
     alike = _Sentence(
-        "The columns {one!r} and {other!r} of the results differ in case alone, and Spark takes them for one: give the "
-        "result another name, or set spark.sql.caseSensitive to true."
+        "The columns {one!r} and {other!r} of the results differ in case only, so that Spark treats them as the same: "
+        "give the result another name, or set spark.sql.caseSensitive to true."
     )
-    none = _Sentence("There is no query: give at least one.")
+    none = _Sentence("There is no query: pass at least one.")
     types = _Sentence(
-        "Two queries name a result {result!r}, one of type {one}, one of {other}: give one of them another name."
+        "Two queries have a result {result!r}, one of type {one}, one of type {other}: give one of them another name."
     )
 
 
 class InvalidText(SashError, ValueError):
-    """A query text that cannot be read, or asks for what cannot be; says where."""
+    """A query text is not valid; the message shows the place."""
 
-    place: int | None = None  # of the first letter that is wrong, once it is known
+    place: int | None = None  # the index of the first wrong character, once it is known
 
     @classmethod
-    def _at(cls, place: int | None, said: str) -> "InvalidText":
-        error = cls(said)
+    def _at(cls, place: int | None, message: str) -> "InvalidText":
+        error = cls(message)
         error.place = place
         return error
 
     def within(self, text: str) -> "InvalidText":
-        """The same error, with the line that is wrong and a mark under the place."""
+        """Return the same error with the wrong line of the text and a mark under the place."""
         if self.place is None:
             return self
         place = min(self.place, len(text))
@@ -619,28 +640,37 @@ class InvalidText(SashError, ValueError):
         line = text[begin : end if end >= 0 else len(text)]
         column = place - begin
         cut = max(0, column - 60) if len(line) > _WIDEST else 0
-        shown = "".join(letter if letter.isprintable() else " " for letter in line[cut : cut + _WIDEST])
+        shown = "".join(character if character.isprintable() else " " for character in line[cut : cut + _WIDEST])
         before, after = "…" if cut else "", "…" if len(line) > cut + _WIDEST else ""
         mark = " " * (column - cut + len(before)) + "^"
         return type(self)(f"Line {number}: {self}\n    {before}{shown}{after}\n    {mark}")
 
     not_text = _Sentence(
-        "Query text is a string such as 'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]', not {value:shown}."
+        "Query text must be a string such as 'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]', but is "
+        "{value:shown}."
     )
-    empty = _Sentence("The query text is empty: write such as 'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]'.")
+    empty = _Sentence(
+        "The query text is empty: write for example 'SELECT MAX(x) FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]'."
+    )
     index_level = _SentenceAt(_INDEX_LEVEL)
-    too_long = _Sentence("The query text has {length}, and at most {most} are read: make several calls of it.")
-    too_deep = _SentenceAt("This is nested deeper than {most} levels: compute parts of it as columns before.")
-    unreadable = _SentenceAt("{letter!r} has no meaning here: put names with such letters between backticks.")
+    too_long = _Sentence("The query text has {length}, but the limit is {most}: split it into several calls.")
+    too_deep = _SentenceAt("This is nested deeper than {most} levels: compute parts of it as columns first.")
+    unreadable = _SentenceAt(
+        "{letter!r} is not allowed here: put names with such characters between backticks, as in `a b`."
+    )
     unclosed = _SentenceAt("The {what} that begins here does not end: close it with {closing}.")
     no_name = _SentenceAt("There is no name between these quotes: write one.")
-    dotted = _SentenceAt("A name with a dot goes between backticks, as in `a.b`; tables are not named with columns.")
-    number = _SentenceAt("{word:short} is not a number that fits 64 bits, or it lacks a space before its unit.")
+    dotted = _SentenceAt(
+        "A name with a dot must be between backticks, as in `a.b`; columns are written without their table."
+    )
+    number = _SentenceAt(
+        "{word:short} is not a number that fits 64 bits; a space must separate a number from its unit."
+    )
 
     @classmethod
     def moment(cls, place: int, kind: str, word: str) -> "InvalidText":
         example = "'2026-01-31'" if kind == "DATE" else "'2026-01-31 12:00:00'"
-        return cls._at(place, f"{kind} {_short(word)!r} cannot be read: write such as {kind} {example}.")
+        return cls._at(place, f"{kind} {_short(word)!r} cannot be read: write for example {kind} {example}.")
 
     @classmethod
     def unexpected(cls, place: int, found: str, expected: Iterable[str], near: str | None) -> "InvalidText":
@@ -657,21 +687,21 @@ class InvalidText(SashError, ValueError):
     def unknown(cls, place: int | None, kind: str, name: str, known: Iterable[str]) -> "InvalidText":
         return cls._at(place, str(UnknownName.of(kind, name, known)))
 
-    arguments = _SentenceAt("{function} takes {expected}, but got {given}.")
-    twice = _SentenceAt("Two results are named {name!r}: give one of them another name, with AS.")
-    disagree = _SentenceAt("{what} must be the same wherever it is said, but is {one} and {other}.")
+    arguments = _SentenceAt("{function} needs {expected}, but got {given}.")
+    twice = _SentenceAt("Two results are named {name!r}: give one of them another name with AS.")
+    disagree = _SentenceAt("{what} must be the same in the whole text and the call, but is {one} and {other}.")
 
     @classmethod
     def types(cls, place: int | None, function: str, kinds: Iterable[object]) -> "InvalidText":
         given = " and ".join(map(str, kinds)) or "nothing"
-        return cls._at(place, f"{function} does not take {given}: cast columns before, or compare like with like.")
+        return cls._at(place, f"{function} does not accept {given}: cast columns first, or compare values of one type.")
 
-    values = _SentenceAt("{function} cannot be computed of these rows: {why:clause}.")
-    registered = _Sentence("{name!r} is a function of the language: give your aggregate another name.")
+    values = _SentenceAt("{function} cannot be computed on these rows: {why:clause}.")
+    registered = _Sentence("{name!r} is a built-in function: give your aggregate another name.")
 
     @classmethod
     def no_table(cls, place: int | None, name: str, known: Iterable[str]) -> "InvalidText":
         known = sorted(known)
         if known:
             return cls.unknown(place, "table", name, known)
-        return cls._at(place, f"There is no table {name!r}: give it by its name, as in sash.sql(text, {name}=rows).")
+        return cls._at(place, f"There is no table {name!r}: pass it by its name, as in sash.sql(text, {name}=rows).")

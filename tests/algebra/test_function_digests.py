@@ -101,7 +101,7 @@ def test_a_changed_lift_is_refused_by_what_changed(one: Any, other: Any, said: s
     stream.push(ROWS)
     blob = stream.save()
     assert sash.Stream.restore(blob, [asking(one)]).push({}, watermark=10).num_rows == 1
-    expected = f"Query 'q', s: the aggregate 'total' is not the one that was saved. What changed: {said}."
+    expected = f"Query 'q', s: the aggregate 'total' differs from the saved one. What changed: {said}."
     with pytest.raises(InvalidState, match=re.escape(expected)):
         sash.Stream.restore(blob, [asking(other)])
 

@@ -70,9 +70,9 @@ REFUSED: dict[str, tuple[Any, Any, type[SashError], str]] = {
     "t is a time": ({"t": [dt.datetime(2024, 1, 1)], "k": ["c"], "x": [1]}, None, InvalidInput, "Column 't' was"),
     "t is beyond 64 bits": ({"t": [2**70], "k": ["c"], "x": [1]}, None, InvalidInput, "64 bits"),
     "t is an object": ({"t": [object()], "k": ["c"], "x": [1]}, None, InvalidInput, "Column 't' cannot be read"),
-    "no table": (5, None, InvalidInput, "these are 5"),
-    "None": (None, None, InvalidInput, "these are None"),
-    "a string": ("rows", None, InvalidInput, "these are 'rows'"),
+    "no table": (5, None, InvalidInput, "but are 5"),
+    "None": (None, None, InvalidInput, "but are None"),
+    "a string": ("rows", None, InvalidInput, "but are 'rows'"),
     "a list of dicts": ([{"t": 1}], None, InvalidInput, "from_pylist"),
     "columns by number": ({1: [2]}, None, InvalidInput, "name columns by strings"),
     "two columns of one name": (
@@ -111,19 +111,19 @@ FIRST: dict[str, tuple[Any, Any, type[SashError], str]] = {
         {"t": [1], "k": ["a"], "x": ["w"]},
         None,
         UnsupportedAggregate,
-        r"Query 'ten', s=sum\('x'\): 'sum' does not take values of type object",
+        r"Query 'ten', s=sum\('x'\): 'sum' does not accept values of type object",
     ),
     "a sum of decimals": (
         {"t": [1], "k": ["a"], "x": [decimal.Decimal("1.5")]},
         None,
         UnsupportedAggregate,
-        r"'sum' does not take",
+        r"'sum' does not accept",
     ),
     "a bare number on a time": (
         {"t": [dt.datetime(2024, 1, 1)], "k": ["a"], "x": [1]},
         None,
         InvalidWindow,
-        "size of a tumbling window is 10, a bare number, .* '10 seconds'",
+        "size of a tumbling window is 10, a number without a unit, .* '10 seconds'",
     ),
     "on is a string": ({"t": ["a"], "k": ["a"], "x": [1]}, None, InvalidInput, "cannot be `on`"),
     "on is a boolean": ({"t": [True], "k": ["a"], "x": [1]}, None, InvalidInput, "cannot be `on`"),
@@ -286,10 +286,10 @@ def test_floats_too_large_for_their_windows_have_no_position() -> None:
         ({"allowed_lateness": -1}, "not negative"),
         ({"allowed_lateness": math.nan}, "not negative"),
         ({"allowed_lateness": True}, "allowed_lateness must be a duration"),
-        ({"allowed_lateness": "later"}, "'later' is not a usable duration"),
-        ({"allowed_lateness": None}, "not a usable duration"),
+        ({"allowed_lateness": "later"}, "'later' is not a valid duration"),
+        ({"allowed_lateness": None}, "not a valid duration"),
         ({"watermark": -1}, "watermark must be .* not negative"),
-        ({"watermark": "soon"}, "'soon' is not a usable duration"),
+        ({"watermark": "soon"}, "'soon' is not a valid duration"),
         ({"watermark": math.inf}, "less than 2.61"),
     ],
     ids=repr,
@@ -356,13 +356,13 @@ def test_queries_that_are_none_are_refused(queries: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: sash.query("", sash.tumbling(1), n=sash.count()), "needs a name"),
-        (lambda: sash.query(5, sash.tumbling(1), n=sash.count()), "needs a name"),  # type: ignore[arg-type]
+        (lambda: sash.query("", sash.tumbling(1), n=sash.count()), "name of a query must be"),
+        (lambda: sash.query(5, sash.tumbling(1), n=sash.count()), "name of a query must be"),  # type: ignore[arg-type]
         (lambda: sash.query("_late", sash.tumbling(1), n=sash.count()), "underscore"),
-        (lambda: sash.query("q", sash.tumbling(1)), "computes nothing"),
+        (lambda: sash.query("q", sash.tumbling(1)), "has no aggregate"),
         (lambda: sash.query("q", sash.tumbling(1), n=5), "Expected an aggregate"),  # type: ignore[arg-type]
         (lambda: sash.query("q", sash.tumbling(1), query=sash.count()), "'query' cannot be the name of a result"),
-        (lambda: sash.query("q", sash.tumbling(1), s=sash.sum()), r"say of which column, as in sash.sum\('x'\)"),
+        (lambda: sash.query("q", sash.tumbling(1), s=sash.sum()), r"name the column, as in sash.sum\('x'\)"),
     ],
 )
 def test_a_query_that_is_none_is_refused(make: Any, message: str) -> None:
@@ -470,7 +470,7 @@ def test_a_changed_set_of_queries_is_migrated_or_refused() -> None:
     other = sash.query("other", sash.tumbling(5), **VALUES)
     with pytest.raises(InvalidState, match=r"Saved: ten: tumbling 10: .* Given: ten: tumbling 20: "):
         sash.Stream.restore(blob, sash.query("ten", sash.tumbling(20), **VALUES))
-    with pytest.raises(InvalidState, match="saved with the queries ten, and none of them is among other"):
+    with pytest.raises(InvalidState, match="saved with the queries ten, but none of them is among other"):
         sash.Stream.restore(blob, other)
     with pytest.raises(InvalidQuery, match="no query"):
         sash.Stream.restore(blob, [])

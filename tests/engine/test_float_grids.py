@@ -127,7 +127,7 @@ def test_a_cumulative_window_grows_by_tenths() -> None:
 
 
 def test_growth_that_does_not_divide_is_refused() -> None:
-    with pytest.raises(InvalidWindow, match=r"1\.0 cannot grow by 0\.3: every must divide size"):
+    with pytest.raises(InvalidWindow, match=r"1\.0 cannot grow by 0\.3: size must be a whole multiple of every"):
         sash.cumulative(1.0, every=0.3)
     with pytest.raises(InvalidWindow, match=r"0\.1 cannot grow by 1\.0"):
         sash.cumulative(0.1, every=1.0)

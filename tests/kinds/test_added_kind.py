@@ -22,7 +22,7 @@ def shown() -> dict[str, Any]:
 
 
 def test_a_description_without_a_kind_is_refused_by_name(shown: dict[str, Any]) -> None:
-    with pytest.raises(InvalidWindow, match="is a Shifts, which is no kind of window that sash knows"):
+    with pytest.raises(InvalidWindow, match="is a Shifts, which is not a known kind of window"):
         sash.aggregate({"t": [1]}, sash.query("q", shown["Shifts"](8, 16), n=sash.count()), on="t")
 
 

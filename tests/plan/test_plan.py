@@ -169,7 +169,7 @@ def test_results_of_one_name_have_a_type_that_holds_both() -> None:
 
 
 def test_results_of_one_name_that_no_type_holds_are_refused() -> None:
-    with pytest.raises(InvalidQuery, match="Two queries name a result 'v', one of type string, one of int64"):
+    with pytest.raises(InvalidQuery, match="Two queries have a result 'v', one of type string, one of type int64"):
         plan(over("a", sash.tumbling(10), v=sash.max("s")), over("b", sash.tumbling(20), v=sash.count()))
 
 

@@ -269,9 +269,9 @@ def works() -> tuple[WindowWork, FrameWork]:
 
 def test_windows_and_frames_refuse_the_snapshots_of_each_other() -> None:
     windows, frames = works()
-    with pytest.raises(InvalidState, match=r"saved with frames sash\.rolling, not sash\.aggregate"):
+    with pytest.raises(InvalidState, match=r"saved with function sash\.rolling, not sash\.aggregate"):
         windows.restore(frames.new_bucket().snapshot())
-    with pytest.raises(InvalidState, match=r"saved with windows sash\.aggregate, not sash\.rolling"):
+    with pytest.raises(InvalidState, match=r"saved with function sash\.aggregate, not sash\.rolling"):
         frames.restore(windows.new_bucket().snapshot())
 
 

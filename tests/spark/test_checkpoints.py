@@ -16,8 +16,8 @@ TEN = sash.query("ten", sash.tumbling(10), n=sash.count())
 WITHOUT: dict[str, Any] = {}
 WITH: dict[str, Any] = {"flush": "at_end"}
 SAID = {
-    "with": "written with flush='at_end', and this query is without it",
-    "without": "written without flush='at_end', and this query is with it",
+    "with": "written with flush='at_end', but this query is without it",
+    "without": "written without flush='at_end', but this query is with it",
 }
 
 

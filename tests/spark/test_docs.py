@@ -121,6 +121,6 @@ def test_what_operations_says_of_a_restart_is_true(spark: SparkSession, tmp_path
     assert run(30, kept, new, late="keep", max_future="1 day") == ["kept", "new"]
     with pytest.raises(StreamingQueryException, match="emit was final"):
         run(40, kept, new, emit="updates")
-    with pytest.raises(InvalidState, match="written without flush='at_end', and this query is with it"):
+    with pytest.raises(InvalidState, match="written without flush='at_end', but this query is with it"):
         run(40, kept, new, flush="at_end")
     assert run(60, kept, new) == ["kept", "kept", "new", "new"]

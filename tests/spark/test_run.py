@@ -70,4 +70,4 @@ def test_a_job_runs_shows_its_progress_and_its_state(tmp_path: Path) -> None:
     pq.write_table(pa.table(rows), tmp_path / "rows" / "1.parquet")
     refused = sash(tmp_path, "run", str(job), "--quiet", "--master", "local[2]")
     assert refused.returncode == 1
-    assert "Error: Query 'ten' is not the one that was saved" in refused.stderr and "Traceback" not in refused.stderr
+    assert "Error: Query 'ten' differs from the saved one" in refused.stderr and "Traceback" not in refused.stderr

@@ -261,7 +261,7 @@ def test_rows_of_the_kill_tests_make_snapshots_and_logs() -> None:
 def test_another_number_of_buckets_is_refused(make: Make) -> None:
     work, batches = make(), some_rows(2)
     store, _ = Worker().attempt(Store(), work, batches[0])
-    with pytest.raises(InvalidState, match="written with 1 shuffle partitions, and the session now has 2"):
+    with pytest.raises(InvalidState, match="written with 1 shuffle partitions, but the session now has 2"):
         Worker().attempt(store, work, batches[1], buckets=2)
 
 

@@ -374,10 +374,10 @@ def test_queries_come_and_go_across_restarts_and_anything_else_is_refused(spark:
     # Nothing of what is refused is lost: the same rows are there when the right question is asked.
     feed.add(seconds((50, "a", 5.0)))
     other = sash.query("ten", sash.tumbling("20 seconds"), n=sash.count())
-    assert "Query 'ten' is not the one that was saved" in failure(feed, asked(other))
+    assert "Query 'ten' differs from the saved one" in failure(feed, asked(other))
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     try:
-        assert "written with 2 shuffle partitions, and the session now has 3" in failure(feed, asked(ten, twenty))
+        assert "written with 2 shuffle partitions, but the session now has 3" in failure(feed, asked(ten, twenty))
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
     assert ("a", "ten", 20.0, 30.0, 1) in windows(ran(feed, asked(ten, twenty)), "n")
@@ -457,7 +457,7 @@ def test_users_functions_go_on_after_a_restart_and_changed_ones_are_refused_by_n
     feed.add(seconds((2, "a", 2.0)), seconds((30, "a", 2.0)))
     assert windows(ran(feed, asked(1)), "s") == [("a", "ten", 0.0, 10.0, 3.0), ("b", "ten", 0.0, 10.0, 2.0)]
     feed.add(seconds((50, "a", 1.0)))
-    said = "Query 'ten', s: the aggregate 'own' is not the one that was saved. What changed: Settings (read by lift)."
+    said = "Query 'ten', s: the aggregate 'own' differs from the saved one. What changed: Settings (read by lift)."
     assert said in failure(feed, asked(2))
     assert windows(ran(feed, asked(1)), "s") == [("a", "ten", 30.0, 40.0, 2.0)]
 
@@ -471,7 +471,7 @@ def test_users_functions_of_frames_go_on_after_a_restart_and_changed_ones_are_re
     feed.add(seconds((3, "a", 1.0), (4, "a", 1.0)))
     assert [row["s"] for row in ran(feed, asked(1)).all()] == [3.0, 3.0]
     feed.add(seconds((5, "a", 1.0)))
-    assert "sash.rolling, s: the aggregate 'own' is not the one that was saved" in failure(feed, asked(2))
+    assert "sash.rolling, s: the aggregate 'own' differs from the saved one" in failure(feed, asked(2))
 
 
 def test_a_function_that_reads_a_lock_is_refused_before_spark_runs(feed: Feed) -> None:
@@ -608,7 +608,7 @@ def test_what_can_be_known_before_a_stream_starts_is_refused_then(spark: Any, fe
         with pytest.raises(SashError, match=match):
             sash.aggregate(rows if frame is None else frame, ten, **given)
 
-    refused("needs to know how late rows may come", watermark=None)
+    refused("needs a watermark", watermark=None)
     refused("when", on="when")
     refused("'k'", on="k")
     refused("late must be 'count' or 'keep'", late="drop")
@@ -624,7 +624,7 @@ def test_what_can_be_known_before_a_stream_starts_is_refused_then(spark: Any, fe
     with pytest.raises(InvalidInput, match="max_future must be left out"):
         sash.aggregate(rows, number, on="x", by="k", watermark=5, max_future="1 day")
     refused("emit must be", emit="all")
-    with pytest.raises(InvalidInput, match="is for streams, and these rows are a table"):
+    with pytest.raises(InvalidInput, match="is an option of streams, but these rows are a table"):
         sash.aggregate(spark.createDataFrame(seconds((1, "a", 1.0))), ten, on="ts", by="k", flush="at_end")
     told = sash.aggregate(rows.withWatermark("ts", "5 seconds"), ten, on="ts", by="k")
     assert told.isStreaming, "a delay that Spark was told of is as good"

@@ -231,7 +231,7 @@ WINDOW = "FROM events [ROWS 5 SLIDE 5]"
         ),
         (f"TABLE(odd), 'SELECT MAX(load) {WINDOW}'", "on must be the name of the column that advances"),
         (f"TABLE(odd), 'SELECT MAX(load) {WINDOW} WHERE load > ''a''', 'ts'", "> does not take double and string"),
-        (f"TABLE(odd), 'SELECT MAX(load) {WINDOW}', 'plug'", "cannot be `on`: rows advance by"),
+        (f"TABLE(odd), 'SELECT MAX(load) {WINDOW}', 'plug'", "cannot be `on`: it must hold"),
         (f"TABLE(odd), 'SELECT COLLECT(tags) {WINDOW}', 'ts'", "array<int> cannot be sent to a table function"),
         (f"TABLE(odd), 'SELECT COUNT(*) {WINDOW} GROUP BY lower', 'ts'", "string collate UTF8_LCASE cannot be sent"),
         (f"'odd', 'SELECT MAX(load) {WINDOW}', 'ts'", r"The first argument must be a table, as in TABLE\(events\)"),

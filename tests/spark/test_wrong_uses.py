@@ -71,7 +71,11 @@ TABLES: dict[str, Case] = {
     "by as a list of Columns": (lambda rows: windows(by=[rows["k"]])(rows), InvalidInput, "the name of a column"),
     "on in another case": (windows(on="T"), UnknownName, "Did you mean 't'?"),
     "rows that are grouped": (lambda rows: windows(by="k")(rows.groupBy("k")), InvalidInput, "on the DataFrame"),
-    "the name of a table": (lambda rows: windows()("rows"), InvalidInput, "Rows are an Arrow, pandas or Polars table"),
+    "the name of a table": (
+        lambda rows: windows()("rows"),
+        InvalidInput,
+        "Rows must be an Arrow, pandas or Polars table",
+    ),
     "a step of an option misspelt": (
         lambda rows: rows.transform(sash.windowed(TEN, on="t", bye="k")),
         UnknownName,
@@ -84,7 +88,7 @@ TABLES: dict[str, Case] = {
     "numbers joined as texts": (
         windows(queries=ten(all=sash.string_agg("x"))),
         UnsupportedAggregate,
-        "it takes strings. Cast them first.",
+        "it accepts strings. Cast the values first.",
     ),
     "punctuation by a number": (
         windows(queries=sash.query("q", sash.punctuated("x"), n=sash.count())),
@@ -114,7 +118,7 @@ TABLES: dict[str, Case] = {
     "unlike types in text": (
         lambda rows: sash.sql(f"SELECT MAX(x) AS m FROM rows {EACH} WHERE k > 5", rows=rows, on="t"),
         InvalidText,
-        "compare like with like",
+        "compare values of one type",
     ),
     "an option of text misspelt": (
         lambda rows: sash.sql(f"SELECT MAX(x) AS m FROM rows {EACH}", rows=rows, on="t", watermrk="10s"),
@@ -133,19 +137,19 @@ STREAMS: dict[str, Case] = {
     "no watermark to explain": (
         lambda rows: sash.explain(rows, TEN, on="t"),
         InvalidInput,
-        "give watermark='10 seconds'",
+        "pass watermark='10 seconds'",
     ),
-    "a watermark without a unit": (delayed(watermark=10), InvalidWindow, "say the unit, as in '10 seconds'"),
-    "a watermark misspelt": (delayed(watermark="10 secnds"), InvalidInput, "'seconds' is. Write such as"),
+    "a watermark without a unit": (delayed(watermark=10), InvalidWindow, "add the unit, as in '10 seconds'"),
+    "a watermark misspelt": (delayed(watermark="10 secnds"), InvalidInput, "'seconds' is. Write for example"),
     "a watermark before now": (delayed(watermark="-10 seconds"), InvalidWindow, "not negative"),
-    "lateness without a unit": (delayed(allowed_lateness=5), InvalidWindow, "say the unit, as in '5 seconds'"),
-    "a future without a unit": (delayed(max_future=10), InvalidWindow, "say the unit, as in '10 seconds'"),
+    "lateness without a unit": (delayed(allowed_lateness=5), InvalidWindow, "add the unit, as in '5 seconds'"),
+    "a future without a unit": (delayed(max_future=10), InvalidWindow, "add the unit, as in '10 seconds'"),
     "a flush that is true": (delayed(flush=True), InvalidInput, "'at_end', or left out"),
     "a column that is not there": (delayed(queries=ten(m=sash.max("y"))), UnknownName, "The known ones: k, t, x."),
     "a frame without a unit": (
         lambda rows: sash.rolling(rows, on="t", range=10, watermark="10s", n=sash.count()),
         InvalidWindow,
-        "say the unit, as in '10 seconds'",
+        "add the unit, as in '10 seconds'",
     ),
     "a frame without an end in text": (
         lambda rows: sash.sql("SELECT MAX(x) OVER (ORDER BY t) AS m FROM rows", rows=rows, watermark="10s"),
@@ -203,7 +207,7 @@ JOBS: dict[str, tuple[tuple[tuple[str, str], ...], int, str]] = {
     ),
     "a sink misspelt": ((('"noop"', '"nope"'),), 1, "Failed to find the data source: nope"),
     "a mode misspelt": ((('"overwrite"', '"overwritten"'),), 1, "Valid save modes include"),
-    "no watermark": ((*LIVE, ('watermark = "5s"\n', "")), 2, "give watermark='10 seconds'"),
+    "no watermark": ((*LIVE, ('watermark = "5s"\n', "")), 2, "pass watermark='10 seconds'"),
     "a stream's mode misspelt": ((*LIVE, ('"noop"', '"noop"\nmode = "apend"')), 2, "Accepted output modes are"),
     "a stream's mode that has no meaning": ((*LIVE, ('"noop"', '"noop"\nmode = "complete"')), 2, "complete"),
     "a stream into nowhere": ((*LIVE, ('"noop"', '"parquet"\ncheckpoint = "/tmp"')), 2, "'path' is not specified"),

@@ -145,7 +145,7 @@ def test_times_keep_their_type_and_are_not_added_up() -> None:
     assert sash.swag.slide(stamps, 2, sash.first()).equals(pa.array([2, 2, 1], pa.timestamp("us", "UTC")))
     dates = pa.array([3, 1, 2], pa.date32())
     assert sash.swag.slide(dates, 2, sash.max()).equals(pa.array([3, 3, 2], pa.date32()))
-    with pytest.raises(UnsupportedAggregate, match="'sum' does not take values of type time"):
+    with pytest.raises(UnsupportedAggregate, match="'sum' does not accept values of type time"):
         sash.swag.slide(days, 2, sash.sum())
 
 
@@ -303,7 +303,7 @@ def test_slick_deque_and_slide_side_go_by_the_aggregate() -> None:
         (
             lambda: sash.swag.slide(["a"], 1, sash.sum()),
             UnsupportedAggregate,
-            "'sum' does not take values of type object",
+            "'sum' does not accept values of type object",
         ),
         (lambda: sash.swag.slide([1, "a"], 1, sash.max()), InvalidInput, "int and str are mixed"),
         (lambda: sash.swag.slide([[1], [2, 3]], 1, sash.max()), InvalidInput, "itself a collection"),
@@ -313,7 +313,7 @@ def test_slick_deque_and_slide_side_go_by_the_aggregate() -> None:
         (lambda: sash.swag.slide("abc", 1, sash.max()), InvalidInput, "a list"),
         (lambda: sash.swag.slide([2**70], 1, sash.max()), InvalidInput, "does not fit 64 bits"),
         (lambda: sash.swag.slide(([1, 2], [1]), 1, sash.argmax()), InvalidInput, "same length"),
-        (lambda: sash.swag.slide([1, 2], 1, sash.argmax()), InvalidInput, "takes 2 column"),
+        (lambda: sash.swag.slide([1, 2], 1, sash.argmax()), InvalidInput, "needs 2 column"),
         (lambda: sash.swag.fold([1, 2], [1, 0], [1, 2], sash.max()), InvalidInput, "goes back"),
         (lambda: sash.swag.fold([1, 2], [1], [0], sash.max()), InvalidInput, "after its end"),
         (lambda: sash.swag.fold([1, 2], [0], [3], sash.max()), InvalidInput, "within the 2 rows"),

@@ -29,7 +29,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("SELECT MAX(load) FROM t [RANGE 0 SLIDE 2]", "RANGE", "more than 0"),
     ("SELECT MAX(load) FROM t [ROWS 0]", "ROWS", "at least 1"),
     ("SELECT MAX(load) FROM t [ROWS 2.5 SLIDE 2]", "ROWS", "whole number"),
-    ("SELECT MAX(load) FROM t [RANGE 10s]", "10s", "lacks a space before its unit"),
+    ("SELECT MAX(load) FROM t [RANGE 10s]", "10s", "must separate a number from its unit"),
     ("SELECT MAX(load) FROM t", "t", "There is no window"),
     ("SELECT MAX(load) FROM t [UNBOUNDED SLIDE 5]", "5", "An unbounded window has no slide"),
     ("SELECT MAX(load) FROM t [RANGE 5 OFFSET 1]", "1", "OFFSET moves a grid"),
@@ -41,9 +41,9 @@ WRONG: list[tuple[str, str, str]] = [
     (f"SELECT MAX(load) {WINDOW} GROUP BY plg", "plg", "Did you mean 'plug'?"),
     ("SELECT MAX(load) FROM x [ROWS 5]", "x", "There is no table 'x'. The known ones: t."),
     (f"SELECT MXA(load) {WINDOW}", "MXA", "There is no function 'MXA'"),
-    (f"SELECT MAX(load, n) {WINDOW}", "MAX", "MAX takes 1 argument, but got 2."),
-    (f"SELECT MAX() {WINDOW}", "MAX", "MAX takes 1 argument, but got 0."),
-    (f"SELECT QUANTILE(load) {WINDOW}", "QUANTILE", "takes 2 arguments, but got 1."),
+    (f"SELECT MAX(load, n) {WINDOW}", "MAX", "MAX needs 1 argument, but got 2."),
+    (f"SELECT MAX() {WINDOW}", "MAX", "MAX needs 1 argument, but got 0."),
+    (f"SELECT QUANTILE(load) {WINDOW}", "QUANTILE", "needs 2 arguments, but got 1."),
     (f"SELECT QUANTILE(load, 2) {WINDOW}", "2)", "a number from 0 to 1"),
     (f"SELECT QUANTILE(load, n) {WINDOW}", "n)", "takes a number or a text here"),
     (f"SELECT SUM(DISTINCT load) {WINDOW}", "SUM", "DISTINCT in SUM is not part of the language"),
@@ -62,21 +62,21 @@ WRONG: list[tuple[str, str, str]] = [
     (f"SELECT MAX(load) {WINDOW} LIMIT 3", "LIMIT", "cut the result"),
     (f"SELECT MAX(load) {WINDOW} ORDER BY n", "ORDER", "sort the result"),
     ("SELECT MAX(load) FROM (SELECT * FROM t) [ROWS 5]", "(SELECT", "give its result as a table"),
-    (f"SELECT MAX(t.load) {WINDOW}", ".load", "A name with a dot goes between backticks"),
+    (f"SELECT MAX(t.load) {WINDOW}", ".load", "A name with a dot must be between backticks"),
     (f"SELECT MAX(load) {WINDOW} WHERE plug = 'a", "'a", "The text that begins here does not end"),
     (f"SELECT MAX(`load) {WINDOW}", "`load", "The name that begins here does not end"),
     (f"SELECT MAX(load) /* {WINDOW}", "/*", "The comment that begins here does not end"),
     (f"SELECT MAX(``) {WINDOW}", "``", "There is no name between these quotes"),
-    (f"SELECT MAX(load) {WINDOW} WHERE n ? 3", "?", "'?' has no meaning here"),
+    (f"SELECT MAX(load) {WINDOW} WHERE n ? 3", "?", "'?' is not allowed here"),
     (f"SELECT MAX(load) {WINDOW} WHERE n = 19999999999999999999", "1999", "is not a number that fits 64 bits"),
     (f"SELECT MAX(load) {WINDOW} WHERE n > 1e999", "1e999", "is not a number that fits 64 bits"),
     (f"SELECT MAX(load) {WINDOW} WHERE n = DATE '2026-13-01'", "DATE", "DATE '2026-13-01' cannot be read"),
-    (f"SELECT MAX(load) {WINDOW} WHERE n > 'a'", ">", "> does not take int64 and string"),
+    (f"SELECT MAX(load) {WINDOW} WHERE n > 'a'", ">", "> does not accept int64 and string"),
     (f"SELECT MAX(load) {WINDOW} WHERE n", "n", "WHERE takes a condition, and this is int64"),
-    (f"SELECT MAX(plug + 1) {WINDOW}", "+", "+ does not take string and int32"),
-    (f"SELECT MAX(upper(n)) {WINDOW}", "upper", "UPPER does not take int64"),
-    (f"SELECT MAX(upper(plug, n)) {WINDOW}", "upper", "upper takes 1 argument, but got 2."),
-    (f"SELECT MAX(n * 9223372036854775807) {WINDOW}", "*", "cannot be computed of these rows: overflow"),
+    (f"SELECT MAX(plug + 1) {WINDOW}", "+", "+ does not accept string and int32"),
+    (f"SELECT MAX(upper(n)) {WINDOW}", "upper", "UPPER does not accept int64"),
+    (f"SELECT MAX(upper(plug, n)) {WINDOW}", "upper", "upper needs 1 argument, but got 2."),
+    (f"SELECT MAX(n * 9223372036854775807) {WINDOW}", "*", "cannot be computed on these rows: overflow"),
     (f"SELECT MAX(load) {WINDOW} WHERE n IN (n)", "n)", "write them out"),
     (f"SELECT MAX(load) {WINDOW} WHERE plug LIKE plug", "plug", "LIKE takes a pattern"),
     (f"SELECT MAX(load) {TVF}", "TUMBLE", "GROUP BY must hold window_start and window_end"),
@@ -88,7 +88,11 @@ WRONG: list[tuple[str, str, str]] = [
     (f"SELECT MAX(load) FROM TUMBLE(TABLE t, DESCRIPTOR(ts), GAP => 3) {EDGES}", "GAP", "There is no argument 'GAP'"),
     (f"SELECT MAX(load) FROM TUMBLE(TABLE t, 5, 3) {EDGES}", "5", "write DESCRIPTOR(ts)"),
     (f"SELECT MAX(load) FROM TUMBLE(5, 5, 3) {EDGES}", "5, 5", "write such as TABLE t"),
-    (f"SELECT MAX(load) FROM CUMULATE(TABLE t, DESCRIPTOR(ts), 3, 10) {EDGES}", "CUMULATE", "every must divide size"),
+    (
+        f"SELECT MAX(load) FROM CUMULATE(TABLE t, DESCRIPTOR(ts), 3, 10) {EDGES}",
+        "CUMULATE",
+        "size must be a whole multiple of every",
+    ),
     (f"SELECT MAX(load) FROM SESSION(TABLE t, DESCRIPTOR(ts), 3) {EDGES}, plug", "plug", "keys of SESSION"),
     ("SELECT *, MAX(load) OVER (ROWS 5 PRECEDING) FROM t", "OVER", "write ORDER BY ts in it"),
     ("SELECT *, MAX(load) OVER w FROM t", "w FROM", "There is no window 'w'"),
@@ -152,7 +156,9 @@ def test_what_is_no_query_is_refused(nothing: Any) -> None:
 def test_what_text_and_python_say_must_agree() -> None:
     over = "SELECT *, MAX(load) OVER (PARTITION BY plug ORDER BY ts) AS m FROM t"
     assert sash.sql(over, t=TABLE, on="ts", by="plug").num_rows == 3
-    with pytest.raises(InvalidText, match="What advances must be the same wherever it is said, but is n and ts"):
+    with pytest.raises(
+        InvalidText, match="What advances must be the same in the whole text and the call, but is n and ts"
+    ):
         sash.sql(over, t=TABLE, on="n")
     with pytest.raises(InvalidText, match="but is n and plug"):
         sash.sql(over, t=TABLE, by="n")
@@ -161,7 +167,7 @@ def test_what_text_and_python_say_must_agree() -> None:
             sash.sql("SELECT MAX(load) FROM t [ROWS 5]", **{"t": TABLE, "on": "ts", **wrong})  # type: ignore[call-overload]
     with pytest.raises(SashError, match="on must be the name of the column that advances"):
         sash.sql(f"SELECT MAX(load) {WINDOW}", t=TABLE)
-    with pytest.raises(InvalidText, match=r"give it by its name, as in sash.sql\(text, t=rows\)"):
+    with pytest.raises(InvalidText, match=r"pass it by its name, as in sash.sql\(text, t=rows\)"):
         sash.sql(f"SELECT MAX(load) {WINDOW}", on="ts")
 
 

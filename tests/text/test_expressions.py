@@ -121,7 +121,7 @@ def test_every_scalar_function_has_a_meaning_on_arrow() -> None:
     "wrong", ["i + s", "NOT i", "i AND b", "s > 1", "b > 1", "upper(i)", "t > 1", "coalesce(i, s)", "s + s"]
 )
 def test_unlike_types_are_refused(wrong: str) -> None:
-    with pytest.raises(InvalidText, match="does not take"):
+    with pytest.raises(InvalidText, match="does not accept"):
         computed(wrong)
 
 

@@ -295,7 +295,7 @@ def test_options_are_those_of_aggregate() -> None:
     fives = "SELECT COUNT(*) AS n FROM t [ROWS 50 SLIDE 50]"
     assert len(sash.sql(fives, t=EVENTS, on="ts")) == 1
     assert len(sash.sql(fives, t=EVENTS, on="ts", partial=True)) == 2
-    with pytest.raises(InvalidInput, match="for streams"):
+    with pytest.raises(InvalidInput, match="option of streams"):
         sash.sql(fives, t=EVENTS, on="ts", flush="at_end")
     with pytest.raises(InvalidInput, match="for windows"):
         sash.sql("SELECT COUNT(*) AS n FROM t [ROWS 50]", t=EVENTS, on="ts", partial=True)

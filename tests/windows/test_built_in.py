@@ -183,7 +183,7 @@ def test_a_length_that_is_not_positive_is_refused_with_the_value(what: str, valu
 @pytest.mark.parametrize("what", MAKERS)
 @pytest.mark.parametrize("value", [True, False, "soon", "10", "1 fortnight", b"10s", [1], {}, object], ids=repr)
 def test_a_length_of_another_type_is_refused(what: str, value: Any) -> None:
-    with pytest.raises((InvalidInput, InvalidWindow), match=r"not a usable duration|must be"):
+    with pytest.raises((InvalidInput, InvalidWindow), match=r"not a valid duration|must be"):
         MAKERS[what](value)
 
 
@@ -200,10 +200,10 @@ def test_a_length_of_another_type_is_refused(what: str, value: Any) -> None:
         (lambda: sash.cumulative(None, every=10), "needs size"),
         (lambda: sash.landmark(start=None, end=3), "needs start"),
         (lambda: sash.landmark(start=3, end=None), "needs end"),
-        (lambda: sash.tumbling(10, rows=10), "not both"),
-        (lambda: sash.sliding(10, rows=10, every=1), "not both"),
-        (lambda: sash.tumbling(rows=10, offset=1), "leave out offset"),
-        (lambda: sash.sliding(rows=10, every=1, offset=1), "leave out offset"),
+        (lambda: sash.tumbling(10, rows=10), "leave one of them out"),
+        (lambda: sash.sliding(10, rows=10, every=1), "leave one of them out"),
+        (lambda: sash.tumbling(rows=10, offset=1), "leave it out"),
+        (lambda: sash.sliding(rows=10, every=1, offset=1), "leave it out"),
         (lambda: sash.punctuated(""), "name of a boolean column"),
         (lambda: sash.punctuated(3), "name of a boolean column"),  # type: ignore[arg-type]
         (lambda: sash.cumulative(10, every=4), "10 cannot grow by 4"),
@@ -244,13 +244,15 @@ ALL = [
 @pytest.mark.parametrize("make", ALL)
 @pytest.mark.parametrize("value", [10, 2.5])
 def test_a_bare_number_on_a_time_is_refused_with_the_unit_to_say(make: Any, value: Any) -> None:
-    with pytest.raises(InvalidWindow, match=f"bare number, but `on` is a time: say the unit, as in '{value} seconds'"):
+    with pytest.raises(
+        InvalidWindow, match=f"a number without a unit, but `on` is a time: add the unit, as in '{value} seconds'"
+    ):
         make(value).on(TIME)
 
 
 def test_a_bare_offset_on_a_time_is_refused_unless_it_is_nought() -> None:
     assert sash.tumbling("10s", offset=0).on(TIME).offset == 0  # type: ignore[attr-defined]
-    with pytest.raises(InvalidWindow, match="offset of a tumbling window is 3, a bare number"):
+    with pytest.raises(InvalidWindow, match="offset of a tumbling window is 3, a number without a unit"):
         sash.tumbling("10s", offset=3).on(TIME)
 
 
@@ -273,7 +275,7 @@ def test_multi_measure_on_a_float_is_refused() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(5, 5), (6, 5), (math.inf, math.inf)])
 def test_a_landmark_that_is_empty_is_refused(start: Any, end: Any) -> None:
-    with pytest.raises(InvalidWindow, match="start must come before end"):
+    with pytest.raises(InvalidWindow, match="start must be before end"):
         sash.landmark(start=start, end=end).on(INTEGER)
 
 
@@ -313,15 +315,15 @@ def test_lateness_is_a_length_in_positions(measure: Measure, value: Any, positio
 @pytest.mark.parametrize(
     ("measure", "value", "message"),
     [
-        (TIME, 5, "allowed_lateness is 5, a bare number"),
+        (TIME, 5, "allowed_lateness is 5, a number without a unit"),
         (INTEGER, 2.5, r"allowed_lateness is 2\.5"),
         (FLOAT, "5s", "allowed_lateness is the duration '5s'"),
         (INTEGER, -1, "not negative"),
         (INTEGER, "-1s", "not negative"),
         (FLOAT, math.nan, "not negative"),
         (FLOAT, math.inf, "less than"),
-        (INTEGER, True, "not a usable duration"),
-        (INTEGER, None, "not a usable duration"),
+        (INTEGER, True, "not a valid duration"),
+        (INTEGER, None, "not a valid duration"),
     ],
 )
 def test_a_lateness_that_makes_no_sense_is_refused(measure: Measure, value: Any, message: str) -> None:

@@ -127,9 +127,9 @@ def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     sink = _made(path, Sink, "sink", parts["sink"])
     _check_trigger(path, sink)
     if "text" not in own and not parts["queries"]:
-        raise InvalidJob.nothing_asked(path)
+        raise InvalidJob.no_queries(path)
     if "text" in own and parts["queries"]:
-        raise InvalidJob.asked_twice(path)
+        raise InvalidJob.text_and_queries(path)
     if "on" not in own and "text" not in own:
         raise InvalidJob.missing(path, "job", "on", 'on = "ts"')
     if source.stream and sink.format not in ("console", "memory", "noop") and sink.checkpoint is None:

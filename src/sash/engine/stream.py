@@ -285,7 +285,7 @@ class Stream:
         plan_queries = stream_bytes.same_queries(saved, given)
         plan = stream_bytes.plan_of(plan_queries, saved)
         if not missing and plan.fingerprint != saved.fingerprint:
-            raise InvalidState.other("a plan whose aggregates are", saved.fingerprint[:12], plan.fingerprint[:12])
+            raise InvalidState.other("aggregates of fingerprint", saved.fingerprint[:12], plan.fingerprint[:12])
         engine = Engine(plan)
         state = stream_bytes.state_of(plan, saved)
         if missing:

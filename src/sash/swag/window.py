@@ -237,7 +237,7 @@ class Window:
             except SashError as error:
                 raise InvalidState.damaged(f"it is not of values that {self.aggregate.name} takes") from error
             if self._monoid is not None and self._monoid.columns != fresh._usable().columns:
-                raise InvalidState.other("values of type", ", ".join(columns), self._usable().columns[0])
+                raise InvalidState.other("value types", ", ".join(columns), self._usable().columns[0])
             fresh._state = window_state.restore(self._algorithm, fresh._usable(), fresh._state, state)
         self._monoid, self._state, self._broken = fresh._monoid, fresh._state, None
         self._is_restored = True

@@ -134,7 +134,7 @@ class FrameWork(Work):
     def restore(self, snapshot: bytes) -> FrameBucket:
         content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected")
         if "frames" not in content:
-            raise InvalidState.other("windows", "sash.aggregate", "sash.rolling")
+            raise InvalidState.other("function", "sash.aggregate", "sash.rolling")
         with_parts(content, "schema", "watermark", "before", "waiting")
         meanings, python = content.get("meanings", []), content.get("python", PYTHON)
         if not isinstance(meanings, list) or not all(map(are_meanings, meanings)) or not isinstance(python, str):

@@ -196,7 +196,7 @@ def _content(snapshot: bytes, expected: str) -> dict[str, Any]:
     """Unpack a snapshot of windows; refuse one of frames."""
     content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected")
     if "frames" in content:
-        raise InvalidState.other("frames", "sash.rolling", expected)
+        raise InvalidState.other("function", "sash.rolling", expected)
     return with_parts(content, "queries", "stream")
 
 
@@ -209,7 +209,7 @@ def _check_options(saved: Options, given: Options) -> None:
 
 def read_windows(snapshot: bytes, queries: Sequence[Query] = ()) -> tuple[WindowBucket, list[tuple[str, str]]]:
     """Return the bucket of a snapshot without its aggregates, to look at, and the names and texts of its queries."""
-    content = _content(snapshot, "windows, which sash.state shows")
+    content = _content(snapshot, "sash.aggregate, which sash.state needs")
     saved = load_stream(content["stream"])
     plan, state = windows_only(saved, queries)
     bucket = WindowBucket(Stream.of(plan, state, late="keep"), *head_of(content, plan.measure, "newest"))
