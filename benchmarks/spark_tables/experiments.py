@@ -7,6 +7,7 @@ from benchmarks.settings import QUICK_TABLES, TableSettings
 from benchmarks.spark_tables import cores, frames, memory, windows
 from benchmarks.spark_tables.session import LOCAL
 from benchmarks.suite import Experiment, Suite, by_name
+from sash.limits import LIMITS
 
 __all__ = ["EXPERIMENTS", "SUITE"]
 
@@ -30,13 +31,12 @@ def _notes(names: set[str]) -> Iterator[str]:
     if names & {"slide", "frames", "keys", "density"}:
         yield "≈: measured on fewer rows and scaled up. >: stopped at this time. Notes are in report.json."
     if "memory" in names:
-        yield f"The memory budget of a task: {_budget()}."
+        yield f"What a task holds at most: {_limits()}."
 
 
-def _budget() -> str:
-    from sash.spark.wire.budget import Budget
-
-    return str(Budget())
+def _limits() -> str:
+    names = ("task_rows", "packed_rows", "packed_bytes", "piece_rows")
+    return ", ".join(f"{name} {getattr(LIMITS, name):,}" for name in names)
 
 
 SUITE = Suite(

@@ -9,6 +9,7 @@ from sash.engine.options import options_of
 from sash.engine.results import schema_of
 from sash.engine.rolling import frames_of, plan_frames
 from sash.engine.tables import read_rows
+from sash.limits import LIMITS
 from sash.spark.state.bucket import Bucket, MicroBatch
 from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.processor import BucketProcessor
@@ -52,7 +53,7 @@ def _bucket(name: str, work: WindowWork | FrameWork) -> list[Subject]:
     for push in range(4):
         live.push(MicroBatch(_table([20 * push + (k * 7) % 26 for k in range(20)]), 20 * push + 25))
     step = MicroBatch(_table([75 + k for k in range(20)]), 95).with_columns(work.logged_columns)
-    processor = BucketProcessor(work, "stream", 1, 1 << 30)
+    processor = BucketProcessor(work, "stream", 1, LIMITS)
     (batch,) = _table(range(30)).to_batches()
 
     def go_on(restored: Bucket) -> None:

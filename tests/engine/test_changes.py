@@ -11,10 +11,10 @@ from hypothesis import given, settings
 
 import sash
 from sash.algebra.compiler import JIT_DISABLED
-from sash.engine import placement, retention, step
-from sash.plan import decide
-from sash.slicing import slicer
+from sash.engine import step
 from tests.engine import test_random
+from tests.engine.transcripts import Transcript
+from tests.limits import LOW, restored, stream_with
 
 COUNTED = {"n": sash.count(), "s": sash.sum("x")}
 ENDS = {"f": sash.first("x"), "l": sash.last("x")}
@@ -80,19 +80,9 @@ def any_rows(draw: random.Random, now: int, in_order: bool) -> Any:
     )
 
 
-@pytest.fixture
-def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything that happens to large states and pushes happens to small ones."""
-    monkeypatch.setattr(retention, "_FEW", -(10**9))
-    monkeypatch.setattr(placement, "_MANY_KEYS", 0)
-    monkeypatch.setattr(decide, "TREE_FROM", 3)
-    monkeypatch.setattr(decide, "SLIDE_FROM", 1)
-    monkeypatch.setattr(slicer, "_AHEAD", 2)
-
-
 # Interpreted, a write past an array is an error: that is the run to find it.
 @pytest.mark.parametrize("seed", range(120 if JIT_DISABLED else 40))
-def test_a_query_does_not_notice_others_that_come_and_go(seed: int, low_limits: None) -> None:
+def test_a_query_does_not_notice_others_that_come_and_go(seed: int) -> None:
     draw = random.Random(seed)
     in_order = draw.random() < 0.25
     lateness = 0 if in_order else draw.choice([0, 0, 8, 30])
@@ -100,7 +90,7 @@ def test_a_query_does_not_notice_others_that_come_and_go(seed: int, low_limits: 
     aggregates: Any = draw.choice([COUNTED, COUNTED, ENDS, MIDDLE])
     query = sash.query("q", any_window(draw), **aggregates)
     options: Any = {"on": "t", "by": "k", "in_order": in_order, "allowed_lateness": lateness, "emit": emit}
-    alone, among = sash.Stream([query], **options), sash.Stream([query], **options)
+    alone, among = (stream_with(LOW, [query], **options) for _ in range(2))
     columns = ["k", "window_start", "window_end", *aggregates] + (["revision"] if lateness or emit != "final" else [])
 
     def seen(results: pa.Table) -> list[str]:
@@ -119,7 +109,7 @@ def test_a_query_does_not_notice_others_that_come_and_go(seed: int, low_limits: 
                 others_query = sash.query(f"o{others}", any_window(draw), **results)
                 among.add(others_query)
         if draw.random() < 0.2:
-            among = sash.Stream.restore(among.save(), among.queries)
+            among = restored(among, among.queries, LOW)
         rows = any_rows(draw, now, in_order)
         now += draw.randint(0, 14)
         mark: Any = None if in_order else draw.choice([None, now - draw.randint(0, 10)])
@@ -171,21 +161,24 @@ def test_a_session_sees_what_another_one_with_a_smaller_gap_has_cut() -> None:
     assert sessions == [("gap6", 0, 1), ("gap6", 10, 2)]
 
 
-def test_random_streams_agree_with_the_oracle_when_every_limit_is_low(low_limits: None) -> None:
-    if JIT_DISABLED:
-        test_random.test_random_streams_agree_with_the_oracle()
-    else:  # only compiled partials have trees over them; one set of aggregates, for each is compiled
-        streams = test_random.pointed(test_random.COMMUTATIVE[:1])
-        given(streams, test_random.SAVES)(settings(test_random.PROFILE, max_examples=100)(test_random.check))()
+def test_random_streams_agree_with_the_oracle_when_every_limit_is_low() -> None:
+    # Only compiled partials have trees over them; one set of aggregates, for each is compiled.
+    streams = test_random.transcripts() if JIT_DISABLED else test_random.pointed(test_random.COMMUTATIVE[:1])
+    profile = test_random.PROFILE if JIT_DISABLED else settings(test_random.PROFILE, max_examples=100)
+
+    @profile
+    @given(transcript=streams, saves=test_random.SAVES)
+    def agree(transcript: Transcript, saves: list[bool]) -> None:
+        test_random.check(transcript, saves, LOW)
+
+    agree()
 
 
 @pytest.mark.fuzz
-def test_campaign_of_random_streams_agrees_when_every_limit_is_low(
-    request: pytest.FixtureRequest, low_limits: None
-) -> None:
+def test_campaign_of_random_streams_agrees_when_every_limit_is_low(request: pytest.FixtureRequest) -> None:
     if "fuzz" not in request.config.option.markexpr:
         pytest.skip("a long campaign: pytest -m fuzz, or make fuzz")
-    assert test_random.campaign(600) > 0
+    assert test_random.campaign(600, limits=LOW) > 0
 
 
 def test_a_context_aware_window_is_sent_once_for_each_change() -> None:

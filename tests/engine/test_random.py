@@ -11,9 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-import sash
+from sash.engine import batch
+from sash.engine.options import CallOptions
+from sash.limits import LIMITS, Limits
 from tests.engine.oracle import Oracle, Query, Sent, calls, parse
 from tests.engine.transcripts import Event, Frame, Transcript, difference, key_columns, subjects
+from tests.limits import restored
 
 # A kernel is compiled for each distinct set, so sets are few; windows cost nothing.
 ORDERED = ("first(x), last(x), collect(x)", "turns(x), count(), sum(x)", "argmax(x, t), last(y), range(x)")
@@ -182,15 +185,15 @@ def _event(rows: tuple[Mapping[str, Any], ...], watermark: Any) -> Event:
 # --- checking --------------------------------------------------------------------------------------
 
 
-def check(transcript: Transcript, saves: list[bool]) -> None:
+def check(transcript: Transcript, saves: list[bool], limits: Limits = LIMITS) -> None:
     """The stream sends what the oracle does after every push, and a table has what holds in the end."""
     told = list(written_down(transcript))
-    oracle, stream = transcript.oracle(), transcript.stream(late="keep")
+    oracle, stream = transcript.oracle(), transcript.stream(late="keep", limits=limits)
     for at, (event, save) in enumerate(zip(transcript.events, saves[: len(transcript.events)], strict=True)):
         wanted = oracle.push(event.rows, event.watermark)
         told.append(line(transcript, event, wanted, save))
         if save:
-            stream = sash.Stream.restore(stream.save(), subjects(transcript.queries))
+            stream = restored(stream, subjects(transcript.queries), limits)
         found = transcript.read(stream.push(transcript.table(event.rows), watermark=event.watermark))
         wrong = difference(found, wanted)
         assert not wrong, "\n".join([*told, f"event {at}", wrong])
@@ -199,20 +202,18 @@ def check(transcript: Transcript, saves: list[bool]) -> None:
     wrong = difference(late, [[row[name] for name in transcript.columns] for row in oracle.late])
     assert not wrong, "\n".join([*told, "late", wrong])
     if oracle.rows:
-        wrong = difference(*as_table(transcript, [row.columns for row in oracle.rows], partial=saves[0]))
+        rows = [row.columns for row in oracle.rows]
+        wrong = difference(*as_table(transcript, rows, partial=saves[0], limits=limits))
         assert not wrong, "\n".join([*told, f"table, partial={saves[0]}", wrong])
 
 
-def as_table(transcript: Transcript, rows: list[Mapping[str, Any]], *, partial: bool) -> tuple[list[Sent], list[Sent]]:
+def as_table(
+    transcript: Transcript, rows: list[Mapping[str, Any]], *, partial: bool, limits: Limits = LIMITS
+) -> tuple[list[Sent], list[Sent]]:
     """What sash and the oracle say of the rows as one table."""
     oracle = Oracle(transcript.queries, transcript.on, transcript.by, partial=partial)
-    found = sash.aggregate(
-        pa.table(transcript.table(rows)),
-        subjects(transcript.queries),
-        on=transcript.on,
-        by=key_columns(transcript.by),
-        partial=partial,
-    )
+    given = CallOptions(transcript.on, key_columns(transcript.by), partial=partial, limits=limits)
+    found = batch.aggregate(pa.table(transcript.table(rows)), subjects(transcript.queries), given)
     return transcript.read(found, has_revisions=False), oracle.push(rows, math.inf)
 
 
@@ -283,14 +284,14 @@ def test_random_frames_agree_with_the_oracle(frame: Frame) -> None:
     assert not (wrong := difference([frame.found()], [frame.wanted()])), wrong
 
 
-def campaign(seconds: float, first_seed: int = 0) -> int:
+def campaign(seconds: float, first_seed: int = 0, limits: Limits = LIMITS) -> int:
     """Random streams for so long; how many there were. A failure names its seed and shows the shortest stream."""
     until, streams = time.monotonic() + seconds, 0
 
     def counted(transcript: Transcript, saves: list[bool]) -> None:
         nonlocal streams
         streams += 1
-        check(transcript, saves)
+        check(transcript, saves, limits)
 
     for each in itertools.count(first_seed):
         if time.monotonic() > until:

@@ -12,9 +12,8 @@ import pytest
 import sash
 from sash.algebra.compiler import JIT_DISABLED
 from sash.plan.query import Query
-from tests.engine.test_changes import COUNTED, ENDS, Elevens, Weeks, any_rows, any_window, low_limits
-
-__all__ = ["low_limits"]
+from tests.engine.test_changes import COUNTED, ENDS, Elevens, Weeks, any_rows, any_window
+from tests.limits import LOW, restored, stream_with
 
 TOTAL = sash.query("total", sash.tumbling(10), s=sash.sum("x"), n=sash.count())
 
@@ -141,7 +140,7 @@ def any_change(
 
 
 @pytest.mark.parametrize("seed", range(60 if JIT_DISABLED else 25))
-def test_queries_change_alike_in_a_running_stream_and_at_a_restore(seed: int, low_limits: None) -> None:
+def test_queries_change_alike_in_a_running_stream_and_at_a_restore(seed: int) -> None:
     draw = random.Random(seed)
     in_order = draw.random() < 0.25
     options: Any = {
@@ -152,7 +151,7 @@ def test_queries_change_alike_in_a_running_stream_and_at_a_restore(seed: int, lo
         "emit": draw.choice(["final", "final", "updates"]),
     }
     queries = [any_query(draw, "q"), *(any_query(draw, f"o{k}") for k in range(draw.randint(0, 2)))]
-    running, saved, alone = (sash.Stream(each, **options) for each in (queries, queries, queries[:1]))
+    running, saved, alone = (stream_with(LOW, each, **options) for each in (queries, queries, queries[:1]))
     # Removed one by one, queries leave finer slices than removed at once, and queries that are added see them.
     many = draw.random() < 0.3
     now = 0
@@ -163,7 +162,7 @@ def test_queries_change_alike_in_a_running_stream_and_at_a_restore(seed: int, lo
                 running.remove(name)
             for query in new:
                 running.add(query)
-            saved = sash.Stream.restore(saved.save(), running.queries)
+            saved = restored(saved, running.queries, LOW)
         rows = any_rows(draw, now, in_order)
         now += draw.randint(0, 14)
         mark: Any = None if in_order else draw.choice([None, now - draw.randint(0, 10)])

@@ -24,8 +24,10 @@ import pyarrow as pa
 import yaml
 
 import sash
+from sash.limits import LIMITS, Limits
 from tests.engine.oracle import Call, Oracle, Query, Sent, Window, alike, calls, key_of, number, parse, rolling
 from tests.engine.users_own import AGGREGATES, WINDOWS
+from tests.limits import stream_with
 
 __all__ = ["FRAMES", "TRANSCRIPTS", "Event", "Frame", "Transcript", "difference", "edges_of"]
 
@@ -94,8 +96,9 @@ class Transcript:
             partial=self.partial,
         )
 
-    def stream(self, late: Any = "count") -> "sash.Stream":
-        return sash.Stream(
+    def stream(self, late: Any = "count", limits: Limits = LIMITS) -> "sash.Stream":
+        return stream_with(
+            limits,
             subjects(self.queries),
             on=self.on,
             by=key_columns(self.by),

@@ -2,22 +2,19 @@
 
 import datetime as dt
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pytest
 
 import sash
-from sash.engine import placement, retention
-from sash.plan import decide
-from sash.slicing import slicer
+from sash.limits import LIMITS, Limits
 from tests.engine.oracle import Oracle, Query, Sent, alike, key_of, number, parse
 from tests.engine.transcripts import difference, edges_of, key_columns, subject, subjects, written
+from tests.limits import LOW, restored, stream_with
 from tests.lives.life import COLUMNS, NIGHT, Action, Add, Life, Push, Remove, Restore
 
-__all__ = ["Difference", "compare", "length", "low_limits", "oracle_of", "position", "rows_of", "run", "table"]
+__all__ = ["Difference", "compare", "length", "limits_of", "oracle_of", "position", "rows_of", "run", "table"]
 
 EPOCH = dt.datetime(1970, 1, 1)
 TYPES = {
@@ -76,7 +73,8 @@ def oracle_of(life: Life) -> Oracle:
 
 
 def stream_of(life: Life) -> sash.Stream:
-    return sash.Stream(
+    return stream_with(
+        limits_of(life),
         subjects({name: parse(text) for name, text in life.queries}),
         on="t",
         by=key_columns(life.by),
@@ -140,17 +138,8 @@ def _may_be(oracle: Oracle, sent: Sent, wanted: Sequence[Sent]) -> bool:
     return not counts or counts[0] <= len(held)
 
 
-@contextmanager
-def low_limits(is_low: bool) -> Iterator[None]:
-    """Sweeps, trees and sorted pushes, which large states have, for small ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        if is_low:
-            patch.setattr(retention, "_FEW", -(10**9))
-            patch.setattr(placement, "_MANY_KEYS", 0)
-            patch.setattr(decide, "TREE_FROM", 3)
-            patch.setattr(decide, "SLIDE_FROM", 1)
-            patch.setattr(slicer, "_AHEAD", 2)
-        yield
+def limits_of(life: Life) -> Limits:
+    return LOW if life.low_limits else LIMITS
 
 
 def change(oracle: Oracle, action: Action) -> None:
@@ -170,27 +159,26 @@ def change(oracle: Oracle, action: Action) -> None:
 
 def run(life: Life) -> None:
     """Live it; a difference is raised where it shows."""
-    with low_limits(life.low_limits):
-        oracle, stream = oracle_of(life), stream_of(life)
-        for action in life.actions:
-            change(oracle, action)
-            if isinstance(action, Push):
-                rows = rows_of(life, action)
-                mark = position(life, action.watermark)
-                wanted = oracle.push(rows, None if mark is None else number(mark))
-                results = stream.push(table(life, rows), watermark=mark)
-                compare(oracle, read(life, results, {name: each.query for name, each in oracle.live.items()}), wanted)
-                if stream.late_count != len(oracle.late):
-                    raise Difference(f"{stream.late_count} rows are late, and should be {len(oracle.late)}")
-            elif isinstance(action, Remove):
-                stream.remove(action.name)
-            elif isinstance(action, Add):
-                stream.add(subject(action.name, parse(action.query)))
-            else:
-                queries = subjects({name: parse(text) for name, text in action.queries})
-                stream = sash.Stream.restore(stream.save(), queries)
-            if stream.state is not None:
-                stream.state.slices.check()
-        late = [[row[name] for name in COLUMNS] for row in stream.late().to_pylist()]
-        if not alike(late, [[row[name] for name in COLUMNS] for row in oracle.late]):
-            raise Difference(f"late rows are {late}")
+    oracle, stream = oracle_of(life), stream_of(life)
+    for action in life.actions:
+        change(oracle, action)
+        if isinstance(action, Push):
+            rows = rows_of(life, action)
+            mark = position(life, action.watermark)
+            wanted = oracle.push(rows, None if mark is None else number(mark))
+            results = stream.push(table(life, rows), watermark=mark)
+            compare(oracle, read(life, results, {name: each.query for name, each in oracle.live.items()}), wanted)
+            if stream.late_count != len(oracle.late):
+                raise Difference(f"{stream.late_count} rows are late, and should be {len(oracle.late)}")
+        elif isinstance(action, Remove):
+            stream.remove(action.name)
+        elif isinstance(action, Add):
+            stream.add(subject(action.name, parse(action.query)))
+        else:
+            queries = subjects({name: parse(text) for name, text in action.queries})
+            stream = restored(stream, queries, limits_of(life))
+        if stream.state is not None:
+            stream.state.slices.check()
+    late = [[row[name] for name in COLUMNS] for row in stream.late().to_pylist()]
+    if not alike(late, [[row[name] for name in COLUMNS] for row in oracle.late]):
+        raise Difference(f"late rows are {late}")

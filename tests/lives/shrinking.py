@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.engine.oracle import number
 from tests.lives.life import Action, Add, Life, Push, Remove, Restore
-from tests.lives.living import change, length, oracle_of, position, rows_of
+from tests.lives.living import change, length, limits_of, oracle_of, position, rows_of
 
 __all__ = ["script", "shrunk"]
 
@@ -134,9 +134,10 @@ def script(life: Life) -> str:
     lines = [
         "import datetime, decimal, math",
         "import pyarrow as pa",
-        "import sash",
+        "from sash.limits import Limits",
         "from tests.engine.transcripts import subject, written",
         "from tests.engine.oracle import parse",
+        "from tests.limits import restored, stream_with",
         "from tests.lives import living",
         "from tests.lives.life import Life",
         "Decimal, nan = decimal.Decimal, math.nan",
@@ -144,9 +145,8 @@ def script(life: Life) -> str:
         f"life = Life({life.queries!r}, (), unit={life.unit!r})",
         "def queries(*given): return [subject(name, parse(text)) for name, text in given]",
         "",
-        f"patch = living.low_limits({life.low_limits})",
-        "patch.__enter__()",
-        f"stream = sash.Stream(queries(*{life.queries!r}), on='t', by={list(life.by) or None!r},",
+        f"limits = {limits_of(life)!r}",
+        f"stream = stream_with(limits, queries(*{life.queries!r}), on='t', by={list(life.by) or None!r},",
         f"    allowed_lateness=written({length(life, life.lateness)!r}),",
         f"    watermark=written({length(life, life.delay)!r}),",
         f"    in_order={life.in_order}, emit={life.emit!r}, late='keep')",
@@ -166,5 +166,5 @@ def script(life: Life) -> str:
         elif isinstance(action, Add):
             lines.append(f"stream.add(*queries(({action.name!r}, {action.query!r})))")
         else:
-            lines.append(f"stream = sash.Stream.restore(stream.save(), queries(*{action.queries!r}))")
+            lines.append(f"stream = restored(stream, queries(*{action.queries!r}), limits)")
     return "\n".join(lines)

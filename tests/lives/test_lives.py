@@ -50,7 +50,7 @@ def test_a_failing_life_is_made_small_and_printed_as_a_script() -> None:
     small = shrunk(life, fails)
     (push,) = small.actions
     assert isinstance(push, Push) and len(push.rows) == 2 and len(small.queries) == 1
-    assert "sash.Stream(queries(" in script(small)
+    assert "stream_with(limits, queries(" in script(small)
     compile(script(small), "script", "exec")
 
 

@@ -5,17 +5,8 @@ from typing import Any
 
 import pytest
 
-from sash.plan.decide import (
-    SLIDE_FROM,
-    TREE_FROM,
-    Removal,
-    Traits,
-    finishes,
-    keeps_rows,
-    needs_splits,
-    removes_rows,
-    takes_tree,
-)
+from sash.limits import LIMITS
+from sash.plan.decide import Removal, Traits, finishes, keeps_rows, needs_splits, removes_rows, takes_tree
 from sash.windows.window import Context
 
 GRID = Traits(Context.FREE)
@@ -93,8 +84,8 @@ def test_rows_leave_slices_as_figure_6_says(in_order: bool, query: Traits, choic
 @pytest.mark.parametrize(
     ("slices", "is_compiled", "choice", "because"),
     [
-        (TREE_FROM - 1, True, False, "folding"),
-        (TREE_FROM, True, True, "tree"),
+        (LIMITS.tree_slices - 1, True, False, "folding"),
+        (LIMITS.tree_slices, True, True, "tree"),
         (math.inf, True, True, "tree"),
         (1.0, True, False, "folding"),
         (math.inf, False, False, "Python objects"),
@@ -113,8 +104,8 @@ def test_a_tree_is_taken_where_windows_have_many_slices(
     ("windows", "slices", "covered", "choice", "because"),
     [
         (1, 1000, 1, "fold", "hardly overlap"),
-        (2, SLIDE_FROM * 10, 10, "fold", "hardly overlap"),
-        (2, SLIDE_FROM * 10 + 1, 10, "two_stacks_lite", "overlap many times"),
+        (2, LIMITS.slide_overlaps * 10, 10, "fold", "hardly overlap"),
+        (2, LIMITS.slide_overlaps * 10 + 1, 10, "two_stacks_lite", "overlap many times"),
         (100, 100, 100, "fold", "hardly overlap"),
     ],
 )

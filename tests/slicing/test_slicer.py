@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sash.limits import LIMITS
 from sash.slicing.slicer import Cutter, Edges, Progression, cutty, edge, pairs, panes
 from sash.windows.grid import Grid
 
@@ -62,7 +63,7 @@ def test_the_first_value_after_a_position_is_the_first_edge_after_it(
     dtype = np.float64 if floats else np.int64
     scale = 0.1 if floats else 1
     made = [each for grid in grids for each in pairs(Grid.of(*(length * scale for length in grid)))]
-    cutter = Cutter(Edges.of(made, [p * scale for p in points], dtype), lowest, highest)
+    cutter = Cutter(Edges.of(made, [p * scale for p in points], dtype), lowest, highest, LIMITS.edges_ahead)
     for batch in batches:  # one after the other: edges of a batch may serve the next
         positions = np.array([p * scale for p in batch], dtype)
         cut = cutter.cut(positions, positions.min(), positions.max())
@@ -78,6 +79,6 @@ def test_the_first_value_after_a_position_is_the_first_edge_after_it(
 
 @pytest.mark.parametrize("far", [10**17, 10**18])
 def test_rows_that_are_far_apart_do_not_cost_what_lies_between_them(far: int) -> None:
-    cutter = Cutter(Edges.of(pairs(Grid.of(10, 3, 0)), [], np.int64), -(2**62), 2**62)
+    cutter = Cutter(Edges.of(pairs(Grid.of(10, 3, 0)), [], np.int64), -(2**62), 2**62, LIMITS.edges_ahead)
     positions = np.array([-far, 0, far])
     assert len(cutter.cut(positions, -far, far)) <= 5

@@ -19,6 +19,7 @@ from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
 from sash.engine.trigger import Trigger
 from sash.errors import InvalidState
+from sash.limits import Limits
 from sash.spark.state import window_bucket
 from sash.spark.state.bucket import Bucket, MicroBatch
 from sash.spark.state.frame_bucket import FrameWork
@@ -282,9 +283,9 @@ def test_a_snapshot_of_windows_is_decoded_once(monkeypatch: pytest.MonkeyPatch) 
     snapshot = bucket.snapshot()
     decoded, load = [], stream_bytes.load
 
-    def counted(blob: Any) -> Any:
+    def counted(blob: Any, limits: Limits) -> Any:
         decoded.append(blob)
-        return load(blob)
+        return load(blob, limits)
 
     monkeypatch.setattr(stream_bytes, "load", counted)
     monkeypatch.setattr(window_bucket, "load_stream", counted)

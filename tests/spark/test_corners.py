@@ -11,10 +11,11 @@ from pyspark.sql import functions as F
 import sash
 from sash.engine.options import CallOptions
 from sash.errors import InvalidInput, InvalidQuery, NumberOverflow
-from sash.spark.driver import batch, hot_keys
-from sash.spark.wire.budget import Budget
+from sash.limits import LIMITS, Limits
+from sash.plan.plan import Options
+from sash.spark.driver import batch
 from sash.spark.wire.recipe import Recipe
-from sash.spark.worker import window_task
+from sash.spark.worker.window_task import WindowTask
 from tests.algebra.test_sums_and_extremes import EXTREME
 
 PATHS = ("spark", "jvm", "packed")
@@ -27,8 +28,8 @@ def found(frame: Any) -> list[tuple[Any, ...]]:
 def test_a_punctuation_at_the_border_of_a_stretch_closes_its_window(spark: Any) -> None:
     rows = spark.createDataFrame([(1, False), (5, False), (5, True), (5, False), (9, True)], "t int, p boolean")
     query = sash.query("q", sash.punctuated("p"), n=sash.count())
-    few = Budget(rows=2, packed_rows=1, piece_rows=1)
-    ends = found(batch.aggregate(rows.coalesce(1), query, CallOptions("t"), budget=few).select("window_start", "n"))
+    few = Limits(task_rows=2, packed_rows=1, piece_rows=1)
+    ends = found(batch.aggregate(rows.coalesce(1), query, CallOptions("t", limits=few)).select("window_start", "n"))
     assert ends == found(batch.aggregate(rows.coalesce(1), query, CallOptions("t")).select("window_start", "n"))
     assert len(ends) == 3
 
@@ -176,31 +177,24 @@ def test_columns_that_spark_cannot_tell_apart_and_other_collations_are_refused(s
         sash.aggregate(collated, sash.query("q", sash.tumbling(10), n=sash.count()), on="t", by="k")
 
 
-def test_zeros_of_both_signs_are_one_hot_key_and_a_landmark_may_be_without_end(
-    spark: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in (("_PROBED", 50), ("_LARGE", 100), ("_LEAST_ROWS", 40)):
-        monkeypatch.setattr(hot_keys, name, value)
+def test_zeros_of_both_signs_are_one_hot_key_and_a_landmark_may_be_without_end(spark: Any) -> None:
+    few = Limits(probed_rows=50, hot_rows=100, chunk_rows=40, small_bytes=0)
     rows = spark.range(400).select(F.col("id").alias("t"), F.when(F.col("id") % 2 == 0, 0.0).otherwise(-0.0).alias("k"))
     always = sash.query("all", sash.landmark(start=-(2**60), end=2**60), m=sash.median("t"))
     sliding = sash.query("q", sash.sliding(100, every=50), n=sash.count(), m=sash.median("t"))
     for query in (sliding, always):
         wanted = found(batch.aggregate(rows, query, CallOptions("t", "k")))
-        with monkeypatch.context() as eager:
-            eager.setattr(batch, "_SMALL_BYTES", 0)
-            assert found(batch.aggregate(rows, query, CallOptions("t", "k"))) == wanted
+        assert found(batch.aggregate(rows, query, CallOptions("t", "k", limits=few))) == wanted
 
 
-def test_windows_that_are_many_times_the_rows_come_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sash.plan.plan import Options
-
+def test_windows_that_are_many_times_the_rows_come_in_steps() -> None:
     table = pa.table({"t": pa.array([3, None, 50], pa.int64())})
     query = sash.query("q", sash.sliding(1000, every=1), n=sash.count())
-    recipe = Recipe((query,), Options("t"), table.schema)
-    task = window_task.WindowTask(recipe, table.schema, table.schema, Budget())
-    plan = recipe.plan()
-    steps = [each.num_rows for each in task._in_steps(task._stream(plan), plan, table)]
-    assert sum(steps) == sash.aggregate(table, query, on="t").num_rows == 1047
-    monkeypatch.setattr(window_task, "_MOST_RESULTS", 300)
-    steps = [each.num_rows for each in task._in_steps(task._stream(plan), plan, table)]
-    assert sum(steps) == 1047 and max(steps) < 300
+
+    def steps(limits: Limits) -> list[int]:
+        recipe = Recipe((query,), Options("t", limits=limits), table.schema)
+        task, plan = WindowTask(recipe, table.schema, table.schema), recipe.plan()
+        return [each.num_rows for each in task._in_steps(task._stream(plan), plan, table)]
+
+    assert sum(steps(LIMITS)) == sash.aggregate(table, query, on="t").num_rows == 1047
+    assert sum(steps(Limits(task_results=300))) == 1047 and max(steps(Limits(task_results=300))) < 300

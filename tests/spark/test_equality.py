@@ -9,12 +9,12 @@ from pyspark.sql import functions as F
 
 import sash
 from sash.engine.options import CallOptions
+from sash.limits import LIMITS, Limits
 from sash.spark.driver import batch
-from sash.spark.wire.budget import Budget
 from tests.spark.cases import case
 from tests.spark.native import answers, difference, native_frames, native_windows, of_sash, types
 
-FEW = Budget(rows=50, packed_rows=40, piece_rows=10)
+FEW = Limits(task_rows=50, packed_rows=40, piece_rows=10)
 EDGES = ("query", "window_start", "window_end")
 SEEDS = range(3)
 SEEDS_OF_FRAMES = (1, 4)  # of the same rows
@@ -37,12 +37,10 @@ def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None
     grids = of_sash(given.grids, given.values, given.length())
     ways: dict[str, DataFrame] = {
         "packed": batch.aggregate(rows, everything, CallOptions("t", by), path="packed"),
-        "packed, few rows at once": batch.aggregate(rows, everything, CallOptions("t", by), path="packed", budget=FEW),
+        "packed, few rows at once": batch.aggregate(rows, everything, CallOptions("t", by, limits=FEW), path="packed"),
     }
     if given.on_kind != "timestamp_ntz":  # Spark cannot tell its microseconds
-        ways["jvm"] = batch.aggregate(
-            rows, grids, CallOptions("t", by), path="jvm", budget=FEW if seed % 3 else Budget()
-        )
+        ways["jvm"] = batch.aggregate(rows, grids, CallOptions("t", by, limits=FEW if seed % 3 else LIMITS), path="jvm")
     names = [each.name for each in given.values]
     for way, found in ways.items():
         assert types(found, [*given.by, *names]) == types(native, [*given.by, *names]), way
@@ -81,7 +79,7 @@ def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
     frames = [each.of_sash(given.values, given.length()) for each in given.frames]
     ways = {
         "as it comes": sash.rolling(rows, *frames, on="t", by=by_name(given.by)),
-        "few rows at once": batch.rolling(rows, (*frames,), CallOptions("t", by_name(given.by)), budget=FEW),
+        "few rows at once": batch.rolling(rows, (*frames,), CallOptions("t", by_name(given.by), limits=FEW)),
     }
     for way, found in ways.items():
         assert types(found, found.columns) == types(native, native.columns), way
@@ -89,8 +87,8 @@ def test_frames_are_those_of_over(spark: Any, seed: int) -> None:
         assert not wrong, f"{way}\n{wrong}"
 
 
-@pytest.mark.parametrize("budget", [Budget(), FEW], ids=["all rows at once", "few rows at once"])
-def test_frames_of_floats_begin_where_those_of_over_do(spark: Any, budget: Budget) -> None:
+@pytest.mark.parametrize("limits", [LIMITS, FEW], ids=["all rows at once", "few rows at once"])
+def test_frames_of_floats_begin_where_those_of_over_do(spark: Any, limits: Limits) -> None:
     """Tenths are not exact: -8.1 - 0.3 is -8.4, and -8.1 - -8.4 is more than 0.3."""
     tenths = (F.col("id") * 7919 % 400 - 200) / 10
     rows = spark.range(600, numPartitions=3).select("id", F.round(tenths, 1).alias("t"), (F.col("id") % 3).alias("k"))
@@ -99,11 +97,11 @@ def test_frames_of_floats_begin_where_those_of_over_do(spark: Any, budget: Budge
         native = rows.selectExpr("id", f"count(*) {over} AS n", f"sum(id) {over} AS s")
         wanted = {row["id"]: (row["n"], row["s"]) for row in native.collect()}
         framed = batch.rolling(
-            rows, (sash.frame(range=length, n=sash.count(), s=sash.sum("id")),), CallOptions("t", "k"), budget=budget
+            rows, (sash.frame(range=length, n=sash.count(), s=sash.sum("id")),), CallOptions("t", "k", limits=limits)
         )
         assert {row["id"]: (row["n"], row["s"]) for row in framed.collect()} == wanted, length
     empty = batch.rolling(
-        rows, (sash.frame(range=0.0, closed="right", n=sash.count()),), CallOptions("t", "k"), budget=budget
+        rows, (sash.frame(range=0.0, closed="right", n=sash.count()),), CallOptions("t", "k", limits=limits)
     )
     assert {row["n"] for row in empty.collect()} == {0}
 
@@ -140,8 +138,8 @@ def test_windows_further_apart_than_they_are_long_leave_rows_out_on_every_path(s
         if own:
             wanted[("q", start * 1_000_000, (start + 3) * 1_000_000)] = {"n": len(own), "s": sum(own)}
     for path in ("packed", "jvm"):
-        for budget in (Budget(), FEW):
-            found = answers(batch.aggregate(rows, query, CallOptions("t"), path=path, budget=budget), EDGES)
+        for limits in (LIMITS, FEW):
+            found = answers(batch.aggregate(rows, query, CallOptions("t", limits=limits), path=path), EDGES)
             assert not (wrong := difference(found, wanted)), f"{path}\n{wrong}"
 
 
@@ -152,8 +150,8 @@ def test_a_result_can_be_asked_further_as_any_dataframe(spark: Any) -> None:
     assert [(row["k"], row["n"]) for row in total] == [(0, 34), (1, 33), (2, 33)]
 
 
-@pytest.mark.parametrize("budget", [Budget(), FEW], ids=["all rows at once", "few rows at once"])
-def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, budget: Budget) -> None:
+@pytest.mark.parametrize("limits", [LIMITS, FEW], ids=["all rows at once", "few rows at once"])
+def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, limits: Limits) -> None:
     """Ten rows stand at each of 24 positions, in three partitions; Spark numbers partitions as they are given."""
     rows = spark.range(240, numPartitions=3).select(
         (F.col("id") * 7 % 24).alias("t"), F.col("id").alias("x"), F.lit("a").alias("k")
@@ -164,18 +162,18 @@ def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, budget: Bu
 
     by_time = sash.query("five", sash.tumbling(5), a=sash.first("x"), b=sash.last("x"), all=sash.collect("x"))
     by_count = sash.query("seven", sash.tumbling(rows=7), all=sash.collect("x"))
-    found = batch.aggregate(rows, [by_time, by_count], CallOptions("t", "k"), path="packed", budget=budget).collect()
+    found = batch.aggregate(rows, [by_time, by_count], CallOptions("t", "k", limits=limits), path="packed").collect()
     assert {row["window_start"]: row["all"] for row in found if row["query"] == "five"} == five
     assert {row["window_start"]: (row["a"], row["b"]) for row in found if row["query"] == "five"} == ends
     sevens = {start: order[start : start + 7] for start in range(0, 238, 7)}
     assert {row["rank_start"]: row["all"] for row in found if row["query"] == "seven"} == sevens
 
     short = sash.query("five", sash.tumbling(5), a=sash.first("x"), b=sash.last("x"))
-    found = batch.aggregate(rows, short, CallOptions("t", "k"), path="jvm", budget=budget).collect()
+    found = batch.aggregate(rows, short, CallOptions("t", "k", limits=limits), path="jvm").collect()
     assert {row["window_start"]: (row["a"], row["b"]) for row in found} == ends
 
     framed = batch.rolling(
-        rows, (sash.frame(rows=3, last=sash.collect("x")),), CallOptions("t", "k"), budget=budget
+        rows, (sash.frame(rows=3, last=sash.collect("x")),), CallOptions("t", "k", limits=limits)
     ).collect()
     wanted = {each: order[max(0, at - 2) : at + 1] for at, each in enumerate(order)}
     assert {row["x"]: row["last"] for row in framed} == wanted

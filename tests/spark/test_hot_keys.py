@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 
 import sash
 from sash.engine.options import CallOptions
+from sash.limits import Limits
 from sash.spark.driver import batch, hot_keys
 from sash.spark.worker.packing import bucketed
 from sash.windows.measure import Measure
@@ -20,15 +22,8 @@ from tests.spark.native import Frame, Grid, Value, answers, difference, micros, 
 SECOND = 1_000_000
 VALUES = [Value("count"), Value("sum", "x"), Value("max", "x")]
 EDGES = ("query", "window_start", "window_end")
-
-
-@pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows are many: what is cut from a million rows on is cut from a hundred on."""
-    monkeypatch.setattr(hot_keys, "_PROBED", 50)
-    monkeypatch.setattr(hot_keys, "_LARGE", 100)
-    monkeypatch.setattr(hot_keys, "_LEAST_ROWS", 40)
-    monkeypatch.setattr(batch, "_SMALL_BYTES", 0)
+# Few rows are many: what is cut from a million rows on is cut from a hundred on.
+FEW = Limits(probed_rows=50, hot_rows=100, chunk_rows=40, small_bytes=0)
 
 
 @pytest.fixture
@@ -56,11 +51,10 @@ def table(spark: Any) -> DataFrame:
 
 def chunks_of(rows: DataFrame, by: list[str]) -> int:
     measure = Measure.of(pa.timestamp("us", "UTC"))
-    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(60 * SECOND, 0), 2, 128)
+    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(60 * SECOND, 0), 2, 128, FEW)
     return sum(len(each.chunks) for each in found)
 
 
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("by", [[], ["k"]], ids=["no key", "a key that most rows have"])
 def test_windows_and_frames_are_the_same_across_chunks(spark: Any, by: list[str]) -> None:
     rows = table(spark)
@@ -68,11 +62,12 @@ def test_windows_and_frames_are_the_same_across_chunks(spark: Any, by: list[str]
     windows = {"sliding": Grid(60 * SECOND, 7 * SECOND, 2 * SECOND), "tumbling": Grid(9 * SECOND, 9 * SECOND)}
     wanted = answers(native_windows(rows, windows, VALUES, "t", by), (*by, *EDGES))
     given: Any = by or None
-    found = batch.aggregate(rows, of_sash(windows, VALUES), CallOptions("t", given), path="packed")
+    found = batch.aggregate(rows, of_sash(windows, VALUES), CallOptions("t", given, limits=FEW), path="packed")
     assert not (wrong := difference(answers(found, (*by, *EDGES)), wanted)), wrong
     for frames in ([Frame("range", range=60 * SECOND)], [Frame("rows", rows=20), Frame("near", range=5 * SECOND)]):
         wanted = answers(native_frames(rows, frames, VALUES, "t", by, "id"), ["id"])
-        framed = sash.rolling(rows, *(each.of_sash(VALUES, micros) for each in frames), on="t", by=given)
+        asked = tuple(each.of_sash(VALUES, micros) for each in frames)
+        framed = batch.rolling(rows, asked, CallOptions("t", given, limits=FEW))
         assert not (wrong := difference(answers(framed, ["id"]), wanted)), wrong
     rows.unpersist()
 
@@ -113,7 +108,7 @@ def keyed(spark: Any) -> DataFrame:
 def check_chunks(rows: DataFrame, by: list[str]) -> None:
     """There are chunks, and a map task sends them their rows."""
     measure = Measure.of(pa.timestamp("us", "UTC"))
-    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(SECOND, 0), 2, 128)
+    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(SECOND, 0), 2, 128, FEW)
     assert [len(each.chunks) > 1 for each in found] == [True]
     table = rows.toArrow()
     places, buckets = bucketed(
@@ -122,26 +117,24 @@ def check_chunks(rows: DataFrame, by: list[str]) -> None:
     assert len(np.unique(places[buckets >= 128])) == 320
 
 
-@pytest.mark.usefixtures("eager", "with_times")
+@pytest.mark.usefixtures("with_times")
 @pytest.mark.parametrize("kind", HOT)
 def test_a_hot_key_of_any_type_is_cut_into_chunks(spark: Any, kind: str) -> None:
     check_chunks(keyed(spark).select("t", kind), [kind])
 
 
-@pytest.mark.usefixtures("eager", "with_times")
-def test_a_hot_key_of_all_types_together_has_the_same_windows_across_chunks(
-    spark: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("with_times")
+def test_a_hot_key_of_all_types_together_has_the_same_windows_across_chunks(spark: Any) -> None:
     rows, by = keyed(spark), list(HOT)
     check_chunks(rows, by)
     query = sash.query("q", sash.sliding("60 seconds", every="7 seconds"), n=sash.count())
     shown = *(F.xxhash64(kind).alias(kind) for kind in HOT), "window_start", "n"
 
-    def windows() -> list[Any]:
-        found = batch.aggregate(rows, query, CallOptions("t", by), path="packed").select(*shown).toArrow()
+    def windows(limits: Limits) -> list[Any]:
+        given = CallOptions("t", by, limits=limits)
+        found = batch.aggregate(rows, query, given, path="packed").select(*shown).toArrow()
         return sorted(map(tuple, zip(*found.to_pydict().values(), strict=True)))
 
-    across = windows()
-    monkeypatch.setattr(batch, "_SMALL_BYTES", 1 << 60)
-    assert across == windows()
+    across = windows(FEW)
+    assert across == windows(replace(FEW, small_bytes=1 << 60))
     assert sum(row[-1] for row in across) > 3000

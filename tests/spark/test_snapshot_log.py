@@ -5,7 +5,6 @@ its attempts is its own.
 """
 
 import random
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -22,15 +21,14 @@ from sash.engine.results import schema_of
 from sash.engine.rolling import frames_of, plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidState
+from sash.limits import LIMITS, Limits
 from sash.plan.query import Query
-from sash.spark.state import snapshot_log
 from sash.spark.state.bucket import MicroBatch, Work
 from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.processor import BucketProcessor
-from sash.spark.state.snapshot_log import HEAD, INITIAL, LOG, SNAPSHOT, STATE_VARIABLE, Head
+from sash.spark.state.snapshot_log import HEAD, INITIAL, LOG, SNAPSHOT, STATE_VARIABLE, Head, WorkerMemory
 from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.buckets import bucket_ids
-from sash.spark.wire.budget import BUDGET
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from sash.spark.worker.packing import SendTask
@@ -115,19 +113,16 @@ class Store:
 class Worker:
     """A Python process of Spark."""
 
-    def __init__(self) -> None:
-        self.memory: OrderedDict[Any, Any] = OrderedDict()
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        self.memory, self.limits = WorkerMemory(), limits
 
     def attempt(self, store: Store, work: Work, rows: pa.Table, buckets: int = 1) -> tuple[Store, list[Any]]:
         """A micro-batch: what the store has if it is committed, and the results."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(snapshot_log, "_HELD", self.memory)
-            tester = TwsTester(BucketProcessor(work, "stream", buckets, BUDGET.held_bytes))
-            if store.entries:
-                tester.updateMapState(STATE_VARIABLE[0], BUCKET, store.entries)
-            answers = tester.test(BUCKET, list(sent(work, rows)))
-            new = Store(tester.peekMapState(STATE_VARIABLE[0], BUCKET))
-        return new, results_in(work, answers)
+        tester = TwsTester(BucketProcessor(work, "stream", buckets, self.limits, memory=self.memory))
+        if store.entries:
+            tester.updateMapState(STATE_VARIABLE[0], BUCKET, store.entries)
+        answers = tester.test(BUCKET, list(sent(work, rows)))
+        return Store(tester.peekMapState(STATE_VARIABLE[0], BUCKET)), results_in(work, answers)
 
 
 def results_in(work: Work, answers: Iterable[Any]) -> list[Any]:
@@ -137,7 +132,7 @@ def results_in(work: Work, answers: Iterable[Any]) -> list[Any]:
 
 def sent(work: Work, rows: pa.Table) -> Iterator[Row]:
     on = "t" if "t" in rows.schema.names else "ts"
-    task = SendTask(on, ("k",), work.measure, work.schema, BUDGET, (BUCKET,))
+    task = SendTask(on, ("k",), work.measure, work.schema, LIMITS, (BUCKET,))
     for batch in task.run(iter(rows.combine_chunks().to_batches())):
         yield from (Row(**line) for line in batch.to_pylist())
 
@@ -152,12 +147,8 @@ def alone(work: Work, batches: list[pa.Table]) -> list[list[Any]]:
     return results
 
 
-@pytest.fixture
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Snapshots are written after a few micro-batches, in several parts."""
-    monkeypatch.setattr(snapshot_log, "_LOG_RATIO", 1)
-    monkeypatch.setattr(snapshot_log, "_SMALL_LOG_BYTES", 15_000)
-    monkeypatch.setattr(snapshot_log, "_PART_BYTES", 700)
+# Snapshots are written after a few micro-batches, in several parts.
+OFTEN = Limits(log_ratio=1, small_log_bytes=15_000, part_bytes=700)
 
 
 # --- workers come and go ------------------------------------------------------------------------------
@@ -199,19 +190,18 @@ def test_what_a_failed_attempt_left_in_a_worker_is_dropped(make: Make) -> None:
 
 
 @WORKS
-@pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("seed", range(4))
 def test_results_are_those_of_one_worker_whatever_fails(make: Make, seed: int) -> None:
     rng = random.Random(seed)
     work, batches = make(), some_rows(20, seed)
     wanted = alone(work, batches)
-    store, workers = Store(), [Worker() for _ in range(3)]
+    store, workers = Store(), [Worker(OFTEN) for _ in range(3)]
     snapshots = set()
     for number, rows in enumerate(batches):
         while rng.random() < 0.4:
             rng.choice(workers).attempt(store, work, rng.choice([rows, rows, *batches]))
         if rng.random() < 0.1:
-            workers[rng.randrange(3)] = Worker()
+            workers[rng.randrange(3)] = Worker(OFTEN)
         store, found = rng.choice(workers).attempt(store, work, rows)
         assert found == wanted[number]
         store.check()
@@ -223,15 +213,14 @@ def test_results_are_those_of_one_worker_whatever_fails(make: Make, seed: int) -
 
 
 @WORKS
-@pytest.mark.usefixtures("often")
 def test_a_snapshot_is_written_when_the_log_outweighs_it(make: Make) -> None:
     work, batches = make(), some_rows(30)
-    store, worker = Store(), Worker()
+    store, worker = Store(), Worker(OFTEN)
     heads = []
     for rows in batches:
         store, _ = worker.attempt(store, work, rows)
         store.check()
-        ((_, held),) = worker.memory.items()
+        (held,) = worker.memory
         heads.append(store.known)
         step = rows.nbytes + 4096  # an entry has a schema and a head, too
         assert heads[-1].log_bytes <= max(held.bucket.nbytes, 15_000) + step, "L3"
@@ -326,7 +315,7 @@ def test_damage_in_the_store_is_told_by_the_query(make: Make) -> None:
 def before(work: Work, history: pa.Table) -> TwsTester:
     """A first task that is given history."""
     lines = [(BUCKET, line) for line in sent(work, history)]
-    return TwsTester(BucketProcessor(work, "stream", 1, BUDGET.held_bytes), initialStateRow=lines)
+    return TwsTester(BucketProcessor(work, "stream", 1, LIMITS), initialStateRow=lines)
 
 
 @WORKS

@@ -21,8 +21,7 @@ __all__ = ["aggregate", "explain", "rolling"]
 def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
     """`sash.aggregate` of what is no DataFrame of Spark: Arrow, pandas, Polars or a dict of lists."""
     options = given.of_table()
-    stream = Stream(queries, on=given.on, by=given.by)
-    stream.options = options
+    stream = Stream.with_options(queries, with_free_names(options))
     return like(stream.push(rows, watermark=np.inf), kind_of(rows))
 
 

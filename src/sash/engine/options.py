@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sash.errors import InvalidInput, InvalidWindow
+from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
 from sash.plan.query import RESERVED_NAMES
 from sash.windows.duration import duration
@@ -32,16 +33,19 @@ class CallOptions:
     flush: Any = None
     initial: Any = None
     max_future: Any = None
+    limits: Limits = LIMITS
 
     def of_stream(self, delay: Any) -> Options:
         """The options of a stream; `delay` is its watermark."""
-        return options_of(self.on, self.by, self.allowed_lateness, delay, self.in_order, self.emit, self.partial)
+        return options_of(
+            self.on, self.by, self.allowed_lateness, delay, self.in_order, self.emit, self.partial, limits=self.limits
+        )
 
     def of_table(self) -> Options:
         """The options of a table, in which no row is late: the others are checked and not used."""
         self.of_stream(self.watermark)
         self.check_partial()
-        return options_of(self.on, self.by, 0, None, False, "final", self.partial, is_table=True)
+        return options_of(self.on, self.by, 0, None, False, "final", self.partial, is_table=True, limits=self.limits)
 
     def check_partial(self) -> None:
         if not isinstance(self.partial, bool):
@@ -61,6 +65,7 @@ def options_of(
     emit: str,
     partial: bool = False,
     is_table: bool = False,
+    limits: Limits = LIMITS,
 ) -> Options:
     """The options of a stream, checked as far as that needs no types."""
     if not isinstance(on, str) or not on:
@@ -79,7 +84,7 @@ def options_of(
         raise InvalidInput.option(
             "in_order", True, "alone: in an ordered stream there is no lateness and no watermark delay"
         )
-    return Options(on, keys, in_order, lateness, delay, emit, partial, is_table)
+    return Options(on, keys, in_order, lateness, delay, emit, partial, is_table, limits)
 
 
 def length_of(value: Any, what: str) -> Any:

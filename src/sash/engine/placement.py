@@ -21,9 +21,6 @@ from sash.slicing.slices import USED, Array
 
 __all__ = ["Placer", "Undo", "blame"]
 
-# Keys from which a push is sorted by key first: what is known of so many does not stay in the nearest memory.
-_MANY_KEYS = 2048
-
 
 @dataclass(frozen=True)
 class Undo:
@@ -42,7 +39,9 @@ class Placer:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest)
+        limits = plan.options.limits
+        self._cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest, limits.edges_ahead)
+        self._sort_keys = limits.sort_keys
         self._own_edges = [each.kind for each in plan.queries if each.kind.has_own_edges]
         self._watching = [each for each in plan.queries if each.kind.reads_rows]
 
@@ -57,7 +56,7 @@ class Placer:
             return None
         plan, slices = self.plan, state.slices
         low, high = batch.extent(in_order)
-        if state.keys.capacity > _MANY_KEYS and len(batch) > state.keys.capacity // 4:
+        if state.keys.capacity > self._sort_keys and len(batch) > state.keys.capacity // 4:
             batch = batch.by_key(state.keys.capacity)
         edges = self.edges_after(batch.positions, low, high)
         placed = slice_manager.place(

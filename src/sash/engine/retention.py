@@ -12,9 +12,6 @@ from sash.slicing.slices import NO_CUT
 
 __all__ = ["forget"]
 
-# Slices are swept when they have doubled since the last time, and are not few.
-_FEW = 256
-
 
 def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
     """Drop what windows do not need that are not final; `grids` are those of queries that share one pass."""
@@ -23,7 +20,7 @@ def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
     for query in plan.by_themselves:
         query.kind.forget(state.own[query.name], final)
     slices = state.slices
-    if slices.used <= 2 * state.swept + _FEW:
+    if slices.used <= 2 * state.swept + plan.options.limits.sweep_slices:
         return
     keep_from, fine_from = _keep_from(plan, grids, final)
     first = np.full(slices.keys, NO_CUT)

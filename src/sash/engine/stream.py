@@ -16,7 +16,7 @@ from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
 from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownName
-from sash.plan.plan import Plan
+from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries
 from sash.plan.share import ColumnType
@@ -59,19 +59,32 @@ class Stream:
         emit: Emit = "final",
         late: Late = "count",
     ) -> None:
-        self.queries = named_queries(queries)
-        if not self.queries:
+        wanted = named_queries(queries)
+        if not wanted:
             raise InvalidQuery.none()
-        self.options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit))
+        options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit))
         if late not in ("count", "keep"):
             raise InvalidInput.option("late", late, "'count' or 'keep'")
-        self._keeps_late = late == "keep"
+        self._start(wanted, options, late)
+
+    def _start(self, queries: tuple[Query, ...], options: Options, late: str) -> None:
+        self.queries, self.options, self._keeps_late = queries, options, late == "keep"
         self._rejected_rows: list[pa.Table] = []
         self._pending: list[Any] = []  # watermarks that came before the first row
         self._engine: Engine | None = None
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
         self._guard = Guard()
+
+    @classmethod
+    def with_options(cls, queries: Query | Sequence[Query], options: Options, late: str = "count") -> "Stream":
+        """A stream whose options are checked already: those of a table, or some with other limits."""
+        wanted = named_queries(queries)
+        if not wanted:
+            raise InvalidQuery.none()
+        stream = cls.__new__(cls)
+        stream._start(wanted, options, late)
+        return stream
 
     @classmethod
     def of(
@@ -257,7 +270,11 @@ class Stream:
     def restore(cls, blob: bytes, queries: Query | Sequence[Query]) -> "Stream":
         """The stream that was saved, as if it had never stopped; queries added or removed since are taken up."""
         given = named_queries(queries)
-        saved = stream_bytes.load(blob)
+        return cls.of_saved(stream_bytes.load(blob), given)
+
+    @classmethod
+    def of_saved(cls, saved: stream_bytes.Saved, given: tuple[Query, ...]) -> "Stream":
+        """The stream of bytes that were read before; `load` gives it its limits."""
         if saved.queries and not given:
             raise InvalidQuery.none()
         stream = cls.__new__(cls)
@@ -281,7 +298,7 @@ class Stream:
         stream._restore(saved, given, missing)
         return stream
 
-    def _restore(self, saved: Any, given: tuple[Query, ...], missing: list[str]) -> None:
+    def _restore(self, saved: stream_bytes.Saved, given: tuple[Query, ...], missing: list[str]) -> None:
         plan_queries = stream_bytes.same_queries(saved, given)
         plan = stream_bytes.plan_of(plan_queries, saved)
         if not missing and plan.fingerprint != saved.fingerprint:

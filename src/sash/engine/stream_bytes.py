@@ -19,6 +19,7 @@ from sash.engine.step import Engine
 from sash.engine.tables import read_rows
 from sash.errors import InvalidState, SashError
 from sash.kinds.catalog import savable_windows
+from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query
@@ -94,8 +95,8 @@ def save(
     return bytes_of.pack(content, MAGIC)
 
 
-def load(blob: Any) -> Saved:
-    """What was saved; bytes that are anything else are refused with the reason."""
+def load(blob: Any, limits: Limits = LIMITS) -> Saved:
+    """What was saved, to go on under these limits; bytes that are anything else are refused with the reason."""
     content = bytes_of.unpack(blob, MAGIC, "stream")
     if not isinstance(content, dict):
         raise InvalidState.damaged("it is not the state of a stream")
@@ -105,7 +106,7 @@ def load(blob: Any) -> Saved:
         saved = Saved(
             queries,
             [_window(each) for each in content["windows"]],
-            _options(content["options"]),
+            _options(content["options"], limits),
             _types(content["types"], content["fields"]),
             measure,
             tuple(schema_of_bytes(content["keys"]).types),
@@ -147,10 +148,10 @@ def _meanings(given: Any) -> dict[str, Meanings]:
     return dict(given)
 
 
-def _options(given: Any) -> Options:
+def _options(given: Any, limits: Limits) -> Options:
     lateness, delay = (_unlength(given[name]) for name in ("lateness", "delay"))
     by, partial = _typed(given["by"], tuple), _typed(given["partial"], bool)
-    return options_of(given["on"], list(by), lateness, delay, given["in_order"], given["emit"], partial)
+    return options_of(given["on"], list(by), lateness, delay, given["in_order"], given["emit"], partial, limits=limits)
 
 
 def _types(schema: Any, described: Any) -> dict[str, ColumnType]:

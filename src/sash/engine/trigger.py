@@ -105,7 +105,9 @@ class Trigger:
         try:
             answers = []
             for view, partials, group in zip(query.views, state.partials, plan.groups, strict=True):
-                how = finishes(len(ended), int(lengths.sum()), max(1, covered), group.is_compiled).choice
+                how = finishes(
+                    len(ended), int(lengths.sum()), max(1, covered), group.is_compiled, plan.options.limits
+                ).choice
                 algorithm = None if how == "fold" else str(how)
                 self.combines += 0 if view is None else self._combined(lengths, covered, str(how))
                 answers.append(None if view is None else partials.answer(view, state.slices, ended, algorithm))

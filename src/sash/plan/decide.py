@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from sash.limits import LIMITS, Limits
 from sash.windows.window import Context
 
 __all__ = ["Decision", "Removal", "Traits", "finishes", "keeps_rows", "needs_splits", "removes_rows", "takes_tree"]
@@ -77,30 +78,22 @@ def removes_rows(in_order: bool, query: Traits) -> Decision:
     return Decision(Removal.RECOMPUTE.value, "a late row shifts the last row of each slice on; it cannot be subtracted")
 
 
-# Slices of a window from which a tree over them is worth its upkeep. Measured by the benchmark slicing, experiment
-# finish: a thousand windows of 8 slices take 78 ns each by folding and 99 by a tree, of 16 slices 139 and 114, of 1,024
-# 7,260 and 133. Sliding (two_stacks_lite) took 194 to 262: fewer combines pay only where a combine is dear.
-TREE_FROM = 16
-# Windows of Python objects that overlap so many times are slid over rather than folded one by one.
-SLIDE_FROM = 8
-
-
-def takes_tree(slices_per_window: float, is_compiled: bool) -> Decision:
+def takes_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
     """Lazy or eager: is there a tree over the slices?"""
     if not is_compiled:
         return Decision(False, "partials are Python objects: a tree would hold each value many times")
-    if slices_per_window >= TREE_FROM:
+    if slices_per_window >= limits.tree_slices:
         return Decision(
             True, f"a window has about {slices_per_window:.0f} slices: by a tree it is a fold of a logarithm of that"
         )
     return Decision(False, f"a window has about {slices_per_window:.0f} slices: folding them is as fast as any tree")
 
 
-def finishes(windows: int, slices: int, covered: int, is_compiled: bool) -> Decision:
+def finishes(windows: int, slices: int, covered: int, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
     """How windows that end together are folded without a tree: `slices` in all, of which `covered` are different."""
     if is_compiled:
         return Decision("fold", "a window has few slices, and a compiled combine costs less than a queue of them")
-    if windows > 1 and slices > SLIDE_FROM * covered:
+    if windows > 1 and slices > limits.slide_overlaps * covered:
         return Decision(
             "two_stacks_lite", "the windows overlap many times: each slice is inserted once and evicted once"
         )

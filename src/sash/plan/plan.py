@@ -12,7 +12,8 @@ from typing import Any
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.monoid import Monoid
 from sash.kinds.kind import Kind
-from sash.plan.decide import SLIDE_FROM, Decision, Traits
+from sash.limits import LIMITS, Limits
+from sash.plan.decide import Decision, Traits
 from sash.plan.share import ColumnType, Reading
 from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
@@ -35,6 +36,7 @@ class Options:
     emit: str = "final"
     partial: bool = False  # at the end, count windows that are not full are sent too
     is_table: bool = False  # there is no one to look after rows set aside: one too far for windows is refused
+    limits: Limits = field(default=LIMITS, compare=False)  # results do not depend on them
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,8 @@ class Plan(Report):
             view is not None and not group.is_compiled and not view.statistics
             for view, group in zip(planned.views, self.groups, strict=True)
         )
-        return f", or by two_stacks_lite where they overlap more than {SLIDE_FROM} times" if objects else ""
+        most = self.options.limits.slide_overlaps
+        return f", or by two_stacks_lite where they overlap more than {most} times" if objects else ""
 
     def _fields(self) -> str:
         """The pieces of a partial, each once, with the columns that it reads."""

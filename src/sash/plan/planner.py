@@ -98,7 +98,7 @@ def make_plan(
         _cuts(kinds, each_row, bool(flags)),
         rows,
         needs_splits(options.in_order, traits),
-        takes_tree(longest if not each_row else math.inf, compiled),
+        takes_tree(longest if not each_row else math.inf, compiled, options.limits),
         _result_columns(planned),
     )
 

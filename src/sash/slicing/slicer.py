@@ -221,15 +221,14 @@ def _next_edges(step: Any, phase: Any, unit: Any, points: Any, positions: Any, h
         out[row] = nearest
 
 
-# The cutter lists at least this many edges at once, and reuses the list for later batches within it.
-_AHEAD = 256
-
-
 class Cutter:
-    """The edges of a fixed set of windows, listed per batch; the last list is kept for reuse."""
+    """The edges of a fixed set of windows, listed per batch; the last list is kept for reuse.
 
-    def __init__(self, edges: Edges, lowest: Any, highest: Any) -> None:
-        self.edges = edges
+    The cutter lists at least `ahead` edges at once, and reuses the list for later batches within it.
+    """
+
+    def __init__(self, edges: Edges, lowest: Any, highest: Any, ahead: int) -> None:
+        self.edges, self._ahead = edges, ahead
         self._ends = np.array([lowest, highest], edges.step.dtype)
         self._stretch = self._ends
         self._from, self._until = highest, lowest
@@ -245,7 +244,7 @@ class Cutter:
             return self._ends
         if not (self._from <= low and high < self._until):
             density = self.edges.per_unit()
-            if not density * (float(high) - float(low)) <= 4 * len(positions) + _AHEAD:
+            if not density * (float(high) - float(low)) <= 4 * len(positions) + self._ahead:
                 return self._merge([self._next(positions), *others])
             self._extend(low, high, density)
         return self._merge([self._stretch, *others]) if others else self._stretch
@@ -265,7 +264,7 @@ class Cutter:
         """List all edges from `low` to `high`, and some beyond."""
         e = self.edges
         if density:
-            beyond = float(low) + _AHEAD / density
+            beyond = float(low) + self._ahead / density
             kind = self._ends.dtype.type
             if np.isfinite(beyond) and float(self._ends[0]) < beyond < float(self._ends[1]) / 2:
                 high = max(high, kind(beyond))

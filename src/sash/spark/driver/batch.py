@@ -13,6 +13,7 @@ from sash.engine.options import CallOptions
 from sash.engine.results import schema_of
 from sash.engine.rolling import Frame
 from sash.errors import InvalidInput
+from sash.limits import Limits
 from sash.plan.decide import Decision
 from sash.plan.plan import Options, Plan, Report
 from sash.plan.query import Query
@@ -27,7 +28,6 @@ from sash.spark.driver.schema import (
     with_intervals,
     with_text_intervals,
 )
-from sash.spark.wire.budget import BUDGET, Budget
 from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import as_results
@@ -40,9 +40,7 @@ from sash.windows.measure import Measure
 __all__ = ["Explained", "aggregate", "explain", "rolling"]
 
 
-def aggregate(
-    rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions, path: str = "auto", budget: Budget = BUDGET
-) -> DataFrame:
+def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions, path: str = "auto") -> DataFrame:
     """Return all windows of a bounded DataFrame; `path` overrides the planner's choice of who cuts rows into slices."""
     options = given.of_table()
     _check_bounded(rows, "sash.aggregate")
@@ -61,14 +59,14 @@ def aggregate(
         wanted = dict.fromkeys([*options.by, options.on, *plan.columns, *plan.punctuations])
         rows = rows.select(*map(column, wanted))
         hot = _hot(rows, options, plan.measure, _reach(plan))
-    pieces = _packed(rows, options, plan.measure, budget, hot)
+    pieces = _packed(rows, options, plan.measure, hot)
     newest = _newest(rows, plan) if any(query.kind.needs_newest for query in plan.queries) else None
-    return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, budget, hot, newest), schema)
+    return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, hot, newest), schema)
 
 
-def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions, budget: Budget = BUDGET) -> DataFrame:
+def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> DataFrame:
     """Return all rows of a bounded DataFrame with the aggregates of their frames."""
-    options = CallOptions(given.on, given.by).of_table()
+    options = CallOptions(given.on, given.by, limits=given.limits).of_table()
     _check_bounded(table, "sash.rolling")
     plan, own, added = framing_of(table, frames, options)
     check_results(table, added.names, own.names)
@@ -78,8 +76,9 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions, bud
     lengths = [width for width in plan.widths if width is not None]
     reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
     hot = _hot(table, options, plan.measure, reach)
-    pieces = _packed(table, options, plan.measure, budget, hot)
-    framed = _mapped(pieces, FrameTask(plan, own, results, budget, hot), StructType([*table.schema.fields, *new]))
+    pieces = _packed(table, options, plan.measure, hot)
+    task = FrameTask(plan, own, results, options.limits, hot)
+    framed = _mapped(pieces, task, StructType([*table.schema.fields, *new]))
     return with_intervals(framed, StructType([*before.fields, *new]))
 
 
@@ -103,7 +102,7 @@ class Explained(Report):
 def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
     """Return what `aggregate` does with this DataFrame."""
     _check_bounded(rows, "sash.explain")
-    plan = recipe_of(rows, queries, CallOptions(given.on, given.by).of_stream(None)).plan()
+    plan = recipe_of(rows, queries, CallOptions(given.on, given.by, limits=given.limits).of_stream(None)).plan()
     return Explained(choose_path(rows, plan, "auto"), plan)
 
 
@@ -152,19 +151,16 @@ def _newest(rows: DataFrame, plan: Plan) -> Any:
 
 
 def _hot(rows: DataFrame, options: Options, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
-    if reach is None or _is_small(rows):
+    limits = options.limits
+    if reach is None or _is_small(rows, limits):
         return ()
-    return find_hot_keys(rows, options.by, options.on, measure, reach, _cores(rows), _buckets(rows))
+    return find_hot_keys(rows, options.by, options.on, measure, reach, _cores(rows), _buckets(rows, limits), limits)
 
 
-# In less than this no key is large enough to be cut.
-_SMALL_BYTES = 16 << 20
-
-
-def _is_small(rows: DataFrame) -> bool:
+def _is_small(rows: DataFrame, limits: Limits) -> bool:
     """Return whether Spark's statistics say that there is little to read; run nothing for that."""
     plan = getattr(rows, "_jdf", None)
-    return plan is not None and plan.queryExecution().optimizedPlan().stats().sizeInBytes() < _SMALL_BYTES
+    return plan is not None and plan.queryExecution().optimizedPlan().stats().sizeInBytes() < limits.small_bytes
 
 
 def _cores(rows: DataFrame) -> int:
@@ -172,23 +168,25 @@ def _cores(rows: DataFrame) -> int:
     return rows.sparkSession.sparkContext.defaultParallelism if hasattr(rows, "_jdf") else 8
 
 
-def _tasks(rows: DataFrame) -> int:
+def _tasks(rows: DataFrame, limits: Limits) -> int:
     """Return the number of tasks that take buckets: several per core if there is much to read, to balance them."""
-    return _cores(rows) if _is_small(rows) else 3 * _cores(rows)
+    return _cores(rows) if _is_small(rows, limits) else 3 * _cores(rows)
 
 
-def _buckets(rows: DataFrame) -> int:
-    """Return the number of buckets: a task takes as many together as fit its budget."""
-    return 20 * _tasks(rows)
+def _buckets(rows: DataFrame, limits: Limits) -> int:
+    """Return the number of buckets: a task takes as many together as it may hold."""
+    return 20 * _tasks(rows, limits)
 
 
-def _packed(rows: DataFrame, options: Options, measure: Measure, budget: Budget, hot: tuple[HotKey, ...]) -> DataFrame:
+def _packed(rows: DataFrame, options: Options, measure: Measure, hot: tuple[HotKey, ...]) -> DataFrame:
     """Return rows as pieces, sorted for the tasks that take buckets."""
-    task = PackTask(options.on, options.by, measure, arrow_schema(rows.schema), budget, _buckets(rows), hot)
+    limits = options.limits
+    schema, buckets = arrow_schema(rows.schema), _buckets(rows, limits)
+    task = PackTask(options.on, options.by, measure, schema, limits, buckets, hot)
     # mapInArrow looks columns up by name, and fails if a name has a dot.
     plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
     pieces = _mapped(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))
-    tasks = _tasks(rows)
+    tasks = _tasks(rows, limits)
     spread = pieces.repartitionById(tasks, F.pmod(column("bucket"), F.lit(tasks)))
     return spread.sortWithinPartitions("bucket", "low", "task", "number")
 

@@ -21,18 +21,13 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from sash.limits import Limits
 from sash.spark.driver.schema import column
 from sash.spark.wire.hot_keys import Chunk, HotKey
 from sash.windows.measure import Measure
 
 __all__ = ["Reach", "find_hot_keys"]
 
-_PROBED = 20_000  # first rows among which hot keys are looked for
-_LARGE = 1_000_000  # rows that make a key hot
-_CANDIDATES = 4
-_QUANTILES = 512
-_LEAST_ROWS = 250_000  # of a chunk
-_MOST_REPEATED = 0.5  # of all rows, in halos
 _NO_KEY = 0  # the hash where there are no key columns
 
 
@@ -45,45 +40,55 @@ class Reach:
 
 
 def find_hot_keys(
-    rows: DataFrame, by: Sequence[str], on: str, measure: Measure, reach: Reach, tasks: int, first_bucket: int
+    rows: DataFrame,
+    by: Sequence[str],
+    on: str,
+    measure: Measure,
+    reach: Reach,
+    tasks: int,
+    first_bucket: int,
+    limits: Limits,
 ) -> tuple[HotKey, ...]:
     """Return the keys whose rows would keep one task busy while others wait, with their chunks."""
-    candidates = _candidates(rows, by, tasks) if by else [(_NO_KEY, ())]
+    candidates = _candidates(rows, by, tasks, limits) if by else [(_NO_KEY, ())]
     if not candidates or tasks < 2:
         return ()
-    shares = [k / _QUANTILES for k in range(1, _QUANTILES)]
+    quantiles = limits.chunk_quantiles
+    shares = [k / quantiles for k in range(1, quantiles)]
     position = column(on) if measure.dtype.kind == "i" else F.when(F.abs(column(on)) < math.inf, column(on))
     narrow = rows.select(position.alias("position"), _hash(by).alias("hash"))
     wanted = [F.count(F.lit(1)).alias("total")]
     for k, (number, _) in enumerate(candidates):
         own = F.when(F.col("hash") == number, F.col("position"))
-        wanted += [F.count(own).alias(f"n{k}"), F.percentile_approx(own, shares, 4 * _QUANTILES).alias(f"q{k}")]
+        wanted += [F.count(own).alias(f"n{k}"), F.percentile_approx(own, shares, 4 * quantiles).alias(f"q{k}")]
     found = narrow.agg(*wanted).toArrow().combine_chunks()
     total = found["total"][0].as_py()
     hot: list[HotKey] = []
     for k, (number, key) in enumerate(candidates):
         count = found[f"n{k}"][0].as_py()
-        if count < _LARGE or count * 2 * tasks < total:
+        if count < limits.hot_rows or count * 2 * tasks < total:
             continue
         marks, _ = measure.positions(found[f"q{k}"].combine_chunks().flatten(), on)
         marks = np.unique(marks)
         own_rows = narrow.where(F.col("hash") == number)
         counts = _counted(own_rows, on, measure, marks) if reach.rows else _about(count, len(marks))
-        chunks = tuple(_chunks(marks, counts, reach, measure, 4 * tasks, first_bucket))
+        chunks = tuple(_chunks(marks, counts, reach, measure, 4 * tasks, first_bucket, limits))
         first_bucket += len(chunks)
         if len(chunks) > 1:
             hot.append(HotKey(key, chunks))
     return tuple(hot)
 
 
-def _candidates(rows: DataFrame, by: Sequence[str], tasks: int) -> list[tuple[int, tuple[Any, ...]]]:
+def _candidates(rows: DataFrame, by: Sequence[str], tasks: int, limits: Limits) -> list[tuple[int, tuple[Any, ...]]]:
     """Return keys that many of the first rows have, each with its hash."""
-    first = rows.limit(_PROBED).select(_hash(by), *map(column, by)).toArrow().combine_chunks()
-    if first.num_rows < _PROBED:
+    probed = limits.probed_rows
+    first = rows.limit(probed).select(_hash(by), *map(column, by)).toArrow().combine_chunks()
+    if first.num_rows < probed:
         return []  # not many rows at all
     counts = first.column(0).value_counts()
-    largest = pc.select_k_unstable(counts.field("counts"), min(_CANDIDATES, len(counts)), [("", "descending")])
-    often = counts.take(largest).filter(pc.greater(counts.field("counts").take(largest), _PROBED / (2 * tasks)))
+    candidates = min(limits.hot_candidates, len(counts))
+    largest = pc.select_k_unstable(counts.field("counts"), candidates, [("", "descending")])
+    often = counts.take(largest).filter(pc.greater(counts.field("counts").take(largest), probed / (2 * tasks)))
     numbers = often.field("values").to_pylist()
     places = [pc.index(first.column(0), number).as_py() for number in numbers]
     return [
@@ -123,15 +128,17 @@ def _counted(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
     return np.sum(np.array(parts, np.int64), axis=0)
 
 
-def _chunks(marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, bucket: int) -> Iterator[Chunk]:
+def _chunks(
+    marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, bucket: int, limits: Limits
+) -> Iterator[Chunk]:
     """Return as many chunks as pay: with equal numbers of rows, and with halos that are small beside them."""
     before = np.cumsum(counts[:-1])  # rows before each mark
     total = float(before[-1] + counts[-1]) if len(before) else 0.0
-    for number in range(min(most, int(total // _LEAST_ROWS)), 1, -1):
+    for number in range(min(most, int(total // limits.chunk_rows)), 1, -1):
         borders = np.unique(np.searchsorted(before, total * np.arange(1, number) / number))
         borders = borders[(borders < len(marks)) & (before[np.minimum(borders, len(marks) - 1)] > 0)]
         halos = [_halo(marks, before, int(border), reach, measure) for border in borders]
-        if not len(borders) or sum(rows for _, rows in halos) > _MOST_REPEATED * total:
+        if not len(borders) or sum(rows for _, rows in halos) > limits.halo_share * total:
             continue
         starts = [measure.lowest, *marks[borders].tolist()]
         ends = [*marks[borders].tolist(), measure.highest]

@@ -40,7 +40,6 @@ from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import STATE_VARIABLE
 from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.buckets import bucket_ids
-from sash.spark.wire.budget import BUDGET, Budget
 from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import FIGURES, OBSERVED, answer_schema, as_results
 from sash.spark.worker.packing import OpenTask, SendTask
@@ -57,9 +56,7 @@ _DELAY = "spark.watermarkDelayMs"  # metadata that withWatermark sets
 _LATE_ROW = "late_row"
 
 
-def aggregate(
-    rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions, budget: Budget = BUDGET
-) -> DataFrame:
+def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> DataFrame:
     """Return all windows of a stream, as a stream."""
     _check_options(given)
     options = _options(rows, "sash.aggregate", given)
@@ -76,12 +73,12 @@ def aggregate(
     check_results(rows, wanted.names)
     schema = spark_schema(wanted, "sash.aggregate")
     work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), given.late == "keep")
-    results = _streamed(rows, work, schema, options, plan.measure, given, budget)
+    results = _streamed(rows, work, schema, options, plan.measure, given)
     fields = [StructField(each.name, before if each.name == _LATE_ROW else each.dataType) for each in schema]
     return checked(with_intervals(results, StructType(fields)), given.flush == "at_end")
 
 
-def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions, budget: Budget = BUDGET) -> DataFrame:
+def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> DataFrame:
     """Return all rows of a stream, each when no earlier one can come, with the aggregates of their frames."""
     _check_options(given)
     options = _options(table, "sash.rolling", given)
@@ -95,7 +92,7 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions, bud
     results = pa.schema([*own, *as_results(added)])
     delay = length_on(plan.measure, "watermark", options.delay)
     work = FrameWork(plan, delay, own, results, given.late == "keep")
-    framed = _streamed(table, work, schema, options, plan.measure, given, budget)
+    framed = _streamed(table, work, schema, options, plan.measure, given)
     return checked(with_intervals(framed, StructType([*before.fields, *new])), given.flush == "at_end")
 
 
@@ -163,13 +160,7 @@ def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
 
 
 def _streamed(
-    rows: DataFrame,
-    work: Work,
-    schema: StructType,
-    options: Options,
-    measure: Measure,
-    given: CallOptions,
-    budget: Budget,
+    rows: DataFrame, work: Work, schema: StructType, options: Options, measure: Measure, given: CallOptions
 ) -> DataFrame:
     session = rows.sparkSession
     if session.conf.get(_PROVIDER) != _ROCKS:
@@ -181,9 +172,9 @@ def _streamed(
         expected = "left out after withWatermark (Spark takes one in a stream: give the delay by `watermark=` instead)"
         raise InvalidInput.option("flush", given.flush, expected)
     ids, far = bucket_ids(partitions), _far(given.max_future, measure)
-    task = SendTask(options.on, options.by, measure, arrow_schema(rows.schema), budget, ids, far)
+    task = SendTask(options.on, options.by, measure, arrow_schema(rows.schema), given.limits, ids, far)
     stream = uuid.uuid4().hex
-    processor = BucketProcessor(work, stream, partitions, budget.held_bytes, far is not None, flushes)
+    processor = BucketProcessor(work, stream, partitions, given.limits, far is not None, flushes)
     sent = _sent(rows, task, measure)
     if flushes:
         # Spark's own watermark follows the clock. It only has to move: then an empty micro-batch follows the last one.

@@ -14,8 +14,9 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from sash.errors import InvalidInput
+from sash.limits import Limits
 from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Bucket, MicroBatch, RejectedRows, Work
-from sash.spark.state.snapshot_log import Head, SnapshotLog
+from sash.spark.state.snapshot_log import Head, SnapshotLog, WorkerMemory
 from sash.spark.wire.pieces import FAR, Piece, rows_schema, unpack_row
 from sash.spark.wire.results import answer_schema
 from sash.spark.worker.task import freeze_loaded, without_traceback
@@ -29,15 +30,23 @@ class BucketProcessor(StatefulProcessor):
     """Read a bucket from Spark's state, push a micro-batch, and write it to the log."""
 
     def __init__(
-        self, work: Work, stream: str, buckets: int, held_bytes: int, has_far: bool = False, flushes: bool = False
+        self,
+        work: Work,
+        stream: str,
+        buckets: int,
+        limits: Limits,
+        has_far: bool = False,
+        flushes: bool = False,
+        memory: WorkerMemory | None = None,
     ) -> None:
-        self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
+        self._work, self._stream, self._buckets, self._limits = work, stream, buckets, limits
+        self._memory = memory  # None: that of the process it runs in
         self._rows_schema = rows_schema(work.schema, has_far)
         self._has_far, self._flushes = has_far, flushes
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
-        self._log = SnapshotLog(handle, self._work, self._stream, self._buckets, self._held_bytes)
+        self._log = SnapshotLog(handle, self._work, self._stream, self._buckets, self._limits, self._memory)
         self._had_rows: set[int] = set()
         self._initial: dict[int, int] = {}  # the number of pieces from before the stream, by bucket
 

@@ -10,7 +10,7 @@ Picture     head 0                     nonce, (version, version of the snapshot,
 Keeps     L1  the state at `version` is the snapshot, after a replay of the log entries s+1 … version in order
           L2  the log entries of every micro-batch have their own nonce, and the head has that of the last: two states
               with one version and nonce are equal, whichever worker and attempt made them
-          L3  the log has at most `_LOG_RATIO` times the bytes of a snapshot, or one micro-batch more
+          L3  the log has at most `log_ratio` times the bytes of a snapshot, or one micro-batch more
 
 A worker holds its buckets from one micro-batch to the next. A worker that missed micro-batches replays them. A bucket
 whose nonce is not in the log belongs to an attempt that failed, and is dropped.
@@ -18,6 +18,7 @@ whose nonce is not in the log belongs to an attempt that failed, and is dropped.
 
 import uuid
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from sash.engine.arrow_bytes import batch_of_bytes
 from sash.errors import InvalidState
+from sash.limits import Limits
 from sash.spark.state.bucket import Bucket, MicroBatch, Work, is_count
 from sash.spark.wire.pieces import Piece
 from sash.swag.state_bytes import pack, unpack
@@ -39,13 +41,11 @@ __all__ = [
     "STATE_VARIABLE",
     "Head",
     "SnapshotLog",
+    "WorkerMemory",
     "initial_entry",
     "initial_piece",
 ]
 
-_PART_BYTES = 4 << 20  # bytes of a snapshot in one entry of the store
-_LOG_RATIO = 2
-_SMALL_LOG_BYTES = 1 << 16  # a smaller log is never a reason for a snapshot
 _MOST = 1 << 20  # parts, log entries, or buckets: a head with more is damaged
 
 # One map for everything: each state variable costs Spark 9 to 23 ms in every task of every micro-batch. The schemas are
@@ -116,16 +116,46 @@ class _Held:
     bucket: Bucket
 
 
-# By stream and number of the bucket. The one that was not used for the longest time is dropped first.
-_HELD: OrderedDict[tuple[str, int], _Held] = OrderedDict()
+class WorkerMemory:
+    """The buckets that a worker holds, by stream and number; those that were not used for the longest time go first."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[tuple[str, int], _Held] = OrderedDict()
+
+    def __iter__(self) -> Iterator[_Held]:
+        return iter(self._held.values())
+
+    def take(self, stream: str, number: int) -> _Held | None:
+        """Remove a bucket and return it: an attempt that fails leaves nothing behind."""
+        return self._held.pop((stream, number), None)
+
+    def hold(self, stream: str, number: int, held: _Held, most_bytes: int) -> None:
+        """Keep a bucket, and as many others as fit beside it."""
+        self._held[stream, number] = held
+        nbytes = sum(each.bucket.nbytes for each in self._held.values())
+        while nbytes > most_bytes and len(self._held) > 1:
+            _, dropped = self._held.popitem(last=False)
+            nbytes -= dropped.bucket.nbytes
+
+
+_OF_THIS_PROCESS = WorkerMemory()
 
 
 class SnapshotLog:
     """The state store of one task, bucket by bucket."""
 
-    def __init__(self, handle: StatefulProcessorHandle, work: Work, stream: str, buckets: int, held_bytes: int) -> None:
+    def __init__(
+        self,
+        handle: StatefulProcessorHandle,
+        work: Work,
+        stream: str,
+        buckets: int,
+        limits: Limits,
+        memory: WorkerMemory | None = None,
+    ) -> None:
         self._entries = handle.getMapState(*STATE_VARIABLE)
-        self._work, self._stream, self._buckets, self._held_bytes = work, stream, buckets, held_bytes
+        self._work, self._stream, self._buckets, self._limits = work, stream, buckets, limits
+        self._memory = _OF_THIS_PROCESS if memory is None else memory
         self.written_bytes = 0  # by the last micro-batch
 
     def read(self, number: int) -> tuple[Bucket, Head, bool]:
@@ -137,7 +167,7 @@ class SnapshotLog:
         head = Head.from_bytes(*found)
         if head.buckets != self._buckets:
             raise InvalidState.partitions(head.buckets, self._buckets)
-        held = _HELD.pop((self._stream, number), None)
+        held = self._memory.take(self._stream, number)
         if held is not None and self._catch_up(held, head):
             return held.bucket, head, False
         parts = [self._existing(SNAPSHOT, part)[1] for part in range(head.parts)]
@@ -190,7 +220,7 @@ class SnapshotLog:
         nonce = uuid.uuid4().bytes
         version = head.version + len(batches)
         self.written_bytes = 0
-        if is_changed or head.log_bytes + sum(batch.rows.nbytes for batch in batches) > _most_log_bytes(bucket):
+        if is_changed or head.log_bytes + sum(batch.rows.nbytes for batch in batches) > self._most_log_bytes(bucket):
             parts = self._write_snapshot(bucket.snapshot(), head)
             new = Head(version, nonce, version, parts, 0, self._buckets)
         else:
@@ -200,11 +230,12 @@ class SnapshotLog:
                 self.written_bytes += len(data)
             new = replace(head, version=version, nonce=nonce, log_bytes=head.log_bytes + self.written_bytes)
         self._write(HEAD, 0, nonce, new.to_bytes())
-        self._hold(number, _Held(version, nonce, bucket))
+        self._memory.hold(self._stream, number, _Held(version, nonce, bucket), self._limits.held_bytes)
 
     def _write_snapshot(self, snapshot: bytes, old: Head | None = None) -> int:
         """Write a snapshot in parts and return their number; remove the old parts and the log."""
-        parts = [snapshot[at : at + _PART_BYTES] for at in range(0, len(snapshot), _PART_BYTES)]
+        size = self._limits.part_bytes
+        parts = [snapshot[at : at + size] for at in range(0, len(snapshot), size)]
         for number, part in enumerate(parts):
             self._write(SNAPSHOT, number, b"", part)
         if old is not None:
@@ -215,13 +246,5 @@ class SnapshotLog:
         self.written_bytes += len(snapshot)
         return len(parts)
 
-    def _hold(self, number: int, held: _Held) -> None:
-        _HELD[self._stream, number] = held
-        nbytes = sum(each.bucket.nbytes for each in _HELD.values())
-        while nbytes > self._held_bytes and len(_HELD) > 1:
-            _, dropped = _HELD.popitem(last=False)
-            nbytes -= dropped.bucket.nbytes
-
-
-def _most_log_bytes(bucket: Bucket) -> int:
-    return max(_LOG_RATIO * bucket.snapshot_nbytes, _SMALL_LOG_BYTES)
+    def _most_log_bytes(self, bucket: Bucket) -> int:
+        return max(self._limits.log_ratio * bucket.snapshot_nbytes, self._limits.small_log_bytes)

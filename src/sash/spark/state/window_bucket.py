@@ -164,7 +164,8 @@ class WindowWork(Work):
         common = [query for query in self.recipe.queries if query.name in names]
         if not common:
             raise InvalidState.other_queries(names, [query.name for query in self.recipe.queries])
-        stream = Stream.restore(content["stream"], common)
+        saved = load_stream(content["stream"], self.recipe.options.limits)
+        stream = Stream.of_saved(saved, tuple(common))
         _check_options(stream.options, self.recipe.options)
         if stream.plan is None:
             raise InvalidState.damaged("it has no state")
@@ -201,7 +202,8 @@ def _content(snapshot: bytes, expected: str) -> dict[str, Any]:
 
 
 def _check_options(saved: Options, given: Options) -> None:
-    pairs = [(field.name, getattr(saved, field.name), getattr(given, field.name)) for field in fields(Options)]
+    names = [field.name for field in fields(Options) if field.compare]
+    pairs = [(name, getattr(saved, name), getattr(given, name)) for name in names]
     differences = [(_PUBLIC_NAMES.get(name, name), old, new) for name, old, new in pairs if old != new]
     if differences:
         raise InvalidState.options(differences)

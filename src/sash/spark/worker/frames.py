@@ -10,7 +10,7 @@ import pyarrow as pa
 from sash.engine.keys import Keys
 from sash.engine.rolling import Framing, framed
 from sash.engine.tables import read_rows
-from sash.spark.wire.budget import Budget
+from sash.limits import Limits
 from sash.spark.wire.hot_keys import HotKey, by_bucket
 from sash.spark.wire.pieces import unpack
 from sash.spark.wire.results import cast_results
@@ -78,11 +78,11 @@ class FrameTask(Task):
     plan: Framing
     schema: pa.Schema
     results: pa.Schema
-    budget: Budget
+    limits: Limits
     hot: tuple[HotKey, ...] = ()
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        for group in groups(unpack(batches), self.budget, by_bucket(self.hot)):
+        for group in groups(unpack(batches), self.limits, by_bucket(self.hot)):
             halo = 0
             for table in self._answers(group):
                 if group.chunk is not None:
@@ -100,5 +100,5 @@ class FrameTask(Task):
             yield frames.answer(group.table(self.schema))
             return
         on, measure = self.plan.on, self.plan.measure
-        for rows, until in stretches(group.pieces, on, measure, self.schema, self.budget.rows // 2):
+        for rows, until in stretches(group.pieces, on, measure, self.schema, self.limits.task_rows // 2):
             yield frames.answer(rows, until)

@@ -1,4 +1,4 @@
-"""Pieces out of the shuffle, grouped into whole buckets that fit the budget of a task."""
+"""Pieces out of the shuffle, grouped into whole buckets that fit the limits of a task."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.spark.wire.budget import Budget
+from sash.limits import Limits
 from sash.spark.wire.hot_keys import Chunk
 from sash.spark.wire.pieces import Piece
 from sash.windows.measure import Measure
@@ -17,7 +17,7 @@ __all__ = ["Group", "groups", "stretches"]
 
 @dataclass(frozen=True)
 class Group:
-    """Whole buckets that fit the budget together, or one bucket that does not fit."""
+    """Whole buckets that fit a task together, or one bucket that does not fit."""
 
     pieces: Iterator[Piece]
     is_whole: bool
@@ -29,8 +29,8 @@ class Group:
         return pa.concat_tables([each.table(schema) for each in arrived])
 
 
-def groups(pieces: Iterable[Piece], budget: Budget, chunks: Mapping[int, Chunk]) -> Iterator[Group]:
-    """Return buckets in groups that fit the budget; use up each group before the next."""
+def groups(pieces: Iterable[Piece], limits: Limits, chunks: Mapping[int, Chunk]) -> Iterator[Group]:
+    """Return buckets in groups of as many rows as a task may hold; use up each group before the next."""
     source = iter(pieces)
     held: list[Piece] = []
     rows = 0
@@ -38,12 +38,12 @@ def groups(pieces: Iterable[Piece], budget: Budget, chunks: Mapping[int, Chunk])
     while ahead is not None:
         bucket, own, count = ahead.bucket, [ahead], ahead.rows
         ahead = next(source, None)
-        while ahead is not None and ahead.bucket == bucket and count + ahead.rows <= budget.rows:
+        while ahead is not None and ahead.bucket == bucket and count + ahead.rows <= limits.task_rows:
             own.append(ahead)
             count += ahead.rows
             ahead = next(source, None)
         is_whole, chunk = ahead is None or ahead.bucket != bucket, chunks.get(bucket)
-        if is_whole and chunk is None and rows + count <= budget.rows:
+        if is_whole and chunk is None and rows + count <= limits.task_rows:
             held, rows = held + own, rows + count
             continue
         if held:

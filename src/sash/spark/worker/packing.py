@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
+from sash.limits import Limits
 from sash.spark.wire.buckets import buckets_of
-from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.pieces import FAR, Piece, pack
 from sash.spark.worker.task import Batches, Task
@@ -41,11 +41,11 @@ class _MapTask(Task):
     by: tuple[str, ...]
     measure: Measure
     schema: pa.Schema  # with the names that users gave
-    budget: Budget
+    limits: Limits
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         task, number = _partition_id(), 0
-        for table in _gathered(batches, self.budget):
+        for table in _gathered(batches, self.limits):
             pieces = list(self.pieces(table, task, number))
             number += len(pieces)
             yield pack(pieces, self.measure)
@@ -78,7 +78,7 @@ class PackTask(_MapTask):
         (whole,) = _reordered(table, order).cast(self.schema).combine_chunks().to_batches()
         begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
-            most = self.budget.piece_rows
+            most = self.limits.piece_rows
             if not is_ordered:  # every task has rows of all times: in short pieces, rows of one time come together
                 most = min(most, max(_SHORT, (end - begin) // _PARTS))
             for start, rows, data in _serialized(whole, begin, end, most):
@@ -117,7 +117,7 @@ class SendTask(_MapTask):
         begins = np.searchsorted(buckets[order], np.arange(len(self.ids) + 1)).tolist()
         for bucket, (begin, end) in zip(self.ids, pairwise(begins), strict=True):
             for _, rows, data in (
-                _serialized(whole, begin, end, self.budget.sent_rows) if end > begin else [(0, 0, b"")]
+                _serialized(whole, begin, end, self.limits.sent_rows) if end > begin else [(0, 0, b"")]
             ):
                 yield Piece(bucket, task, number, rows, None, newest, data)
                 number += 1
@@ -175,7 +175,7 @@ def _partition_id() -> int:
     return 0 if context is None else int(context.partitionId())
 
 
-def _gathered(batches: Iterable[pa.RecordBatch], budget: Budget) -> Iterator[pa.Table]:
+def _gathered(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[pa.Table]:
     """Return batches together, as many as a task may hold at once."""
     held: list[pa.RecordBatch] = []
     rows = size = 0
@@ -184,7 +184,7 @@ def _gathered(batches: Iterable[pa.RecordBatch], budget: Budget) -> Iterator[pa.
             continue
         held.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= budget.packed_rows or size >= budget.packed_bytes:
+        if rows >= limits.packed_rows or size >= limits.packed_bytes:
             yield pa.Table.from_batches(held)
             held, rows, size = [], 0, 0
     if held:

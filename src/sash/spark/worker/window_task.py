@@ -11,7 +11,6 @@ from sash.engine.state import State
 from sash.engine.stream import Stream
 from sash.plan.plan import Plan
 from sash.plan.planner import of_slices
-from sash.spark.wire.budget import Budget
 from sash.spark.wire.hot_keys import HotKey, by_bucket
 from sash.spark.wire.pieces import unpack
 from sash.spark.wire.recipe import Recipe
@@ -21,10 +20,6 @@ from sash.spark.worker.groups import Group, groups, stretches
 from sash.spark.worker.task import RESULT_ROWS, Batches, Task
 
 __all__ = ["WindowTask"]
-
-# About how many results of a group are held at once; and the most steps of the watermark to keep to that.
-_MOST_RESULTS = 4_000_000
-_MOST_STEPS = 10_000
 
 
 def windows_per_row(plan: Plan) -> float:
@@ -39,23 +34,22 @@ class WindowTask(Task):
     recipe: Recipe
     schema: pa.Schema
     results: pa.Schema
-    budget: Budget
     hot: tuple[HotKey, ...] = ()
     newest: Any = None  # the last position of any key, where windows at the end depend on it
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         plan = self.recipe.plan()
-        for group in groups(unpack(batches), self.budget, by_bucket(self.hot)):
+        for group in groups(unpack(batches), self.recipe.options.limits, by_bucket(self.hot)):
             for table in self._windows(plan, group):
                 if table.num_rows:
                     yield from cast_results(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
 
     def _windows(self, plan: Plan, group: Group) -> Iterator[pa.Table]:
-        stream, chunk = self._stream(plan), group.chunk
+        stream, chunk, limits = self._stream(plan), group.chunk, plan.options.limits
         end = np.inf if chunk is None or chunk.end == plan.measure.highest else chunk.end
         if group.is_whole and chunk is None:
             table = self._ready(plan, group.table(self.schema))
-            if table.num_rows * windows_per_row(plan) > _MOST_RESULTS:
+            if table.num_rows * windows_per_row(plan) > limits.task_results:
                 yield from self._in_steps(stream, plan, table)
             else:
                 yield self._answered(plan, table)
@@ -63,7 +57,7 @@ class WindowTask(Task):
         # Windows that end before a chunk starts are those of the chunk before it.
         start = plan.measure.lowest if chunk is None else chunk.start
         on = plan.options.on
-        for table, until in stretches(group.pieces, on, plan.measure, self.schema, self.budget.rows // 2):
+        for table, until in stretches(group.pieces, on, plan.measure, self.schema, limits.task_rows // 2):
             fired = stream.push(self._ready(plan, table))
             if chunk is None:  # a punctuation at the watermark closes a window before the watermark moves
                 yield fired
@@ -79,7 +73,8 @@ class WindowTask(Task):
         longest = max(each.kind.lookback or 0 for each in plan.queries)
         low = positions.min().item() if len(positions) else 0
         high = positions.max().item() + longest if len(positions) else 0
-        steps = min(_MOST_STEPS, int(table.num_rows * windows_per_row(plan) / _MOST_RESULTS) + 1)
+        limits = plan.options.limits
+        steps = min(limits.watermark_steps, int(table.num_rows * windows_per_row(plan) / limits.task_results) + 1)
         for step in range(1, steps):
             yield stream.push({}, watermark=low + (high - low) * step // steps)
         yield stream.finish()
