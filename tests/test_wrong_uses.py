@@ -259,7 +259,7 @@ RUNS: dict[str, Case] = {
         InvalidAggregate,
         "Fix the function, or filter such values out first.",
     ),
-    "progress of a number": (lambda: sash.progress(5), InvalidInput, "what start() of a streaming DataFrame gave"),
+    "progress of a number": (lambda: sash.progress(5), InvalidInput, "the StreamingQuery that start() returned"),
     "a state of nothing": (lambda: S.state(None), InvalidInput, "the path of a checkpoint"),
     "an aggregate registered by its name": (lambda: S.register("max"), InvalidAggregate, "Expected an aggregate"),
     "an aggregate registered as max": (
@@ -470,7 +470,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "another shell": (["completion", "tcsh"], "'bash', 'zsh', 'fish'"),
     "more rows than there is room for": (["demo", "--algorithms", "--rows", "10000000000000"], "x<=100000000"),
     "hours of nothing": (["demo", "--hours", "0"], "x>=0.2"),
-    "a checkpoint that is not there": (["state", "no/where"], "the folder that a streaming query keeps"),
+    "a checkpoint that is not there": (["state", "no/where"], "the checkpoint folder of a streaming query"),
 }
 
 
@@ -486,7 +486,7 @@ def test_a_wrong_command_is_one_sentence_and_exit_2(arguments: list[str], fix: s
 
 def test_a_folder_that_holds_no_checkpoint_is_refused_before_spark_starts(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["state", str(tmp_path)])
-    assert done.exit_code == 2 and "the folder that a streaming query keeps its checkpoint in" in done.stderr
+    assert done.exit_code == 2 and "the checkpoint folder of a streaming query" in done.stderr
 
 
 JOB = """

@@ -1,4 +1,4 @@
-"""The public functions on tables: the same line for Arrow, pandas, Polars and Spark."""
+"""The public functions on tables of Arrow, pandas, Polars and Spark."""
 
 import difflib
 import inspect
@@ -36,7 +36,7 @@ class SameKind(Protocol[Rest]):
 
 
 def _same_kind(function: Callable[Concatenate[Any, Rest], Any]) -> SameKind[Rest]:
-    """Tell type checkers what comes out; nothing happens when it is called."""
+    """Declare the return type for type checkers; at run time the function is unchanged."""
     return cast("SameKind[Rest]", function)
 
 
@@ -56,16 +56,16 @@ def aggregate(
     initial: Any = None,
     max_future: Any = None,
 ) -> Any:
-    """All windows of a table, each once: Arrow, pandas, Polars or Spark in, the same kind out; a stream gives a stream.
+    """Aggregate the rows of a table or of a stream in windows; the result is a table of the same kind, or a stream.
 
-    The end of the table is the end of the stream, so every window is sent; `partial=True` also sends count windows that
-    are not full. `watermark`, `allowed_lateness`, `emit` and `late` are for streams: in a table no row is late. On
-    Spark the job runs when the result is asked for; a dict of lists gives an Arrow table.
+    `rows` is an Arrow, pandas, Polars or Spark table, or a dict of lists, which gives an Arrow table. A table emits
+    every window once; `partial=True` also emits count windows that are not full. `watermark`, `allowed_lateness`,
+    `emit` and `late` are options of streams: in a table no row is late. Spark runs the job when the result is used.
 
-    Of a streaming DataFrame, `watermark` says how late rows may come. With `late="keep"` rows that are in no window are
-    sent on: `query` is "_late", `late_row` the row, `late_reason` why. `flush="at_end"` closes all windows when a
-    query that is triggered with `availableNow` has read everything. `initial` is a bounded DataFrame of rows from
-    before the stream. Rows that are more than `max_future` ahead of the clock are treated as late ones.
+    For a streaming DataFrame, `watermark` is how late rows may be. With `late="keep"`, rejected rows are in the
+    results, too: `query` is "_late", `late_row` is the row, and `late_reason` is the reason. `flush="at_end"` closes
+    all windows when a query with the trigger `availableNow` has read everything. `initial` is a bounded DataFrame
+    with the rows before the stream. Rows that are more than `max_future` ahead of the clock are rejected as late rows.
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
@@ -77,7 +77,7 @@ def aggregate(
 
 
 def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) -> SameKind[[]]:
-    """`sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
+    """Return `sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
 
     >>> import sash
     >>> peaks = sash.windowed(sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t")
@@ -112,17 +112,17 @@ def rolling(
     max_future: Any = None,
     **aggregates: Template,
 ) -> Any:
-    """Aggregates of each row and those before it: the last `rows` rows of its key, or those within `range` before it.
+    """Aggregate, for each row, its frame: the last `rows` rows of its key, or the rows within `range` before it.
 
-    The table comes back, of its own kind and, but for Spark's, in its own order, with a column for each aggregate;
-    pandas' under its own index. Rows are taken in the order of `on`, equals as they stand. `range` is SQL's RANGE
-    frame, [p - range, p] with all rows at p; `closed="right"` leaves out p - range. A frame without rows gives null,
-    and 0 for counts. Where fewer than `min_samples` values are not null, the result is null.
-    A row without a position is in no frame and has none. Several frames at once are given as `sash.frame(…)`.
+    The result is the table, of the same kind, with a column for each aggregate. It keeps its order, except on Spark,
+    and the index of pandas. Frames follow the order of `on`; rows with equal `on` keep their order. `range` is SQL's
+    RANGE frame, [p - range, p] with all rows at p; `closed="right"` leaves out p - range. A frame without rows gives
+    null, and 0 for counts. If fewer than `min_samples` values are not null, the result is null. A row without a
+    position is in no frame and has no result. Pass several frames as `sash.frame(…)`.
 
-    The rows of a stream are sent when the watermark has passed them, so that none can come before them; the options for
-    streams are those of `sash.aggregate`. With `late="keep"` a late row is sent without results, and `late_reason`
-    says why.
+    The rows of a stream are emitted when the watermark has passed them, because then no earlier row can arrive. The
+    options of streams are those of `sash.aggregate`. With `late="keep"`, a late row is emitted without results, and
+    `late_reason` is the reason.
 
     >>> import sash
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
@@ -190,11 +190,11 @@ def sql(
     functions: Mapping[str, Template] | None = None,
     **tables: Any,
 ) -> Any:
-    """What a text asks for: the papers' CQL, window table functions, or OVER; tables are given by their names.
+    """Run query text: CQL of the papers, window table functions, or OVER; pass tables by their names.
 
-    The result is that of `sash.aggregate`, or of `sash.rolling` where there is one result per row; so are the options.
-    What the text does not say, `on` and `by` do. Several SELECTs with ; between them share slices. `functions` are
-    aggregates of your own by the names that the text calls them; `sash.register` makes one known to every call.
+    The result and the options are those of `sash.aggregate`, or of `sash.rolling` if there is one result per row. Pass
+    `on` and `by` if the text does not contain them. Several SELECTs, separated by `;`, share slices. `functions` maps
+    names in the text to your own aggregates; `sash.register` registers one for all calls.
 
     >>> import sash
     >>> rows = {"t": [1, 12, 7], "load": [3, 4, 5]}
@@ -231,7 +231,7 @@ def sql(
 
 
 def prepared(rows: Any, request: texts.Request) -> Any:
-    """Rows as a request wants them; a table of which it wants windows of nothing but columns stays as it is."""
+    """Return rows filtered and with computed columns, as a request needs them; unchanged if it needs neither."""
     if _is_spark(rows):
         request.check_columns(rows.columns)
         from sash.spark.driver import expressions
@@ -245,14 +245,14 @@ def prepared(rows: Any, request: texts.Request) -> Any:
 
 
 def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_windows: Mapping[str, Any]) -> Any:
-    """A result for each row, of the columns that were asked for."""
+    """Return one result per row, with the selected columns."""
     for name, value in for_windows.items():
         if value not in (0, "final", False):
             raise InvalidInput.for_windows(name, value)
     if _is_stream(rows) and request.is_unbounded:
         place = request.selects[0].place
         what = "A frame that reaches back to the first row would keep every row of a stream"
-        raise InvalidText.meaning(place, what, "give it a length").within(request.text)
+        raise InvalidText.meaning(place, what, "limit its length").within(request.text)
     result = rolling(rows, *request.frames, **options)
     names = result.columns if _is_spark(rows) else result.column_names
     wanted = [name for name in names if name not in request.computed]
@@ -280,7 +280,7 @@ def explain(
     in_order: bool = False,
     emit: Emit = "final",
 ) -> Any:
-    """What would be kept and computed for a table of these types, and why; prints as text, shows as HTML in a notebook.
+    """Return the plan for a table of these types, with reasons; it prints as text, and as HTML in a notebook.
 
     >>> import sash
     >>> hourly = sash.query("hourly", sash.sliding(60, every=1), peak=sash.max("load"), mean=sash.mean("load"))
@@ -294,31 +294,31 @@ def explain(
 
 
 def progress(query: Any) -> Any:
-    """What a streaming query has done: rows, watermark, windows, late rows, slices, state; None before there is any.
+    """Return the progress of a streaming query: rows, watermark, windows, state; None before the first micro-batch.
 
     >>> import sash
     >>> sash.progress("not a query")
     Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be what start() of a streaming DataFrame gave, but is 'not a query'.
+    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is 'not a query'.
     """
-    return _watched(query).progress(query)
+    return _progress_module(query).progress(query)
 
 
 def why(query: Any) -> str:
-    """What a streaming query waits for, and what holds its watermark back, in sentences.
+    """Explain in sentences what a streaming query waits for, and what holds its watermark back.
 
     >>> import sash
     >>> sash.why(None)
     Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be what start() of a streaming DataFrame gave, but is None.
+    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is None.
     """
-    return str(_watched(query).why(query))
+    return str(_progress_module(query).why(query))
 
 
 def state(checkpoint: str, queries: Query | Sequence[Query] | None = None) -> Any:
-    """What a stopped streaming query remembers: keys, slices and windows that are open, from its checkpoint.
+    """Return the state of a stopped streaming query from its checkpoint: keys, slices and open windows.
 
-    Windows of your own are not known by the checkpoint: give the `queries` then. A Spark session must be active.
+    A checkpoint does not contain the code of your own windows: pass the `queries` then. A Spark session must be active.
 
     >>> import sash
     >>> sash.state(42)
@@ -332,16 +332,16 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None) -> An
     return checkpoint_state.state(str(checkpoint), queries)
 
 
-def _watched(query: Any) -> Any:
+def _progress_module(query: Any) -> Any:
     if not (type(query).__module__.startswith("pyspark.sql.") and type(query).__name__ == "StreamingQuery"):
-        raise InvalidInput.option("query", query, "what start() of a streaming DataFrame gave")
+        raise InvalidInput.option("query", query, "the StreamingQuery that start() returned")
     from sash.spark.monitoring import progress
 
     return progress
 
 
 def _is_spark(rows: Any) -> bool:
-    """Whether it is a Spark DataFrame, told without importing Spark."""
+    """Return whether the rows are a Spark DataFrame, without importing Spark."""
     return type(rows).__module__.startswith("pyspark.sql.") and type(rows).__name__ == "DataFrame"
 
 
@@ -350,9 +350,9 @@ def _is_stream(rows: Any) -> bool:
 
 
 def _shell(rows: Any, given: CallOptions) -> Any:
-    """The module that runs rows of this kind; refuse options that are for streams if the rows are none."""
+    """Return the module that runs rows of this kind; refuse options of streams for tables."""
     if not _is_stream(rows):
-        given.check_late()  # a table has no late rows, so what is to happen to them does not matter
+        given.check_late()  # a table has no late rows: the option is checked and not used
         for name in ("flush", "initial", "max_future"):
             if getattr(given, name) is not None:
                 raise InvalidInput.for_streams(name, getattr(given, name))
@@ -365,12 +365,12 @@ def _shell(rows: Any, given: CallOptions) -> Any:
 
 
 def _is_option(value: Any) -> bool:
-    """Whether a value can be meant for an option, and for no table or aggregate."""
+    """Return whether a value can be that of an option, and not a table or an aggregate."""
     return isinstance(value, str | int | float | timedelta)
 
 
 def _check_known(options: Mapping[str, Any], function: Callable[..., Any], near: bool = False) -> None:
-    """Refuse options that a function has not; with `near`, only those that are nearly one that it has."""
+    """Refuse options that a function does not have; with `near`, only those similar to one that it has."""
     parameters = inspect.signature(function).parameters.values()
     known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
     for name in options:

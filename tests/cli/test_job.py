@@ -105,7 +105,7 @@ def test_the_job_of_the_readme_is_one(tmp_path: Path) -> None:
 
 WRONG = [
     ("[job", "[job\n", "is not TOML"),
-    ('[job]\nname = "plugs"', "[job]\nname = 3", "job.name must be a text"),
+    ('[job]\nname = "plugs"', "[job]\nname = 3", "job.name must be a string"),
     ('on = "ts"', "", "has no 'on'"),
     ("by =", "buy =", "There is no key of [job] 'buy'. Did you mean 'by'?"),
     ("[source]", "[sorce]", "There is no part 'sorce'. Did you mean 'source'?"),
@@ -148,7 +148,7 @@ def test_what_is_wrong_with_a_job_is_one_sentence_and_exit_2(
 
 def test_a_file_that_is_not_there_or_not_text_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    for name, said in (("none.toml", "No such file"), ("binary.toml", "not text in UTF-8"), ("", "directory")):
+    for name, said in (("none.toml", "No such file"), ("binary.toml", "not UTF-8 text"), ("", "directory")):
         done = CliRunner().invoke(main, ["run", str(tmp_path / name)])
         assert done.exit_code == 2 and said in done.stderr, done.stderr
         assert "Traceback" not in done.stderr
@@ -184,7 +184,7 @@ def test_doctor_says_that_kernels_are_not_kept(tmp_path: Path, monkeypatch: pyte
         done = CliRunner().invoke(main, ["doctor"])
     finally:
         cache_directory.cache_clear()
-    assert "yours alone: kernels are compiled in every process" in done.output
+    assert "there is no private folder that can be written to: kernels are compiled in every process" in done.output
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -125,7 +125,7 @@ TABLES: dict[str, Case] = {
         UnknownName,
         "Did you mean 'watermark'?",
     ),
-    "progress of a DataFrame": (sash.progress, InvalidInput, "what start() of a streaming DataFrame gave"),
+    "progress of a DataFrame": (sash.progress, InvalidInput, "the StreamingQuery that start() returned"),
     "a state of no checkpoint": (
         lambda rows: sash.state("no/where"),
         InvalidInput,
@@ -154,9 +154,9 @@ STREAMS: dict[str, Case] = {
     "a frame without an end in text": (
         lambda rows: sash.sql("SELECT MAX(x) OVER (ORDER BY t) AS m FROM rows", rows=rows, watermark="10s"),
         InvalidText,
-        "give it a length",
+        "limit its length",
     ),
-    "what a query waits for, of its source": (sash.why, InvalidInput, "what start() of a streaming DataFrame gave"),
+    "what a query waits for, of its source": (sash.why, InvalidInput, "the StreamingQuery that start() returned"),
 }
 
 

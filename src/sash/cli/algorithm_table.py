@@ -8,7 +8,7 @@ __all__ = ["facts_table"]
 
 
 def facts_table() -> Table:
-    """Every algorithm of the catalog: what it needs, what it costs, where it is from."""
+    """Return every algorithm of the catalog: what it needs, what it costs, and its paper."""
     operations = (f"{step} (average; worst)" for step in ("insert", "evict", "query"))
     headings = ("algorithm", "needs", *operations, "space", "many ranges", "windows", "runs", "paper")
     rows = []

@@ -1,4 +1,4 @@
-"""`sash demo --algorithms`: a sensor's signal through every algorithm, each answer checked."""
+"""`sash demo --algorithms`: run every algorithm over a sensor's signal, and check the results."""
 
 import itertools
 import math
@@ -16,16 +16,16 @@ from sash.cli.terminal import can_print, progress, show
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
 
-__all__ = ["NEXT", "demo"]
+__all__ = ["NEXT", "run_algorithms"]
 
 DAY = 1440  # a reading per minute
 SECONDS = 0.25  # a run that takes longer is not repeated
-SPARSE = 499  # of medians, every so many are checked: NumPy needs the whole window for each
+SPARSE = 499  # one median in so many is checked: NumPy sorts the whole window for each
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one algorithm did."""
+    """The result of one algorithm."""
 
     algorithm: Algorithm
     aggregate: str
@@ -42,12 +42,12 @@ class Outcome:
         return self.algorithm.name, self.aggregate, f"{self.rows:,}", f"{self.checked:,}", mark, rate, f"{worst:,.0f}"
 
 
-def demo(rows: int, window: int = DAY) -> bool:
-    """Slide, check, time, print; whether all was right."""
+def run_algorithms(rows: int, window: int = DAY) -> bool:
+    """Slide every algorithm, check and time it, print a table; return whether all results are right."""
     window = min(window, rows)
     signal = sensor(rows)
     click.echo(f"A sensor's signal: {rows:,} readings, one per minute; windows of {window:,} readings, one day.")
-    click.echo("Every algorithm slides over it; NumPy computes the same without any of them. First runs compile.\n")
+    click.echo("Every algorithm slides over it; NumPy checks the results. The first run of each compiles.\n")
     outcomes = []
     with progress("sash demo", len(ALGORITHMS)) as begin:
         for algorithm in ALGORITHMS.values():
@@ -57,12 +57,12 @@ def demo(rows: int, window: int = DAY) -> bool:
         "algorithm",
         "aggregate",
         "rows",
-        "answers checked",
+        "results checked",
         "right",
         "million rows/s",
         "worst combines per row",
     )
-    show(Table("One row in, one answer out, on one thread", headings, tuple(each.cells(window) for each in outcomes)))
+    show(Table("One result per row, on one thread", headings, tuple(each.cells(window) for each in outcomes)))
     shown = signal[: 7 * DAY]
     marks = ("░", "━") if can_print("░━") else (".", "=")
     click.echo(plot(shown, sash.swag.slide(shown, window, sash.max()), marks=marks))
@@ -70,7 +70,7 @@ def demo(rows: int, window: int = DAY) -> bool:
 
 
 def sensor(rows: int, seed: int = 20210814) -> np.ndarray[Any, Any]:
-    """A reading per minute: a daily rhythm, drift, noise, a spike now and then.
+    """Return a reading per minute: a daily rhythm, drift, noise, and a few spikes.
 
     Readings are multiples of 1/64, so that their sums are exact and `==` can compare them.
 
@@ -87,7 +87,7 @@ def sensor(rows: int, seed: int = 20210814) -> np.ndarray[Any, Any]:
 
 
 def _suited(algorithm: Algorithm) -> str:
-    """Return the plainest aggregate that the algorithm can slide: max, or sum, or the median."""
+    """Return the first of max, sum and median that the algorithm supports."""
     templates = {name: make() for name, (make, _) in AGGREGATES.items()}
     return next(
         name
@@ -104,7 +104,7 @@ def _outcome(algorithm: Algorithm, signal: np.ndarray[Any, Any], window: int) ->
     if not algorithm.is_compiled:
         most = 20_000
     elif sum(cost.average.at(window) for cost in (facts.insert, facts.evict, facts.query)) > 512:
-        most = 100_000  # every answer folds the whole window
+        most = 100_000  # every result folds the whole window
     values, aggregate, best = signal[:most], make(), math.inf
     sash.swag.slide(values[:64], window, aggregate, algorithm=algorithm.name, threads=1)  # compiles
     for _ in range(3):
@@ -118,13 +118,13 @@ def _outcome(algorithm: Algorithm, signal: np.ndarray[Any, Any], window: int) ->
     return Outcome(algorithm, name, len(values), len(places), right, len(values) / best)
 
 
-# --- the same by NumPy: readings are multiples of 1/64, so that even sums are exact -------------------
+# --- the same results by NumPy: readings are multiples of 1/64, so that even sums are exact -------------------
 
 Reference = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
 def _maxima(values: np.ndarray[Any, Any], window: int) -> Reference:
-    """Doubling by hand: a window is covered by two stretches of 2ᵏ rows."""
+    """Return sliding maxima by doubling: two stretches of 2ᵏ rows cover a window."""
     stretch, longest = 1, values.copy()
     while 2 * stretch <= window:
         longest[stretch:] = np.maximum(longest[stretch:], longest[:-stretch])
@@ -164,7 +164,7 @@ def plot(
     height: int = 9,
     marks: tuple[str, str] = ("░", "━"),
 ) -> str:
-    """The signal as an area and its sliding maximum as a line above it.
+    """Draw the signal as an area and its sliding maximum as a line above it.
 
     >>> import numpy
     >>> print(plot(numpy.array([0.0, 1, 2, 1]), numpy.array([0.0, 1, 2, 2]), width=4, height=3))
@@ -191,8 +191,8 @@ def plot(
 
 NEXT = """
 Next:
-  sash algorithms                         what each algorithm needs and costs
-  sash explain stddev --size 1000         which one sash takes, and why
-  sash demo --algorithms                  every algorithm of the literature over one signal, checked
+  sash algorithms                         list what each algorithm needs and costs
+  sash explain stddev --size 1000         show which algorithm sash uses, and why
+  sash demo --algorithms                  run every algorithm over one signal
   python -c "import numpy, sash; print(sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max()))"
 """

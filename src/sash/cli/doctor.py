@@ -1,4 +1,4 @@
-"""`sash doctor`: what sash needs, what of it is here, and how to get the rest."""
+"""`sash doctor`: check what sash needs, and tell how to install what is missing."""
 
 import importlib.metadata
 import importlib.util
@@ -26,7 +26,7 @@ _OPTIONAL = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     is_fine: bool
@@ -40,7 +40,7 @@ class Finding:
 
 
 def findings() -> Iterator[Finding]:
-    """Each thing that sash needs, in the order in which one would look."""
+    """Check each thing that sash needs, the most basic first."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer")
     for name in _NEEDED:
@@ -60,28 +60,26 @@ def _package(name: str, what: str, fix: str) -> Finding:
 
 
 def _java() -> Finding:
-    fix = "install a Java of 17 or newer with all modules, such as openjdk-17-jre-headless, and put it on the PATH"
+    fix = "install Java 17 or newer with all modules, such as openjdk-17-jre-headless, and put it on the PATH"
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None or not Path(java).exists():
         return Finding("Java", False, "not found (for Spark)", fix)
     try:
-        said = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+        output = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding("Java", False, f"{java} does not run ({error})", fix)
-    found = re.search(r"^java\.base@(\d+)\S*", said.stdout, re.M)
+    found = re.search(r"^java\.base@(\d+)\S*", output.stdout, re.M)
     if found is None or int(found[1]) < 17:
         return Finding("Java", False, f"{java} is older than 17", fix)
-    if "jdk.incubator.vector" not in said.stdout:
+    if "jdk.incubator.vector" not in output.stdout:
         return Finding("Java", False, f"{java} lacks the module jdk.incubator.vector", fix)
     return Finding("Java", True, found[0].partition("@")[2])
 
 
 def _cache() -> Finding:
-    fix = (
-        "set SASH_CACHE_DIR to a folder that you can write to; what is in it and called sash-kernels-… must be private"
-    )
-    return _tried("kernel cache", _write_to_cache, fix)
+    fix = "set SASH_CACHE_DIR to a folder that you can write to; folders sash-kernels-… in it must be private"
+    return _check("kernel cache", _write_to_cache, fix)
 
 
 def _write_to_cache() -> str:
@@ -89,7 +87,7 @@ def _write_to_cache() -> str:
     if folder is None and os.environ.get("SASH_CACHE_DIR") == "off":
         return "off: kernels are compiled in every process"
     if folder is None:
-        raise OSError("no folder can be written to that is yours alone: kernels are compiled in every process")
+        raise OSError("there is no private folder that can be written to: kernels are compiled in every process")
     probe = folder / f"doctor-{os.getpid()}"
     probe.write_bytes(b"")
     probe.unlink()
@@ -98,7 +96,7 @@ def _write_to_cache() -> str:
 
 
 def _port() -> Finding:
-    return _tried("127.0.0.1", _listen, "Spark needs to talk to itself: allow connections to 127.0.0.1")
+    return _check("127.0.0.1", _listen, "Spark needs local connections: allow connections to 127.0.0.1")
 
 
 def _listen() -> str:
@@ -108,10 +106,10 @@ def _listen() -> str:
         one.bind(("127.0.0.1", 0))
         one.listen(1)
         with socket.create_connection(one.getsockname(), timeout=5):
-            return "can be talked to"
+            return "accepts connections"
 
 
-def _tried(what: str, run: Callable[[], str], fix: str) -> Finding:
+def _check(what: str, run: Callable[[], str], fix: str) -> Finding:
     try:
         return Finding(what, True, run())
     except OSError as error:

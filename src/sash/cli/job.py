@@ -1,4 +1,4 @@
-"""Job files: what is read, what is asked of it, and where results go, as TOML.
+"""Job files: source, queries and sink of a Spark job, as TOML.
 
     [job]                                   [source]                              [sink]
     on = "ts"                               format = "parquet"                    format = "parquet"
@@ -9,7 +9,7 @@
     window = { sliding = "1 hour", every = "1 minute" }
     peak = "max(load)"
 
-Everything is checked before Spark starts; what is not known is refused with the names that are.
+A job is checked before Spark starts. The error for an unknown name lists the known ones.
 """
 
 import os
@@ -44,7 +44,7 @@ _WINDOWS = {
     "landmark": "{ landmark = { start = 2026-01-01, end = 2026-02-01 } }",
     "calendar": "{ calendar = [2026-01-01, 2026-02-01, 2026-03-15] }",
 }
-# What the value of such a word is to Python, if it is not the first argument.
+# The name of the Python argument that has the value of the kind, if it is not the first argument.
 _VALUE_OF = {"session": "gap"}
 _CHOICES = {"late": ("count", "keep"), "flush": ("at_end",), "partial": (True, False)}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
@@ -54,19 +54,19 @@ _ARGUMENT = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]+)\s*,?""")
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from: any format that Spark reads."""
+    """The source of the rows: any format that Spark reads."""
 
     format: str
     path: str | None = None
     stream: bool = False
     schema: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    table: str = "rows"  # what query text calls it
+    table: str = "rows"  # its name in query text
 
 
 @dataclass(frozen=True)
 class Sink:
-    """Where results go: any format that Spark writes."""
+    """The sink of the results: any format that Spark writes."""
 
     format: str = "console"
     path: str | None = None
@@ -77,13 +77,13 @@ class Sink:
 
     @property
     def pause(self) -> Duration | None:
-        """From one micro-batch to the next, where the trigger says so."""
+        """The time from one micro-batch to the next, if the trigger is a duration."""
         return None if self.trigger in (None, "available now", "once") else duration(self.trigger)
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job file, read and checked."""
+    """The checked content of a job file."""
 
     path: Path
     source: Source
@@ -97,18 +97,18 @@ class Job:
 
 
 def read_job(path: Path, environment: Mapping[str, str] | None = None) -> Job:
-    """A job file; variables such as ${DATA} or ${DATA:-/tmp} are taken from the environment."""
+    """Read and check a job file; replace variables such as ${DATA} or ${DATA:-/tmp} from the environment."""
     try:
         content = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InvalidJob.unreadable(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
-        raise InvalidJob.unreadable(path, "it is not text in UTF-8") from error
+        raise InvalidJob.unreadable(path, "it is not UTF-8 text") from error
     try:
         given = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         raise InvalidJob.not_toml(path, str(error)) from error
-    given = _filled(given, os.environ if environment is None else environment, path)
+    given = _fill_variables(given, os.environ if environment is None else environment, path)
     known = [*_PARTS, "queries", "spark"]
     for name in given:
         if name not in known:
@@ -123,8 +123,8 @@ def read_job(path: Path, environment: Mapping[str, str] | None = None) -> Job:
 
 def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     own = parts["job"]
-    source = _made(path, Source, "source", parts["source"], "format")
-    sink = _made(path, Sink, "sink", parts["sink"])
+    source = _part_of(path, Source, "source", parts["source"], "format")
+    sink = _part_of(path, Sink, "sink", parts["sink"])
     _check_trigger(path, sink)
     if "text" not in own and not parts["queries"]:
         raise InvalidJob.no_queries(path)
@@ -140,12 +140,12 @@ def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     options = {name: own[name] for name in _OPTIONS if name in own}
     _check_options(path, options)
     if "flush" in options and sink.pause is not None:
-        expected = "'available now' with flush, which closes everything at the first pause of the source"
+        expected = "'available now' with flush, which closes all windows when the source has no more rows"
         raise InvalidJob.wrong_type(path, "sink.trigger", sink.trigger, expected)
     settings = {name: own[name] for name in ("text", "name", "master") if name in own}
     for name, value in settings.items():
         if not isinstance(value, str):
-            raise InvalidJob.wrong_type(path, f"job.{name}", value, "a text")
+            raise InvalidJob.wrong_type(path, f"job.{name}", value, "a string")
     if "text" in own:
         _check_text(path, own["text"], source.table)
     return Job(path, source, sink, options, queries, spark=parts["spark"], **settings)
@@ -162,13 +162,13 @@ def _check_trigger(path: Path, sink: Sink) -> None:
 
 
 def _check_options(path: Path, given: Mapping[str, Any]) -> None:
-    """Refuse what no rows could make right."""
+    """Refuse options that are wrong for any rows."""
     for name, choices in _CHOICES.items():
         if name in given and (given[name] not in choices or type(given[name]) is not type(choices[0])):
-            spoken = " or ".join(repr(each) if isinstance(each, str) else str(each).lower() for each in choices)
-            raise InvalidJob.wrong_type(path, f"job.{name}", given[name], spoken)
-    taken = {"on": "on", "by": None, "allowed_lateness": 0, "watermark": None, "emit": "final"}
-    on, by, lateness, watermark, emit = (given.get(name, left_out) for name, left_out in taken.items())
+            words = " or ".join(repr(each) if isinstance(each, str) else str(each).lower() for each in choices)
+            raise InvalidJob.wrong_type(path, f"job.{name}", given[name], words)
+    defaults = {"on": "on", "by": None, "allowed_lateness": 0, "watermark": None, "emit": "final"}
+    on, by, lateness, watermark, emit = (given.get(name, default) for name, default in defaults.items())
     try:
         options_of(on, by, lateness, watermark, False, emit)
         length_of(given.get("max_future", 0), "max_future")
@@ -178,14 +178,14 @@ def _check_options(path: Path, given: Mapping[str, Any]) -> None:
 
 def _check_text(path: Path, text: str, table: str) -> None:
     try:
-        asked = texts.parse(text)
+        selects = texts.parse(text)
     except SashError as error:
         raise InvalidJob.because(path, error) from error
-    if asked[0].table != table:
-        raise InvalidJob.other_table(path, asked[0].table, table)
+    if selects[0].table != table:
+        raise InvalidJob.other_table(path, selects[0].table, table)
 
 
-def _made(path: Path, kind: Any, name: str, given: Mapping[str, Any], *needed: str) -> Any:
+def _part_of(path: Path, kind: Any, name: str, given: Mapping[str, Any], *needed: str) -> Any:
     for key in needed:
         if key not in given:
             raise InvalidJob.missing(path, name, key, f'{key} = "parquet"')
@@ -193,13 +193,13 @@ def _made(path: Path, kind: Any, name: str, given: Mapping[str, Any], *needed: s
     for key, value in given.items():
         expected = types.get(key, str)
         if not isinstance(value, expected):
-            spoken = {bool: "true or false", dict: "a table { … }", str: "a text"}[expected]
-            raise InvalidJob.wrong_type(path, f"{name}.{key}", value, spoken)
+            words = {bool: "true or false", dict: "a table { … }", str: "a string"}[expected]
+            raise InvalidJob.wrong_type(path, f"{name}.{key}", value, words)
     return kind(**given)
 
 
 def _query(path: Path, name: str, given: Mapping[str, Any]) -> Any:
-    """A query: its window, and an aggregate for each other key."""
+    """Return a query: its window, and an aggregate for each other key."""
     if "window" not in given:
         raise InvalidJob.missing(path, f"queries.{name}", "window", 'window = { tumbling = "10 minutes" }')
     try:
@@ -258,12 +258,12 @@ def _argument(text: str) -> Any:
     return text
 
 
-def _filled(value: Any, environment: Mapping[str, str], path: Path) -> Any:
-    """Texts with the variables of the environment in them."""
+def _fill_variables(value: Any, environment: Mapping[str, str], path: Path) -> Any:
+    """Replace the variables in all texts of a value."""
     if isinstance(value, dict):
-        return {key: _filled(each, environment, path) for key, each in value.items()}
+        return {key: _fill_variables(each, environment, path) for key, each in value.items()}
     if isinstance(value, list):
-        return [_filled(each, environment, path) for each in value]
+        return [_fill_variables(each, environment, path) for each in value]
     if not isinstance(value, str):
         return value
 

@@ -12,14 +12,14 @@ __all__ = ["Guarded", "main"]
 
 MAIN_EXAMPLES = """\b
 Examples:
-  sash demo                                five windows at once over a stream, on local Spark
-  sash algorithms                          what each algorithm needs and costs
-  sash run job.toml                        a job on Spark: source, queries, sink
-  sash run job.toml --dry-run              what is wrong with it, without running it
-  sash explain job.toml                    which path its rows take, and why
-  sash state CHECKPOINT                    what a stopped stream remembers
-  sash doctor                              what is missing on this machine, and how to get it
-  sash explain max --size 1000             which algorithm is taken, and why
+  sash demo                                run five queries over one stream on local Spark
+  sash algorithms                          list what each algorithm needs and costs
+  sash run job.toml                        run a job on Spark: source, queries, sink
+  sash run job.toml --dry-run              check a job without running it
+  sash explain job.toml                    show how a job would run, and why
+  sash state CHECKPOINT                    show the state of a stopped stream
+  sash doctor                              check this machine for missing packages
+  sash explain max --size 1000             show which algorithm sash uses, and why
 """
 DEMO_EXAMPLES = """\b
 Examples:
@@ -35,7 +35,7 @@ Examples:
   sash run job.toml --dry-run
 
 \b
-Exit codes: 0 done, 1 the job failed while it ran, 2 it was refused, 130 it was interrupted.
+Exit codes: 0 done, 1 the job failed while running, 2 the job or its options are wrong, 130 interrupted.
 """
 STATE_EXAMPLES = """\b
 Examples:
@@ -57,7 +57,7 @@ Examples:
 
 
 class Guarded(click.Group):
-    """A group that words what sash refuses in one line; `--debug` shows where it came from."""
+    """A command group that prints an error of sash in one line; `--debug` prints the traceback, too."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -81,38 +81,39 @@ def main(debug: bool) -> None:
 
 
 @main.command(epilog=DEMO_EXAMPLES)
-@click.option("--hours", default=3.0, show_default=True, type=click.FloatRange(min=0.2), help="Of readings.")
+@click.option(
+    "--hours", default=3.0, show_default=True, type=click.FloatRange(min=0.2), help="Hours of readings to generate."
+)
 @click.option(
     "--folder",
     default=Path("build/demo"),
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where readings, checkpoint and windows are.",
+    help="The folder of readings, checkpoint and results.",
 )
-@click.option("--compare/--no-compare", default=True, show_default=True, help="Time Spark's own window() too.")
-@click.option("--algorithms", is_flag=True, help="Instead: every algorithm over a sensor's signal, without Spark.")
+@click.option("--compare/--no-compare", default=True, show_default=True, help="Also measure Spark's own window().")
+@click.option("--algorithms", is_flag=True, help="Run every algorithm over a signal instead, without Spark.")
 @click.option(
     "--rows",
     default=1_000_000,
     show_default=True,
     type=click.IntRange(16, 100_000_000),
-    help="Of the signal, for --algorithms.",
+    help="Rows of the signal, with --algorithms.",
 )
 @click.pass_context
 def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorithms: bool, rows: int) -> None:
-    """Run five windows at once over a stream, on local Spark.
+    """Run five queries over one stream on local Spark.
 
-    The stream is that of a smart home's plugs; stop it with Ctrl-C, and go on later.
+    The rows are readings of the plugs of a smart home. Stop the demo with Ctrl-C; the next call continues it.
     """
-    from sash.cli.demo import NEXT
-    from sash.cli.demo import demo as slide_all
+    from sash.cli.demo import NEXT, run_algorithms
     from sash.cli.smart_home import smart_home
 
     if algorithms:
-        right = slide_all(rows)
+        right = run_algorithms(rows)
         click.echo(NEXT)
         if not right:
-            click.echo("Error: some answers were wrong; this is a bug of sash.", err=True)
+            click.echo("Error: some results are wrong. This is a bug in sash.", err=True)
         ctx.exit(0 if right else 1)
     code = smart_home(folder, hours, compare)
     if code == 0:
@@ -121,7 +122,7 @@ def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorith
 
 
 @main.command()
-@click.option("--markdown", is_flag=True, help="As a Markdown table.")
+@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 def algorithms(markdown: bool) -> None:
     """List what each algorithm needs and costs, and its source."""
     from sash.cli.algorithm_table import facts_table
@@ -136,34 +137,41 @@ def algorithms(markdown: bool) -> None:
 @main.command(epilog=EXPLAIN_EXAMPLES)
 @click.argument("what", metavar="AGGREGATE|JOB.toml")
 @click.option(
-    "--size", "sizes", type=int, multiple=True, help="Rows of the window; repeat for several; none: it varies."
+    "--size",
+    "sizes",
+    type=int,
+    multiple=True,
+    help="Rows of the window. Repeat it for several windows. Without it, the size varies.",
 )
 @click.option("--algorithm", default="auto", show_default=True, help="An algorithm of `sash algorithms`.")
-@click.option("--dtype", default="float64", show_default=True, help="Of the values, as NumPy names it.")
-@click.option("--master", help="Of Spark, for a job: local[*] unless the job says otherwise.")
+@click.option("--dtype", default="float64", show_default=True, help="The NumPy type of the values.")
+@click.option("--master", help="The Spark master, for a job. [default: that of the job file, or local[*]]")
 def explain(what: str, sizes: tuple[int, ...], algorithm: str, dtype: str, master: str | None) -> None:
-    """Say which algorithm is taken, or how a job would run; and why."""
+    """Explain which algorithm sash uses for an aggregate, or how a job would run."""
     import sash
     from sash.cli.arguments import aggregate_named, dtype_named
 
     if "." in what or "/" in what:
         from sash.cli.job import read_job
-        from sash.cli.run import explained
+        from sash.cli.run import explain_job
 
-        click.echo(explained(read_job(Path(what)), master))
+        click.echo(explain_job(read_job(Path(what)), master))
         return
     click.echo(sash.swag.explain(aggregate_named(what), sizes or None, algorithm=algorithm, dtype=dtype_named(dtype)))
 
 
 @main.command("run", epilog=RUN_EXAMPLES)
 @click.argument("job", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--master", help="Of Spark: local[*] unless the job says otherwise.")
-@click.option("--quiet", "output", flag_value="quiet", help="Say nothing but errors.")
-@click.option("--json", "output", flag_value="json", help="A line of JSON for each micro-batch, on standard output.")
-@click.option("--dry-run", is_flag=True, help="Check everything, and run nothing.")
+@click.option("--master", help="The Spark master. [default: that of the job file, or local[*]]")
+@click.option("--quiet", "output", flag_value="quiet", help="Print only errors.")
+@click.option("--json", "output", flag_value="json", help="Print a line of JSON for each micro-batch.")
+@click.option("--dry-run", is_flag=True, help="Check the job without running it.")
 @click.pass_context
 def run_command(ctx: click.Context, job: Path, master: str | None, output: str | None, dry_run: bool) -> None:
-    """Run a job file on Spark: from a source, into a sink."""
+    """Run a job file on Spark.
+
+    A job reads rows from a source, runs queries on them, and writes the results to a sink.
+    """
     from sash.cli.job import read_job
     from sash.cli.run import run_job
 
@@ -172,37 +180,37 @@ def run_command(ctx: click.Context, job: Path, master: str | None, output: str |
 
 @main.command("state", epilog=STATE_EXAMPLES)
 @click.argument("checkpoint")
-@click.option("--master", help="Of Spark: local[*] if left out.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--master", help="The Spark master. [default: local[*]]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def state_command(checkpoint: str, master: str | None, as_json: bool) -> None:
-    """Show what a stopped stream remembers.
+    """Show the state of a stopped stream.
 
-    That is: keys, slices, open windows, from its checkpoint.
+    The checkpoint holds keys, slices and open windows.
     """
-    from sash.cli.run import checkpoint_shown
+    from sash.cli.run import show_checkpoint
 
-    checkpoint_shown(checkpoint, master, as_json)
+    show_checkpoint(checkpoint, master, as_json)
 
 
 @main.command()
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
-    """Say what is missing on this machine, and how to get it."""
+    """Check what is missing on this machine, and how to install it."""
     from sash.cli.doctor import findings
 
     is_fine = True
-    for each in findings():
-        is_fine = is_fine and (each.is_fine or each.is_optional)
-        click.echo(f"{each.verdict:<10}{each.what:<14}{each.found}")
-        if not each.is_fine:
-            click.echo(f"{'':<24}{each.fix}")
+    for finding in findings():
+        is_fine = is_fine and (finding.is_fine or finding.is_optional)
+        click.echo(f"{finding.verdict:<10}{finding.what:<14}{finding.found}")
+        if not finding.is_fine:
+            click.echo(f"{'':<24}{finding.fix}")
     ctx.exit(0 if is_fine else 1)
 
 
 @main.command(epilog=COMPLETION_EXAMPLES)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete these commands."""
+    """Print the script that makes a shell complete these commands."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

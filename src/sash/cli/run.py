@@ -1,4 +1,4 @@
-"""`sash run`: a job file on Spark, with its progress."""
+"""`sash run`, `sash explain` of a job, and `sash state`: start Spark, run, print progress."""
 
 import json
 import logging
@@ -18,34 +18,34 @@ from sash.api import prepared
 from sash.cli.job import Job
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
 
-__all__ = ["FAILED", "INTERRUPTED", "checkpoint_shown", "explained", "run_job", "session_for", "watch"]
+__all__ = ["FAILED", "INTERRUPTED", "explain_job", "run_job", "session_for", "show_checkpoint", "watch"]
 
 FAILED, INTERRUPTED = 1, 130
-_SECONDS = 0.5  # between two looks at a query
+_SECONDS = 0.5  # between two reads of a query's progress
 
 
 def run_job(job: Job, master: str | None, output: str, dry_run: bool) -> int:
-    """Run a job to its end; gives the exit code."""
+    """Run a job to its end, and return the exit code."""
     with session_for(job, master) as spark:
-        with _worded(job.path, "run it"):
-            results = _asked(job, _rows(job, spark))
+        with _as_job_error(job.path, "run it"):
+            results = _results(job, _rows(job, spark))
         if dry_run:
-            click.echo(f"{job.path}: nothing is wrong with it; the results would have these columns:")
+            click.echo(f"{job.path}: the job is valid. The results have these columns:")
             click.echo(results.schema.simpleString())
             return 0
-        return _streamed(job, results, output) if job.source.stream else _written(job, results, output)
+        return _run_stream(job, results, output) if job.source.stream else _run_batch(job, results, output)
 
 
-def explained(job: Job, master: str | None) -> str:
-    """What a job would do, and why."""
-    with session_for(job, master) as spark, _worded(job.path, "explain it"):
+def explain_job(job: Job, master: str | None) -> str:
+    """Return how a job would run, and why."""
+    with session_for(job, master) as spark, _as_job_error(job.path, "explain it"):
         rows, queries = _rows(job, spark), job.queries
-        taken = ("on", "by", "watermark", "allowed_lateness", "emit")
-        options = {name: value for name, value in job.options.items() if name in taken}
+        names = ("on", "by", "watermark", "allowed_lateness", "emit")
+        options = {name: value for name, value in job.options.items() if name in names}
         if job.text is not None:
             request = texts.request_of(texts.parse(job.text), options.get("on"), options.get("by"))
             if not request.queries:
-                return f"Each row gets the results of its frames: {_asked(job, rows).schema.simpleString()}"
+                return f"Each row gets the results of its frames: {_results(job, rows).schema.simpleString()}"
             rows, queries = prepared(rows, request), request.queries
             options |= {"on": request.on, "by": list(request.by)}
         return str(sash.explain(rows, list(queries), **options))
@@ -53,14 +53,14 @@ def explained(job: Job, master: str | None) -> str:
 
 @contextmanager
 def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
-    """A session for a job: local unless told otherwise; then nothing listens beyond this machine."""
+    """Open a session for a job; a local one accepts connections from this machine only."""
     try:
         from pyspark.sql import SparkSession
 
         from sash.spark.driver.silence_jvm import silence_jvm
     except ImportError as error:
         raise MissingPackage.of("A job", "pyspark", "spark") from error
-    logging.disable(logging.ERROR)  # the bridge to Spark logs the way that an interrupt came
+    logging.disable(logging.ERROR)  # Py4J would log the stack trace of an interrupt
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = master or (job.master if job is not None else None) or "local[*]"
     builder: Any = SparkSession.builder.appName(job.name if job is not None else "sash").master(chosen)
@@ -72,7 +72,7 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
     for name, value in (settings | dict({} if job is None else job.spark)).items():
         builder = builder.config(name, str(value).lower() if isinstance(value, bool) else str(value))
     try:
-        with _worded(job.path if job is not None else "sash", f"start with master {chosen!r}"):
+        with _as_job_error(job.path if job is not None else "sash", f"start with master {chosen!r}"):
             spark = builder.getOrCreate()
         try:
             with silence_jvm(spark):
@@ -84,8 +84,8 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _worded(path: object, what: str) -> Iterator[None]:
-    """Whatever Spark refuses here, in a sentence."""
+def _as_job_error(path: object, what: str) -> Iterator[None]:
+    """Raise an error of Spark as an `InvalidJob` with a short message."""
     try:
         yield
     except SashError:
@@ -99,13 +99,13 @@ def _worded(path: object, what: str) -> Iterator[None]:
 def _rows(job: Job, spark: Any) -> Any:
     source = job.source
     reader = (spark.readStream if source.stream else spark.read).format(source.format)
-    with _worded(job.path, "read the source"):
+    with _as_job_error(job.path, "read the source"):
         if source.schema is not None:
             reader = reader.schema(source.schema)
         return reader.options(**source.options).load(source.path)
 
 
-def _asked(job: Job, rows: Any) -> Any:
+def _results(job: Job, rows: Any) -> Any:
     if job.text is not None:
         return sash.sql(job.text, **job.options, **{job.source.table: rows})
     options = dict(job.options)
@@ -114,8 +114,8 @@ def _asked(job: Job, rows: Any) -> Any:
     return sash.aggregate(rows, list(job.queries), **options)
 
 
-def _written(job: Job, results: Any, output: str) -> int:
-    """A bounded job: there is nothing to watch but its end."""
+def _run_batch(job: Job, results: Any, output: str) -> int:
+    """Write the results of a bounded job, and return the exit code."""
     begin = time.perf_counter()
     sink = job.sink
     try:
@@ -127,14 +127,14 @@ def _written(job: Job, results: Any, output: str) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        return _failed(error, output)
-    _say(output, {"event": "done", "seconds": round(time.perf_counter() - begin, 3)})
+        return _report_failure(error, output)
+    _print_event(output, {"event": "done", "seconds": round(time.perf_counter() - begin, 3)})
     return 0
 
 
-def _streamed(job: Job, results: Any, output: str) -> int:
+def _run_stream(job: Job, results: Any, output: str) -> int:
     sink = job.sink
-    with _worded(job.path, "write to the sink"):
+    with _as_job_error(job.path, "write to the sink"):
         writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)
         writer = writer.options(**sink.options)
         if sink.path is not None:
@@ -150,18 +150,18 @@ def _streamed(job: Job, results: Any, output: str) -> int:
         watch(query, output)
     except KeyboardInterrupt:
         query.stop()
-        where = f": run it again to go on from {sink.checkpoint}" if sink.checkpoint else ""
+        where = f": run it again to continue from {sink.checkpoint}" if sink.checkpoint else ""
         click.echo(f"Stopped{where}.", err=True)
         return INTERRUPTED
     except Exception as error:
-        return _failed(error, output)
-    _say(output, {"event": "done", **_figures(sash.progress(query))})
+        return _report_failure(error, output)
+    _print_event(output, {"event": "done", **_figures(sash.progress(query))})
     return 0
 
 
-def _failed(error: Exception, output: str) -> int:
+def _report_failure(error: Exception, output: str) -> int:
     if output == "json":
-        _say(output, {"event": "failed", "error": sentence_of(error)})
+        _print_event(output, {"event": "failed", "error": sentence_of(error)})
     else:
         click.echo(f"Error: {sentence_of(error)}", err=True)
     return FAILED
@@ -178,23 +178,23 @@ def _figures(done: Any) -> dict[str, Any]:
 
 
 def watch(query: Any, output: str) -> None:
-    """Wait for the end of a query; now and then, tell what is new."""
+    """Wait for the end of a query, and print each micro-batch."""
     with ExitStack() as stack:
-        tell, seen = _teller(output, stack), -1
+        report, seen = _reporter(output, stack), -1
         is_active = True
         while is_active:
             is_active = query.isActive
-            done = None if tell is None else sash.progress(query)
-            if tell is not None and done is not None and done.batch != seen:
+            done = None if report is None else sash.progress(query)
+            if report is not None and done is not None and done.batch != seen:
                 seen = done.batch
-                tell(done)
+                report(done)
             query.awaitTermination(_SECONDS if is_active else None)
 
 
-def _teller(output: str, stack: ExitStack) -> Callable[[Any], None] | None:
-    """Return what tells of a micro-batch; None if nobody wants to know."""
+def _reporter(output: str, stack: ExitStack) -> Callable[[Any], None] | None:
+    """Return the function that prints the progress of a micro-batch; None with --quiet."""
     if output == "json":
-        return lambda done: _say(output, {"event": "batch", **_figures(done)})
+        return lambda done: _print_event(output, {"event": "batch", **_figures(done)})
     if output == "quiet":
         return None
     if not sys.stderr.isatty():
@@ -213,18 +213,18 @@ def _line(done: Any) -> str:
     )
 
 
-def _say(output: str, event: dict[str, Any]) -> None:
+def _print_event(output: str, event: dict[str, Any]) -> None:
     if output == "json":
         click.echo(json.dumps(event))
     elif output == "plain" and event["event"] == "done":
         click.echo("Done.", err=True)
 
 
-def checkpoint_shown(checkpoint: str, master: str | None, as_json: bool) -> None:
-    """`sash state`: what a stopped query remembers."""
-    is_here = ":" not in checkpoint and (master or "local").startswith("local")
-    if is_here and not (Path(checkpoint) / "commits").is_dir():
-        raise InvalidInput.option("CHECKPOINT", checkpoint, "the folder that a streaming query keeps its checkpoint in")
+def show_checkpoint(checkpoint: str, master: str | None, as_json: bool) -> None:
+    """Print the state of a stopped query."""
+    is_local = ":" not in checkpoint and (master or "local").startswith("local")
+    if is_local and not (Path(checkpoint) / "commits").is_dir():
+        raise InvalidInput.option("CHECKPOINT", checkpoint, "the checkpoint folder of a streaming query")
     with session_for(None, master):
         found = sash.state(checkpoint)
         if as_json:

@@ -1,4 +1,4 @@
-"""`sash demo`: a smart home's plugs as a stream through five windows at once, on local Spark."""
+"""`sash demo`: five queries over one stream of a smart home's plugs, on local Spark."""
 
 import json
 import os
@@ -48,9 +48,9 @@ QUERIES = (
 
 
 def smart_home(folder: Path, hours: float, compare: bool = True) -> int:
-    """Generate, run, watch, show; gives the exit code."""
+    """Generate rows, run the stream, print results; return the exit code."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows, is_resumed = _prepared(folder, hours)
+    rows, is_resumed = _prepare(folder, hours)
     click.echo(
         f"A smart home: {HOUSES} houses, {HOUSES * PLUGS} plugs, a reading of each about every second, {hours:g} hours "
         f"in {FILES} files: {rows:,} rows,\n{LATE:.0%} of them late by up to {LATEST} s, {NULLS:.0%} without a value. "
@@ -59,22 +59,22 @@ def smart_home(folder: Path, hours: float, compare: bool = True) -> int:
     for each in QUERIES:
         click.echo(f"  {each}")
     if is_resumed:
-        click.echo(f"\nThe run before this one was stopped: going on from {folder / 'checkpoint'}.")
+        click.echo(f"\nThe last run was stopped: continuing from {folder / 'checkpoint'}.")
     click.echo("\nStarting Spark …")
     job = Job(folder, Source("parquet"), Sink(), {}, name="sash demo", master="local[2]")
     with session_for(job, None) as spark:
-        code = _ran(spark, folder, rows)
+        code = _run_stream(spark, folder, rows)
         if code:
             return code
-        _shown(spark, folder)
-        return _compared(spark, folder) if compare else 0
+        _print_results(spark, folder)
+        return _compare(spark, folder) if compare else 0
 
 
 # --- readings ------------------------------------------------------------------------------------------
 
 
 def readings(hours: float, seed: int = 7) -> pa.Table:
-    """A reading about every second of each plug, in the order in which they arrive."""
+    """Return readings of each plug, one about every second, in the order of arrival."""
     dice = np.random.default_rng(seed)
     parts = []
     for house in range(HOUSES):
@@ -103,8 +103,8 @@ def readings(hours: float, seed: int = 7) -> pa.Table:
     )
 
 
-def _prepared(folder: Path, hours: float) -> tuple[int, bool]:
-    """The readings as files, unless a run was stopped in the middle of the same ones."""
+def _prepare(folder: Path, hours: float) -> tuple[int, bool]:
+    """Write the readings to files, unless a stopped run has the same; return their count and whether it continues."""
     about, wanted = folder / "demo.json", {"hours": hours, "files": FILES}
     known = json.loads(about.read_text()) if about.exists() else {}
     if {name: known.get(name) for name in wanted} == wanted and not known.get("done"):
@@ -134,7 +134,7 @@ def _start(results: Any, folder: Path, name: str, checkpoint: str) -> Any:
     return writer.option("checkpointLocation", str(folder / checkpoint)).trigger(availableNow=True).start()
 
 
-def _ran(spark: Any, folder: Path, rows: int) -> int:
+def _run_stream(spark: Any, folder: Path, rows: int) -> int:
     results = sash.aggregate(
         _source(spark, folder), QUERIES, on="ts", by=["house", "plug"], watermark=f"{LATEST} seconds", flush="at_end"
     )
@@ -144,7 +144,7 @@ def _ran(spark: Any, folder: Path, rows: int) -> int:
         watch(query, "plain")
     except KeyboardInterrupt:
         query.stop()
-        click.echo(f"\nStopped. `sash demo` goes on from {folder / 'checkpoint'}.", err=True)
+        click.echo(f"\nStopped. `sash demo` continues from {folder / 'checkpoint'}.", err=True)
         return INTERRUPTED
     except Exception as error:
         click.echo(f"Error: {sentence_of(error)}", err=True)
@@ -156,7 +156,7 @@ def _ran(spark: Any, folder: Path, rows: int) -> int:
     return 0
 
 
-def _shown(spark: Any, folder: Path) -> None:
+def _print_results(spark: Any, folder: Path) -> None:
     windows = spark.read.parquet(str(folder / "windows"))
     counts = {row["query"]: row["count"] for row in windows.groupBy("query").count().collect()}
     own = windows.where("house = 0 and plug = 0")
@@ -178,7 +178,7 @@ def _shown(spark: Any, folder: Path) -> None:
         end = str(row["window_end"]) if row is not None else ""
         cells.append((query, f"{counts.get(query, 0):,}", end, shown))
     headings = ("query", "windows", "last ends", "its values")
-    show(Table("Windows sent, and the last of plug 0 in house 0", headings, tuple(cells)))
+    show(Table("Emitted windows, and the last one of plug 0 in house 0", headings, tuple(cells)))
     shapes = own.where("query = 'shape'").orderBy("window_start").select("m4").collect()
     points = [point for row in shapes if row["m4"] for point in _drawn(row["m4"])]
     if points:
@@ -187,7 +187,7 @@ def _shown(spark: Any, folder: Path) -> None:
 
 
 def _drawn(m4: Any) -> list[float]:
-    """First, lowest, highest, last: four points draw what thousands would."""
+    """Return first, lowest, highest and last value: these four draw the same line as all values."""
     first, last, low, high = m4
     return [first, low, high, last]
 
@@ -199,7 +199,7 @@ def _number(value: Any) -> str:
 
 
 def _line(points: list[float], width: int = 72, height: int = 8) -> str:
-    """The line of plug 0, in characters."""
+    """Draw the line of plug 0 in characters."""
     marks = " ▁▂▃▄▅▆▇█" if can_print("█") else " .:-=+*#@"
     columns = np.array_split(np.array(points), min(width, len(points)))
     top = max(points) or 1.0
@@ -217,7 +217,7 @@ def _picture(points: list[float], path: Path) -> None:
     try:
         import matplotlib as mpl
     except ImportError:
-        click.echo("No picture: matplotlib is not installed (pip install 'sash[report]').")
+        click.echo("No plot: matplotlib is not installed (pip install 'sash[report]').")
         return
     mpl.use("Agg")
     from matplotlib import pyplot as plt
@@ -227,14 +227,14 @@ def _picture(points: list[float], path: Path) -> None:
     axes.set(title="Plug 0 in house 0: four points for every 10 minutes (M4)", xlabel="hours", ylabel="load [W]")
     figure.savefig(path, dpi=120)
     plt.close(figure)
-    click.echo(f"The same as a picture: {path}\n")
+    click.echo(f"The same as a plot: {path}\n")
 
 
-# --- beside Spark's own ------------------------------------------------------------------------------------
+# --- comparison with Spark ------------------------------------------------------------------------------------
 
 
-def _compared(spark: Any, folder: Path) -> int:
-    """The one query that Spark can say itself, alone, on both sides."""
+def _compare(spark: Any, folder: Path) -> int:
+    """Time the one query that Spark supports, in sash and in Spark, and compare the results."""
     from pyspark.sql import functions as F
 
     shutil.rmtree(folder / "native", ignore_errors=True)
@@ -260,7 +260,7 @@ def _compared(spark: Any, folder: Path) -> int:
     same = one.keys() == other.keys() and all(_close(one[key], other[key]) for key in one)
     ours_took, native_took = times.values()
     click.echo(
-        f"The first query alone, which Spark can say too: sash {ours_took:.1f} s, Spark's own {native_took:.1f} s, "
+        f"The first query alone, which Spark supports, too: sash {ours_took:.1f} s, Spark's own {native_took:.1f} s, "
         + (f"{len(one):,} windows, every one the same." if same else "THEY DIFFER.")
     )
     shutil.rmtree(folder / "native", ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Tables of text: in plain characters, Markdown, HTML, and for a terminal."""
+"""Tables of text, rendered as plain text, Markdown, HTML, or for a terminal."""
 
 from dataclasses import dataclass
 from html import escape
@@ -9,14 +9,14 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under headings; numbers stand to the right."""
+    """Rows under headings; columns of numbers are aligned to the right."""
 
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
     def text(self) -> str:
-        """In plain characters, as wide as it needs to be.
+        """Return the table in plain characters, as wide as needed.
 
         >>> print(Table("Speed", ("who", "rows/s"), (("copy", "900"), ("sba", "80"))).text())
         Speed
@@ -32,7 +32,7 @@ class Table:
         return "\n".join([self.title, *(text.rstrip() for text in texts)])
 
     def markdown(self) -> str:
-        """As a table of a Markdown page.
+        """Return a Markdown table.
 
         >>> print(Table("", ("who", "rows/s"), (("copy", "900"),)).markdown())
         | who | rows/s |
@@ -43,7 +43,7 @@ class Table:
         return "\n".join("| " + " | ".join(cells) + " |" for cells in (self.headings, rule, *self.rows))
 
     def html(self) -> str:
-        """As a table of a web page: everything escaped, verdicts and numbers with a class.
+        """Return an HTML table; text is escaped, verdicts and numbers have a class.
 
         >>> print(Table("<1>", ("who", "rows/s"), (("copy", "900"),)).html())
         <table><caption>&lt;1&gt;</caption>
@@ -66,7 +66,7 @@ class Table:
         return f"<table><caption>{escape(self.title)}</caption>\n{body}\n</table>"
 
     def rich(self) -> Any:
-        """For a terminal."""
+        """Return a table of Rich, for a terminal."""
         from rich import box
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -74,7 +74,7 @@ class Table:
         table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
         for k, heading in enumerate(self.headings):
             side: Any = "right" if self._align(k) == ">" else "left"
-            table.add_column(heading, justify=side, overflow="fold", no_wrap=k == 0)  # a name stays whole
+            table.add_column(heading, justify=side, overflow="fold", no_wrap=k == 0)  # names are not wrapped
         for row in self.rows:
             table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
         return table
