@@ -43,7 +43,7 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 quick: $(STAMP)  ## for every save: lint, types, and the tests that need neither Spark nor much compiling
 	$(BIN)/ruff check -q .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 -q tests/test_public_names.py tests/test_errors.py tests/test_wrong_uses.py tests/plan tests/windows tests/kinds/test_conformance.py
+	$(BIN)/pytest -n 2 -q tests/test_public_names.py tests/test_errors.py tests/test_refusals.py tests/plan tests/windows tests/kinds/test_conformance.py
 
 format: $(STAMP)  ## format the code
 	$(BIN)/ruff format .

@@ -75,6 +75,7 @@ def sentence_of(error: object) -> str:
 
 
 _WIDEST = 120  # how many characters of a line of query text, or of a value, a message shows
+_ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of an object, which differs from run to run
 _CALLING = "An error occurred while calling"
 _JAVA_CLASS = re.compile(r"^((Caused by)?:?\s*(java|javax|scala|org|com|py4j)\.[\w.$]+:\s*)+")
 _SOURCES = re.compile(r"There are \[(\d+)\] sources in the checkpoint offsets and now there are \[(\d+)\]")
@@ -93,7 +94,7 @@ def _shown(value: object) -> str:
     """Return the repr of a value in one line of limited length; for functions and classes, the name."""
     if callable(value) and hasattr(value, "__name__"):
         return f"the {'class' if isinstance(value, type) else 'function'} {value.__name__}"
-    text = " ".join(re.sub(" at 0x[0-9a-f]+", "", repr(value)).split())
+    text = " ".join(_ADDRESS.sub("", repr(value)).split())
     return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"
 
 
@@ -103,7 +104,7 @@ def _short(word: str) -> str:
 
 # The formats of values in a message: {name:format}.
 _FORMATS: dict[str, Callable[[Any], str]] = {
-    "clause": lambda sentence: sentence.rstrip("."),
+    "clause": lambda sentence: _ADDRESS.sub("", sentence).rstrip("."),
     "line": lambda value: " ".join(str(value).split()),
     "listed": ", ".join,
     "or": " or ".join,
@@ -308,7 +309,7 @@ class InvalidInput(SashError, ValueError):
         "The ranges are not valid: {why}. Starts and ends must never decrease, and start <= end must hold."
     )
     duration = _Sentence(
-        "{value!r} is not a valid duration: {why}. Write for example '1 hour', '90s', '1h30m' or 'PT1H', or pass a "
+        "{value:shown} is not a valid duration: {why}. Write for example '1 hour', '90s', '1h30m' or 'PT1H', or pass a "
         "timedelta."
     )
     on_type = _Sentence(
@@ -350,7 +351,7 @@ class InvalidInput(SashError, ValueError):
         "{what} of a stream needs a watermark, which says how late rows may be: pass watermark='10 seconds', or call "
         "rows.withWatermark({on!r}, '10 seconds')."
     )
-    for_streams = _Sentence("{option}={value!r} is an option of streams, but these rows are a table: leave it out.")
+    for_streams = _Sentence("{option}={value:shown} is an option of streams, but these rows are a table: leave it out.")
     for_windows = _Sentence(
         "{option}={value!r} is an option of windows, but this query has one result per row: leave it out."
     )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sash.engine.input_rows import types_of
+from sash.engine.keys import Keys
 from sash.engine.options import CallOptions, with_free_names
 from sash.engine.rolling import Frame, framed, plan_frames
 from sash.engine.stream import Stream
@@ -41,4 +42,5 @@ def explain(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> 
     for name in (options.on, *options.by):
         table.known(name)
     keys = [table.arrow(name).type for name in options.by]
+    Keys(keys, options.by)  # refuses types that cannot be keys
     return make_plan(wanted, options, types_of(wanted, table), table.measure(options.on), keys)

@@ -101,6 +101,7 @@ class Explained(Report):
 
 def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
     """Return what `aggregate` does with this DataFrame."""
+    given.of_stream(given.watermark)  # checks the options, of which a table uses few
     _check_bounded(rows, "sash.explain")
     plan = recipe_of(rows, queries, CallOptions(given.on, given.by, limits=given.limits).of_stream(None)).plan()
     return Explained(choose_path(rows, plan, "auto"), plan)

@@ -1,18 +1,13 @@
-"""What a person would really do wrong, without Spark: each gets one sentence that tells the fix."""
+"""Refusals that depend on no rows: queries, windows, aggregates, calls, saved states, the data structure by hand."""
 
 import datetime as dt
 import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
-import pytest
-from click.testing import CliRunner
 
 import sash
-from sash.cli.main import main
 from sash.errors import (
     EmptyWindow,
     InvalidAggregate,
@@ -21,35 +16,19 @@ from sash.errors import (
     InvalidState,
     InvalidText,
     InvalidWindow,
-    SashError,
     UnknownName,
-    UnsupportedAggregate,
 )
+from tests.refusals.case import Case
 
-Case = tuple[Callable[[], Any], type[SashError], str]
+__all__ = ["CALLS"]
 
 S: Any = sash  # what is wrong on purpose is wrong to a type checker, too
 NOON = dt.datetime(2026, 1, 1, 12)
 ROWS: dict[str, Any] = {"t": [1, 2], "x": [1, 2]}
 TIMES: dict[str, Any] = {"t": [NOON], "x": [1]}
-TEN = sash.query("ten", sash.tumbling(10), n=sash.count())
+TENS = sash.tumbling(10)
+TEN = sash.query("ten", TENS, n=sash.count())
 SOON = sash.query("soon", sash.tumbling("10s"), n=sash.count())
-
-
-def plain(sentence: str) -> None:
-    """One line that is no dump: no addresses, no traces, no names of Java."""
-    assert sentence and "\n" not in sentence and len(sentence) < 900, sentence
-    for mark in ("Traceback", " at 0x", "org.apache", "java.", "Py4J"):
-        assert mark not in sentence, sentence
-
-
-def refused(use: Callable[[], Any], kind: type[SashError], fix: str) -> None:
-    with pytest.raises(kind) as caught:
-        use()
-    sentence, *shown = str(caught.value).split("\n")
-    plain(sentence)
-    assert len(shown) == (2 if shown and kind is InvalidText else 0), shown
-    assert fix in sentence, sentence
 
 
 def query(**results: Any) -> Any:
@@ -103,7 +82,7 @@ class Hasty(sash.ContextAwareWindow):
         context.remove(5, 13)
 
 
-# --- names and types -------------------------------------------------------------------------------------
+# --- queries ---------------------------------------------------------------------------------------------
 
 QUERIES: dict[str, Case] = {
     "an aggregate that is not called": (lambda: query(peak=sash.max), InvalidAggregate, "sash.max('x')"),
@@ -136,8 +115,18 @@ QUERIES: dict[str, Case] = {
         InvalidQuery,
         "must be a non-empty string",
     ),
-    "queries in a dict": (lambda: S.aggregate(ROWS, {"ten": TEN}, on="t"), InvalidQuery, "but got {'ten': Query("),
     "rows and queries exchanged": (lambda: S.aggregate(TEN, ROWS, on="t"), InvalidQuery, "sash.query('hourly'"),
+    "a query without a name": (lambda: S.query("", TENS, n=sash.count()), InvalidQuery, "name of a query must be"),
+    "a query named by a number": (lambda: S.query(5, TENS, n=sash.count()), InvalidQuery, "name of a query must be"),
+    "a query with the name of late rows": (
+        lambda: sash.query("_late", sash.tumbling(1), n=sash.count()),
+        InvalidQuery,
+        "underscore",
+    ),
+    "a query of nothing": (lambda: sash.query("q", sash.tumbling(1)), InvalidQuery, "has no aggregate"),
+    "a number for an aggregate": (lambda: query(n=5), InvalidAggregate, "Expected an aggregate"),
+    "a result with a name of sash": (lambda: query(query=sash.count()), InvalidQuery, "'query' cannot be the name"),
+    "a sum of no column": (lambda: query(s=sash.sum()), InvalidQuery, "name the column, as in sash.sum('x')"),
 }
 
 # --- windows ---------------------------------------------------------------------------------------------
@@ -157,28 +146,13 @@ WINDOWS: dict[str, Case] = {
     "rows as a text": (lambda: S.sliding(rows="10", every=2), InvalidWindow, "a whole number of at least 1"),
     "no slide": (lambda: sash.sliding("1 hour"), InvalidWindow, "needs every"),
     "a slide of nothing": (lambda: sash.sliding(10, every=0), InvalidWindow, "more than 0"),
-    "a slide in no unit": (
-        lambda: over(sash.sliding("1 hour", every=60), TIMES),
-        InvalidWindow,
-        "add the unit, as in '60 seconds'",
-    ),
     "an offset of rows": (lambda: sash.tumbling(rows=5, offset=2), InvalidWindow, "leave it out"),
-    "a slide in the wrong unit": (
-        lambda: over(sash.sliding("3650 days", every="1 ms"), TIMES),
-        InvalidWindow,
-        "Make `every` longer, or the window shorter.",
-    ),
     "growth that does not divide": (
         lambda: sash.cumulative("1 day", every="7h"),
         InvalidWindow,
         "size must be a whole multiple",
     ),
     "a band that ends before it starts": (lambda: over(sash.landmark(start=9, end=1)), InvalidWindow, "before end"),
-    "a band of texts": (
-        lambda: over(sash.landmark(start="2026-01-01", end="2026-01-02"), TIMES),
-        InvalidInput,
-        "must be a datetime",
-    ),
     "a band without a start": (lambda: sash.landmark(start=None, end=3), InvalidWindow, "sash.landmark(start=…)"),
     "punctuation by a function": (lambda: S.punctuated(lambda row: row), InvalidWindow, "name of a boolean column"),
     "an own window that stands still": (lambda: over(Stuck()), InvalidWindow, "must be a number after it"),
@@ -188,7 +162,6 @@ WINDOWS: dict[str, Case] = {
 
 # --- tables and streams ----------------------------------------------------------------------------------
 
-ROLLING: dict[str, Any] = {"on": "t", "n": sash.count()}
 RUNS: dict[str, Case] = {
     "the name of a file": (lambda: sash.aggregate("rows.csv", TEN, on="t"), InvalidInput, "Arrow, pandas or Polars"),
     "a column of one number": (lambda: sash.aggregate({"t": 1}, TEN, on="t"), InvalidInput, "one list or one-dim"),
@@ -202,39 +175,9 @@ RUNS: dict[str, Case] = {
         InvalidInput,
         "collect() it first",
     ),
-    "a column in another case": (lambda: sash.aggregate(ROWS, TEN, on="T"), UnknownName, "Did you mean 't'?"),
-    "on in a list": (lambda: S.aggregate(ROWS, TEN, on=["t"]), InvalidInput, "the name of a column that advances"),
-    "keys from a generator": (
-        lambda: S.aggregate(ROWS, TEN, on="t", by=(name for name in "x")),
-        InvalidInput,
-        "a list of different names",
-    ),
-    "partial in words": (lambda: S.aggregate(ROWS, TEN, on="t", partial="yes"), InvalidInput, "True or False"),
-    "a flush of a table": (lambda: sash.aggregate(ROWS, TEN, on="t", flush="at_end"), InvalidInput, "leave it out"),
-    "history for a table": (lambda: sash.aggregate(ROWS, TEN, on="t", initial=ROWS), InvalidInput, "leave it out"),
-    "late rows dropped": (lambda: S.aggregate(ROWS, TEN, on="t", late="drop"), InvalidInput, "'count' or 'keep'"),
     "an option of a step misspelt": (lambda: sash.windowed(TEN, on="t", bye="x"), UnknownName, "Did you mean 'by'?"),
     "a step of no query": (lambda: S.windowed(5, on="t"), InvalidQuery, "Expected a query such as"),
-    "a frame's option misspelt": (lambda: S.rolling(ROWS, row=3, **ROLLING), UnknownName, "Did you mean 'rows'?"),
-    "a frame by position": (lambda: S.rolling(ROWS, 3, **ROLLING), InvalidInput, "sash.frame(rows=…"),
-    "a query for a frame": (lambda: S.rolling(ROWS, TEN, **ROLLING), InvalidInput, "sash.frame(rows=…"),
     "a frame of nothing": (lambda: sash.frame(rows=3), InvalidQuery, "peak=sash.max('x')"),
-    "a frame of rows in words": (lambda: S.rolling(ROWS, rows="3", **ROLLING), InvalidInput, "a whole number"),
-    "a duration on kilometres": (
-        lambda: sash.rolling({"t": [1.0]}, on="t", range="1 hour", n=sash.count()),
-        InvalidWindow,
-        "use a number in its unit",
-    ),
-    "a delay without a unit": (
-        lambda: sash.Stream(SOON, on="t", watermark=10).push(TIMES),
-        InvalidWindow,
-        "add the unit, as in '10 seconds'",
-    ),
-    "lateness without a unit": (
-        lambda: sash.Stream(SOON, on="t", allowed_lateness=10).push(TIMES),
-        InvalidWindow,
-        "add the unit, as in '10 seconds'",
-    ),
     "a delay in the place of a watermark": (
         lambda: sash.Stream(SOON, on="t").push(TIMES, watermark="10 seconds"),
         InvalidInput,
@@ -247,11 +190,6 @@ RUNS: dict[str, Case] = {
         "Did you mean 'ten'?",
     ),
     "a query removed by itself": (lambda: S.Stream(TEN, on="t").remove(TEN), UnknownName, "The known ones: ten."),
-    "numbers joined as texts": (
-        lambda: sash.aggregate(ROWS, query(all=sash.string_agg("x")), on="t"),
-        UnsupportedAggregate,
-        "it accepts strings. Cast the values first.",
-    ),
     "a function that fails": (
         lambda: sash.aggregate(
             {"t": [1, 2], "x": ["a", "b"]}, query(v=pair(combine=lambda a, b: (a[0] / b[0],))("x")), on="t"
@@ -364,66 +302,19 @@ OWN: dict[str, Case] = {
     "an inverse that is not there": (lambda: sash.laws.inverse(mine()), InvalidAggregate, "invert must be given"),
 }
 
-# --- text ------------------------------------------------------------------------------------------------
-
-TABLE = {"ts": [1, 2, 3], "plug": ["a", "b", "a"], "load": [1.5, None, 2.5]}
-WINDOW = "FROM t [RANGE 10 SLIDE 10]"
-
-
-def asked(text: str, **options: Any) -> Callable[[], Any]:
-    return lambda: sash.sql(text, **{"on": "ts", "t": TABLE, **options})
-
-
-TEXTS: dict[str, Case] = {
-    "SELECT misspelt": (asked(f"SELCT MAX(load) {WINDOW}"), InvalidText, "Did you mean SELECT?"),
-    "SELECT left out": (asked(f"MAX(load) {WINDOW}"), InvalidText, "Expected SELECT, but found MAX."),
-    "another statement": (asked("INSERT INTO t VALUES (1)"), InvalidText, "Expected SELECT, but found INSERT."),
-    "FROM left out": (asked("SELECT MAX(load) [RANGE 10 SLIDE 10]"), InvalidText, "FROM"),
-    "a bracket that stays open": (asked("SELECT MAX(load) FROM t [RANGE 10 SLIDE 10"), InvalidText, "]"),
-    "a window in parentheses": (asked("SELECT MAX(load) FROM t (RANGE 10)"), InvalidText, "such as [RANGE 1 HOUR]"),
-    "GROUP misspelt": (asked(f"SELECT MAX(load) {WINDOW} GRUOP BY plug"), InvalidText, "Did you mean GROUP?"),
-    "GROUP without BY": (asked(f"SELECT MAX(load) {WINDOW} GROUP plug"), InvalidText, "Expected BY"),
-    "RANGE misspelt": (asked("SELECT MAX(load) FROM t [RNGE 10 SLIDE 5]"), InvalidText, "Did you mean RANGE?"),
-    "a session without GAP": (asked("SELECT MAX(load) FROM t [SESSION 5]"), InvalidText, "Expected GAP"),
-    "a unit misspelt": (
-        asked("SELECT MAX(load) FROM t [RANGE 10 MINUETS SLIDE 1 MINUTE]"),
-        InvalidText,
-        "no unit of time, 'minutes' is",
-    ),
-    "a function misspelt in capitals": (asked(f"SELECT MEDAIN(load) {WINDOW}"), InvalidText, "Did you mean 'median'?"),
-    "== for =": (asked(f"SELECT MAX(load) {WINDOW} WHERE plug == 'a'"), InvalidText, "write =."),
-    "a text in double quotes": (asked(f'SELECT MAX(load) {WINDOW} WHERE plug = "a"'), InvalidText, "single quotes"),
-    "quotes from a word processor": (
-        asked(f"SELECT MAX(load) {WINDOW} WHERE plug = ‘a’"),
-        InvalidText,
-        "is not allowed here",
-    ),
-    "a comma too many": (asked(f"SELECT MAX(load), {WINDOW}"), InvalidText, "an expression, but found FROM"),
-    "a table in another case": (asked("SELECT MAX(load) FROM T [ROWS 5]"), InvalidText, "Did you mean 't'?"),
-    "a table that is a file": (asked(f"SELECT MAX(load) {WINDOW}", t="t.csv"), InvalidInput, "Arrow, pandas or Polars"),
-    "an option misspelt": (asked(f"SELECT MAX(load) {WINDOW}", emitt="updates"), UnknownName, "Did you mean 'emit'?"),
-    "an option of windows for a row each": (
-        asked("SELECT MAX(load) FROM t [ROWS 5]", emit="updates"),
-        InvalidInput,
-        "leave it out",
-    ),
-    "a sum of names": (
-        asked(f"SELECT SUM(plug) {WINDOW}"),
-        UnsupportedAggregate,
-        "it accepts numbers. Cast the values first.",
-    ),
-    "a bare number on times": (
-        asked(f"SELECT MAX(load) {WINDOW}", t={"ts": [NOON], "load": [1]}),
-        InvalidWindow,
-        "add the unit, as in '10 seconds'",
-    ),
-    "a function that is no aggregate": (
-        asked(f"SELECT MINE(load) {WINDOW}", functions={"mine": abs}),
-        InvalidAggregate,
-        "Expected an aggregate",
-    ),
-    "a query in the place of text": (lambda: S.sql(TEN, t=TABLE), InvalidText, "Query text must be a string such as"),
+CALLS = {
+    f"{group}: {name}": case
+    for group, cases in {
+        "query": QUERIES,
+        "window": WINDOWS,
+        "run": RUNS,
+        "state": STATES,
+        "slide": SLIDES,
+        "own": OWN,
+    }.items()
+    for name, case in cases.items()
 }
+<<<<<<< HEAD:tests/test_wrong_uses.py
 
 GROUPS: dict[str, dict[str, Case]] = {
     "query": QUERIES,
@@ -557,3 +448,5 @@ def test_a_wrong_job_is_refused_before_spark_starts(tmp_path: Path, there: str, 
     assert sentence.startswith(f"Error: {job}: ") and fix in sentence, done.stderr
     assert not shown or shown[-1].strip() == "^"
     plain(sentence)
+=======
+>>>>>>> 8906b91 (Keep refusals in one table that every engine is asked):tests/refusals/calls.py
