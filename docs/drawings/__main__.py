@@ -1,4 +1,4 @@
-"""Draws all pictures anew: `python -m docs.drawings`."""
+"""Draw all pictures again: `python -m docs.drawings`."""
 
 from pathlib import Path
 

@@ -28,19 +28,19 @@ def parallel_boundaries() -> Canvas:
     asked = 2
     prefixes = [Span(chunk, row + 1, max(PI[chunk : row + 1])) for row in range(chunk, count)]
     assert MAX.combine((swept[asked + 1],), (prefixes[asked],)) == (answers[asked],)
-    canvas = Canvas("PBA: one thread sweeps back, the other answers (max, window of 5)")
+    canvas = Canvas("PBA: one thread computes suffixes, the other results (max, window of 5)")
     columns = Columns(0, count)
     top = heading(canvas)
     y = rows(canvas, columns, top + 16, 0, "rows of an array")
     edges = {f"chunk {k}": k * CHUNK for k in range(CHUNKS)}
-    groups = [Group("swept back: to the edge", swept, "violet"), Group("prefixes: from the edge", prefixes, "green")]
+    groups = [Group("suffixes: to the edge", swept, "violet"), Group("prefixes: from the edge", prefixes, "green")]
     marks(canvas, columns, top, y + sum(map(height, groups)), edges)
     for group, used in zip(groups, (swept[asked + 1], prefixes[asked]), strict=True):
         y = bars(canvas, columns, y, group, [used])
     y = bars(canvas, columns, y, Group("one of the answers", [answers[asked]], "ink")) + 8
     width = (RIGHT - LEFT) / (CHUNKS + 1)
     for thread, (name, verb, color, chunks) in enumerate(
-        (("main thread", "answers", "green", CHUNKS), ("second thread", "sweeps", "violet", CHUNKS - 1))
+        (("main thread", "results", "green", CHUNKS), ("second thread", "suffixes", "violet", CHUNKS - 1))
     ):
         line = y + 36 * thread
         named(canvas, line + 13, name, color)

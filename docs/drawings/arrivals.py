@@ -45,7 +45,7 @@ def told(title: str, stream: sash.Stream, pushes: tuple[Push, ...], lateness: in
                 line.canvas.line((edge, y - 10), (edge, y + 20), "amber", 2, dashed=True)
         for row in sent:
             revision = f", revision {row['revision']}" if "revision" in row else ""
-            words = f"sent: [{row['window_start']}, {row['window_end']}) rows {row['total']}{revision}"
+            words = f"emitted: [{row['window_start']}, {row['window_end']}) rows {row['total']}{revision}"
             line.bar(Bar(row["window_start"], row["window_end"], words), y + 26, "green")
         before = stream._state.watermark
         line.y += 68 if sent else 50
@@ -67,7 +67,7 @@ def revision() -> Canvas:
     query = sash.query("ten", sash.tumbling(10), total=sash.sum("x"))
     stream = sash.Stream([query], on="t", allowed_lateness=5, late="keep")
     pushes = (Push((3, 7), 8), Push((12, 6), 12), Push((9, 15), 14), Push((2, 16), 21))
-    canvas = told("allowed_lateness=5: late rows still count for so long", stream, pushes, 5)
+    canvas = told("allowed_lateness=5: late rows within 5 are accepted", stream, pushes, 5)
     words = "amber: late, within five of the watermark: counted · red: later than that, set aside"
     canvas.text(16, canvas.height + 4, words, 12, "grey", "start")
     return canvas

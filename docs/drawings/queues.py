@@ -30,14 +30,14 @@ def recalculate() -> Canvas:
     run = Run("recalculate").slide(11)
     ring, (f, b) = run.state
     groups = [Group("ring, as inserted", kept(ring, f, b))]
-    return sheet("Recalculate: fold everything, every time", run, groups, {"f": f, "b": b})
+    return sheet("Recalculate: fold all rows for each query", run, groups, {"f": f, "b": b})
 
 
 def subtract_on_evict() -> Canvas:
     run = Run("subtract_on_evict").slide(11)
     ring, total, (f, b) = run.state
     groups = [Group("ring, as inserted", kept(ring, f, b), "grey"), Group("total", alone(total))]
-    title = "Subtract-on-Evict: a total that rows join and leave (sum)"
+    title = "Subtract-on-Evict: one total, add and subtract (sum)"
     return sheet(title, run, groups, {"f": f, "b": b})
 
 
@@ -47,8 +47,8 @@ def two_stacks_of_values() -> Canvas:
     f, m, b = (cursor[place] for place in (two_stacks.F, two_stacks.M, two_stacks.B))
     groups = [
         Group("values, as inserted", kept(values, f, b), "grey"),
-        Group("front: sums up to m", kept(sums, f, m), "blue"),
-        Group("back: sums from m on", kept(sums, m, b), "green"),
+        Group("front: folds up to m", kept(sums, f, m), "blue"),
+        Group("back: folds from m on", kept(sums, m, b), "green"),
     ]
     title = "Two-Stacks: the front is popped, the back is pushed (max)"
     return sheet(title, run, groups, {"f": f, "m": m, "b": b})
@@ -88,14 +88,14 @@ def daba_of_values() -> Canvas:
     f, l, r, a, b, e = (cursor[getattr(daba, letter)] for letter in "FLRABE")  # noqa: E741  # the module's letters
     groups = [
         Group("values, as inserted", kept(values, f, e), "grey"),
-        Group("f … l: sums to b", kept(sums, f, l), "blue"),
-        Group("l … r: sums to r", kept(sums, l, r), "violet"),
-        Group("r … a: sums from r", kept(sums, r, a), "amber"),
-        Group("a … b: sums to b", kept(sums, a, b), "blue"),
-        Group("b … e: sums from b", kept(sums, b, e), "green"),
+        Group("f … l: folds to b", kept(sums, f, l), "blue"),
+        Group("l … r: folds to r", kept(sums, l, r), "violet"),
+        Group("r … a: folds from r", kept(sums, r, a), "amber"),
+        Group("a … b: folds to b", kept(sums, a, b), "blue"),
+        Group("b … e: folds from b", kept(sums, b, e), "green"),
     ]
     letters = {"f": f, "l": l, "r": r, "a": a, "b": b, "e": e}
-    return sheet("DABA: the flip in small pieces (max)", run, groups, letters)
+    return sheet("DABA: the flip in many small steps (max)", run, groups, letters)
 
 
 def daba_in_one_ring() -> Canvas:
@@ -104,10 +104,10 @@ def daba_in_one_ring() -> Canvas:
     l = f + e - b + 1  # noqa: E741  # K6 of the module
     a = 2 * r - l
     groups = [
-        Group("f … l: sums to b", kept(ring, f, l), "blue"),
-        Group("l … r: sums to r", kept(ring, l, r), "violet"),
+        Group("f … l: folds to b", kept(ring, f, l), "blue"),
+        Group("l … r: folds to r", kept(ring, l, r), "violet"),
         Group("r … a: as inserted", kept(ring, r, a), "grey"),
-        Group("a … b: sums to b", kept(ring, a, b), "blue"),
+        Group("a … b: folds to b", kept(ring, a, b), "blue"),
         Group("b … e: as inserted", kept(ring, b, e), "grey"),
         Group("mid", alone(sums, daba_lite.MID), "amber"),
         Group("back", alone(sums, daba_lite.BACK), "green"),
@@ -125,11 +125,11 @@ def rotating(run: Run, title: str, waits: str, lists: Sequence[Iterable[Any]]) -
     """A queue of two lists in the middle of a rotation: front, left, right, after, back."""
     front, left, right, after, back = (totals(each) for each in lists)
     groups = [
-        Group("front: sums to m", front, "blue"),
+        Group("front: folds to m", front, "blue"),
         Group(f"{waits}: left", left, "violet"),
         Group(f"{waits}: right", right[::-1], "amber"),
         Group(f"{waits}: after", after, "blue"),
-        Group("back: sums from m", back[::-1], "green"),
+        Group("back: folds from m", back[::-1], "green"),
     ]
     return sheet(title, run, groups, {"f": run.oldest, "m": run.newest - len(back), "b": run.newest})
 
@@ -141,7 +141,7 @@ def okasaki_lazy() -> Canvas:
     pending = front[-1].rest.rot
     assert pending is not None
     lists = [front, *map(foa._known, pending), foa._known(queue.back)]
-    return rotating(run, "FOA: a front that is promised, one cell at a time (max)", "promised", lists)
+    return rotating(run, "FOA: a lazy front, one cell at a time (max)", "lazy", lists)
 
 
 def okasaki_in_place() -> Canvas:
@@ -162,16 +162,16 @@ def flat_fit() -> Canvas:
     before = kept(ring, f, b)
     answer, used = run.query()
     longer = [new for old, new in zip(before, kept(ring, f, b), strict=True) if old is not new]
-    groups = [Group("before the walk", before, "blue"), Group("lengthened by it", longer, "green")]
+    groups = [Group("before the query", before, "blue"), Group("extended by it", longer, "green")]
     formula = f"{' ⊕ '.join(map(str, sorted(used)))} = {answer}"
-    return sheet("FlatFIT: skips that every walk makes longer (max)", run, groups, {"f": f, "b": b}, formula, used)
+    return sheet("FlatFIT: each query extends the skips (max)", run, groups, {"f": f, "b": b}, formula, used)
 
 
 def slick_deque_inv() -> Canvas:
     run = Run("slick_deque_inv", sizes=(8, 5, 2)).slide(11)
     ring, answer, size, (f, b) = run.state
     groups = [Group("ring, as inserted", kept(ring, f, b), "grey")]
-    groups += [Group(f"answer of the last {size[k]}", alone(answer, k)) for k in range(len(size))]
+    groups += [Group(f"result of the last {size[k]}", alone(answer, k)) for k in range(len(size))]
     title = "SlickDeque with an inverse: one total per range (sum)"
     formula = ", ".join(str(alone(answer, k)[0]) for k in range(len(size))) + ": all are at hand"
     return sheet(title, run, groups, {"f": f, "b": b}, formula, [alone(answer, k)[0] for k in range(len(size))])
@@ -185,7 +185,7 @@ def slick_deque() -> Canvas:
     nodes = kept(node, h, t)
     starts = [f, *(span.end for span in nodes)]
     answers = [Span(start, span.end, span.value) for start, span in zip(starts, nodes, strict=False)]
-    groups = [Group("deque", nodes, "blue"), Group("answers for starts here", answers, "green")]
+    groups = [Group("deque", nodes, "blue"), Group("results for starts here", answers, "green")]
     found = [f"last {count}: {run.query_last(count)[0]}" for count in (8, 5, 3)]
     title = "SlickDeque without an inverse: only rows that can still win (max)"
     letters = {"f": f, "b": run.newest}
@@ -232,8 +232,8 @@ def boundary() -> Canvas:
     ring, prefix, cursor = run.state
     f, u, v, b = (cursor[place] for place in (sba.F, sba.U, sba.V, sba.B))
     groups = [
-        Group("older chunk: sums to u", kept(ring, f, u), "blue"),
-        Group("last chunk: sums to v", kept(ring, u, v), "violet"),
+        Group("older chunk: folds to u", kept(ring, f, u), "blue"),
+        Group("last chunk: folds to v", kept(ring, u, v), "violet"),
         Group("growing: as inserted", kept(ring, v, b), "grey"),
         Group("prefix", alone(prefix), "green"),
     ]

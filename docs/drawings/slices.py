@@ -71,7 +71,7 @@ def shared() -> Canvas:
 
 
 def corrected() -> Canvas:
-    """A late row changes one slice, and the windows over it are sent again."""
+    """A late row changes one slice, and the windows over it are emitted again."""
     late = 14
     stream = sash.Stream([query for _color, query in QUERIES.values()], on="t", allowed_lateness=30)
     stream.push({"t": TIMES, "x": VALUES}, watermark=30)
@@ -87,7 +87,7 @@ def corrected() -> Canvas:
     ]
     line.bars("slices after", changed, "amber")
     for name, (color, query) in QUERIES.items():
-        line.bars(name, windows_of(results, query.name, after), color, "sent again")
+        line.bars(name, windows_of(results, query.name, after), color, "emitted again")
     return line.canvas
 
 

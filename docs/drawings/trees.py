@@ -70,7 +70,7 @@ def binary_counter() -> Canvas:
     held = [span for level in range(length(tails)) for span in alone(tails, level) if span.end > f]
     groups = [
         Group("ring, as inserted", kept(ring, f, e), "grey"),
-        Group("tail, partly gone", [span for span in held if span.start < f], "grey"),
+        Group("tail, partly evicted", [span for span in held if span.start < f], "grey"),
         Group("tails, one per level", [span for span in held if span.start >= f], "violet"),
         Group("stack, right of f", [span for place in range(depth) for span in alone(stack, place)], "amber"),
         Group("front", alone(sums, amta.FRONT), "blue"),
@@ -91,7 +91,7 @@ def finger_tree_of() -> Canvas:
         run.newest += 1
         run.steps.insert_at(run.monoid, run.state, position, (span,))
     answer, used = run.query()
-    canvas = Canvas("FiBA: a B-tree held by its two ends (max)")
+    canvas = Canvas("FiBA: a B-tree with a finger at each end (max)")
     y = heading(canvas)
     entries, nodes, cursor = run.state
     root, oldest, newest = (cursor[each] for each in (ROOT, OLDEST, NEWEST))

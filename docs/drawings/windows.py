@@ -61,7 +61,7 @@ def sliding() -> Canvas:
 
 def cumulative() -> Canvas:
     name = "cumulative(20, every=5)"
-    return on_axis("Cumulative windows grow, then start anew", (name, "blue", bars(sash.cumulative(20, every=5))))
+    return on_axis("Cumulative windows grow, then start again", (name, "blue", bars(sash.cumulative(20, every=5))))
 
 
 def landmark() -> Canvas:
@@ -92,7 +92,7 @@ def punctuated() -> Canvas:
 
 def count() -> Canvas:
     """Windows of ranks."""
-    line = Timeline("Count windows hold ranks, whatever the time between rows")
+    line = Timeline("Count windows contain ranks, not times")
     line.axis(TIMES, "rows and their ranks", {t: str(rank) for rank, t in enumerate(TIMES)})
     for name, window, color in (
         ("tumbling(rows=4)", sash.tumbling(rows=4), "blue"),
