@@ -55,7 +55,7 @@ def latency_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
         return
     yield Task("the clock alone", partial(_clock, settings))
     for algorithm in ALGORITHMS.values():
-        if algorithm.gives("insert") and algorithm.is_compiled and settings.takes(algorithm):
+        if algorithm.has_step("insert") and algorithm.is_compiled and settings.takes(algorithm):
             yield Task(algorithm.name, partial(_latency, settings, algorithm))
 
 

@@ -32,9 +32,9 @@ def _memory(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Recor
         note = f"facts: {algorithm.facts.space} partials"
         if not algorithm.is_compiled:
             note += "; Python objects have no fixed size"
-        elif algorithm.gives("start"):
+        elif algorithm.has_step("start"):
             value = float(_bytes(algorithm.steps.start(monoid, window, (window,))))
-        elif algorithm.gives("scratch"):
+        elif algorithm.has_step("scratch"):
             value = float(_bytes(algorithm.steps.scratch(monoid, window)))
         else:
             note += "; it works on the whole array"

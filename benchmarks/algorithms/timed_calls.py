@@ -58,7 +58,7 @@ def _room(monoid: Monoid, rows: int) -> tuple[Fields, Fields]:
 
 def sliding(algorithm: Algorithm, workload: Workload, columns: Any, size: int) -> Callable[[], Any]:
     """Return a call that answers every row on one thread, or on as many threads as the algorithm has."""
-    if not any(algorithm.gives(step) for step in ("insert", "sweep", "run")):
+    if not any(algorithm.has_step(step) for step in ("insert", "sweep", "run")):
         template = workload.aggregate()
         return lambda: sash.swag.slide(columns, size, template, algorithm=algorithm.name, threads=1)
     monoid = bound(algorithm, workload)

@@ -29,7 +29,7 @@ __all__ = ["FACTS", "AggregateBuckets", "Ring", "due_buckets", "due_session_buck
 FACTS = Facts(
     "aggregate buckets", "windows · (partial + bucket)", ordered=False, late=True, counts=False, sessions=True
 )
-F, B, WATERMARK = range(3)  # where the sessions [f, b) and the watermark live in `cursor`
+F, B, WATERMARK = range(3)  # the places of the sessions [f, b) and the watermark in `cursor`
 ROOM = 8
 BUCKET = 24  # bytes: start, end, count
 
@@ -68,7 +68,7 @@ class Ring:
         return np.concatenate(old), np.concatenate(new)
 
 
-def relaid(column: Any, old: Any, new: Any, slots: int) -> Any:
+def copy_ring(column: Any, old: Any, new: Any, slots: int) -> Any:
     """Return a column with its buckets moved to other slots."""
     wider = widened(column[:0], slots)
     if isinstance(wider, list):
@@ -118,8 +118,8 @@ class AggregateBuckets(Operator):
     def _grow(self) -> None:
         if (self.ring.wanted > self.ring.room).any():
             old, new = self.ring.widen()
-            self.counts = relaid(self.counts, old, new, self.ring.slots)
-            self.partials = tuple(relaid(each, old, new, self.ring.slots) for each in self.partials)
+            self.counts = copy_ring(self.counts, old, new, self.ring.slots)
+            self.partials = tuple(copy_ring(each, old, new, self.ring.slots) for each in self.partials)
         if self.cursor[B] == len(self.extents[0]):
             begin, end = int(self.cursor[F]), int(self.cursor[B])
             room = 2 * max(ROOM, end - begin)

@@ -24,10 +24,10 @@ from benchmarks.baselines.aggregate_buckets import (
     B,
     F,
     Ring,
+    copy_ring,
     due_buckets,
     due_session_buckets,
     reach,
-    relaid,
     session_of,
 )
 from benchmarks.baselines.chains import (
@@ -77,7 +77,7 @@ class Buckets:
         if (self.ring.wanted > self.ring.room).any():
             old, new = self.ring.widen()
             slots = self.ring.slots
-            self.counts = relaid(self.counts, old, new, slots)
+            self.counts = copy_ring(self.counts, old, new, slots)
             heads, tails = (np.full(slots, NONE, np.int64) for _ in range(2))
             heads[new], tails[new] = self.heads[old], self.tails[old]
             self.heads, self.tails = heads, tails

@@ -26,7 +26,7 @@ from sash.algebra.monoid import Monoid, combine, emit, lift
 __all__ = ["FACTS", "SortedRows", "TupleBuffer"]
 
 FACTS = Facts("tuple buffer", "rows · row", ordered=True, late=True, counts=True, sessions=True)
-F, B, BASE, WATERMARK = range(4)  # where f, b, the rank of slot 0 and the watermark live in `cursor`
+F, B, BASE, WATERMARK = range(4)  # the places of f, b, the rank of slot 0 and the watermark in `cursor`
 ROOM = 1024
 
 

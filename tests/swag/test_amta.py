@@ -43,14 +43,14 @@ def test_evicting_many_is_evicting_one_by_one(history: list[tuple[str, int]]) ->
             assert counter.calls <= 2 * np.ceil(np.log2(max(size, 1)))
             del window[:times]
         elif verb == "resize":
-            state = amta.resized(monoid, state, max(size, size * times // 2))
+            state = amta.resize(monoid, state, max(size, size * times // 2))
         for _ in range(times if verb == "insert" else min(times, size) if verb == "evict" else 0):
             if verb == "evict":
                 amta.evict(monoid, state)
                 window.pop(0)
             else:
                 if amta.capacity(state) == len(window):
-                    state = amta.resized(monoid, state, len(window) + 1)
+                    state = amta.resize(monoid, state, len(window) + 1)
                 inserted += 1
                 window.append(lift(monoid, (inserted,)))
                 amta.insert(monoid, state, window[-1])

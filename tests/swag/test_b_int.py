@@ -18,7 +18,7 @@ def test_any_range_of_the_window_is_answered_before_and_after_growing(
         if position >= size:
             b_int.evict(monoid, state)
         b_int.insert(monoid, state, lift(monoid, (position,)))
-    for grown in (state, b_int.resized(monoid, state, 2 * size)):
+    for grown in (state, b_int.resize(monoid, state, 2 * size)):
         start = data.draw(st.integers(evicted, evicted + size))
         end = data.draw(st.integers(start, evicted + size))
         assert b_int.query_range(monoid, grown, start, end) == (tuple(range(start, end)),)

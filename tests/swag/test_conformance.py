@@ -58,7 +58,7 @@ def test_agrees_with_the_oracle_keeps_its_invariants_and_its_bounds(
         if verb == "insert":
             partial = lift(monoid, (value,))
             if len(window) == steps.capacity(state):
-                state = steps.resized(monoid, state, 2 * len(window))
+                state = steps.resize(monoid, state, 2 * len(window))
                 counter.calls = 0  # growing is paid for by the inserts that filled it
             steps.insert(monoid, state, partial)
             window.append(partial)
@@ -76,7 +76,7 @@ def test_agrees_with_the_oracle_keeps_its_invariants_and_its_bounds(
             assert answer == expected
         assert steps.count(state) == len(window)
         steps.check(monoid, state, window)
-        assert steps.fault(monoid, steps.save(monoid, state) if algorithm.gives("save") else state) is None
+        assert steps.fault(monoid, steps.save(monoid, state) if algorithm.has_step("save") else state) is None
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 300])

@@ -102,7 +102,7 @@ class Subject:
     def make_room(self, rows: int) -> None:
         needed = self.fiba.count(self.state) + rows
         if needed > self.fiba.capacity(self.state):
-            self.state = self.fiba.resized(self.monoid, self.state, needed)
+            self.state = self.fiba.resize(self.monoid, self.state, needed)
             assert self.fiba.capacity(self.state) >= needed
 
     def fresh(self) -> Partial:

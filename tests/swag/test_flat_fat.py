@@ -50,7 +50,7 @@ class Model:
     def make_room(self, count: int) -> None:
         while len(self.partials) + count > flat_fat.capacity(self.state):
             self.room *= 2
-            self.state = flat_fat.resized(self.monoid, self.state, self.room)
+            self.state = flat_fat.resize(self.monoid, self.state, self.room)
             self.close_holes()
         span = self.next - self.positions[0] if self.positions else 0
         if span + count > self.room:
@@ -87,7 +87,7 @@ class Model:
     def shrink(self) -> None:
         if 4 * len(self.partials) < flat_fat.capacity(self.state) and self.room > 4:
             self.room //= 2
-            self.state = flat_fat.resized(self.monoid, self.state, self.room)
+            self.state = flat_fat.resize(self.monoid, self.state, self.room)
             self.close_holes()
 
     def agree(self) -> None:
@@ -222,7 +222,7 @@ def test_compiled_and_interpreted_are_one(aggregate: str) -> None:
         counts: Any = [6, 4, 1] if interpreted else np.array([6, 4, 1])
         answers, asked = monoid.allocate(3), monoid.allocate(2)
         _replay(ALGORITHMS["flat_fat"], monoid, state, inputs, counts, answers, asked)
-        state = flat_fat.resized(monoid, state, 32)
+        state = flat_fat.resize(monoid, state, 32)
         nodes = [load(state[0], node) for node in range(1, 64)]
         seen.append([load(answers, k) for k in range(3)] + [load(asked, k) for k in range(2)] + nodes)
     assert seen[0] == seen[1]

@@ -44,7 +44,7 @@ def with_number(place: int, number: int) -> Any:
 
 
 @pytest.mark.parametrize("number", [-(2**63), -1, 2**62 + 1, 2**63 - 1])
-@pytest.mark.parametrize("algorithm", [name for name, each in ALGORITHMS.items() if each.gives("fault")])
+@pytest.mark.parametrize("algorithm", [name for name, each in ALGORITHMS.items() if each.has_step("fault")])
 def test_cursors_out_of_order_are_refused(algorithm: str, number: int) -> None:
     try:
         opened(algorithm, 1)

@@ -164,6 +164,6 @@ def test_a_wider_deque_holds_the_same_nodes() -> None:
             if slick_deque.count(state) == 4:
                 slick_deque.evict(monoid, state)
             slick_deque.insert(monoid, state, partial)
-        state = slick_deque.resized(monoid, state, 16)
+        state = slick_deque.resize(monoid, state, 16)
         assert slick_deque.capacity(state) == 16
         slick_deque.check(monoid, state, window[1:])

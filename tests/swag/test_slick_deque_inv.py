@@ -33,7 +33,7 @@ def test_any_range_is_right_whatever_sizes_are_registered(history: list[tuple[st
     for verb, value in history:
         if verb == "insert":
             if len(window) == slick_deque_inv.capacity(state):
-                state = slick_deque_inv.resized(monoid, state, 2 * len(window))
+                state = slick_deque_inv.resize(monoid, state, 2 * len(window))
             window.append(lift(monoid, (value,)))
             slick_deque_inv.insert(monoid, state, window[-1])
         elif verb == "evict":

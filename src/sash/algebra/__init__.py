@@ -1,1 +1,1 @@
-"""WHAT is computed: aggregates, their laws, and what makes them compile."""
+"""WHAT is computed: aggregates, their laws, and how they compile."""

@@ -1,4 +1,4 @@
-"""Aggregates as users name them: templates that become monoids once the input types are known."""
+"""Aggregates as users write them. When the input types are known, an aggregate becomes a monoid."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -25,11 +25,11 @@ D = TypeVar("D")
 
 
 class Kind(Enum):
-    """Gray's classes: how much of the data a partial must keep."""
+    """The classes of Gray et al.: how much of the data a partial must keep."""
 
     DISTRIBUTIVE = "distributive"  # the partial is the result: sum, max
     ALGEBRAIC = "algebraic"  # a few fields: mean, stddev
-    HOLISTIC = "holistic"  # as much as there are values: median
+    HOLISTIC = "holistic"  # all values: median
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,19 @@ class Template(ABC):
 
     @abstractmethod
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
-        """Components and result for these input types; `invertible` asks for a form that can subtract."""
+        """Return the components and the result for these input types; if `invertible`, in a form that can subtract."""
 
     @property
     def meanings(self) -> dict[str, str]:
-        """Digests of the functions that make its partials and of what they read, by name; of sash's own, none."""
+        """Digests of the user's functions that make its partials and of what they read, by name."""
         return {}
 
     def sealed(self: T) -> T:
-        """The same aggregate, to be sent away: its partials mean there what they mean here."""
+        """Return the aggregate with its digests fixed, so that a worker does not compute other ones."""
         return self
 
     def __call__(self: T, *columns: str) -> T:
-        """The same aggregate of these columns."""
+        """Return the aggregate with these columns."""
         if len(columns) != self.arity or not all(isinstance(column, str) for column in columns):
             raise InvalidAggregate.parameter(self.name, "columns", columns, f"{self.arity} column name(s)")
         return replace(self, columns=columns)
@@ -73,11 +73,11 @@ class Template(ABC):
 
 @dataclass(frozen=True)
 class Aggregate(Template):
-    """An aggregate function of your own, in plain Python, compiled when its state is numbers.
+    """An aggregate function of your own, in plain Python; it is compiled if its state is numbers.
 
     A partial is a tuple with a value per field of `state`. `lift` makes one from a value, `combine`
-    joins an older and a newer one, `lower` reads the result. `invert(whole, older)`, if there is
-    one, takes the older rows out again: invert(combine(a, b), a) = b.
+    combines an older and a newer one, `lower` returns the result. `invert(whole, older)`, which is
+    optional, removes the older rows: invert(combine(a, b), a) = b.
 
     >>> import math, sash
     >>> geometric = sash.Aggregate(
@@ -96,7 +96,7 @@ class Aggregate(Template):
     combine: Callable[[Any, Any], Any] = field(kw_only=True)
     lower: Callable[[Any], Any] | None = field(default=None, kw_only=True)
     invert: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
-    result: Any = field(default=None, kw_only=True)  # a field code; of objects, their Arrow type
+    result: Any = field(default=None, kw_only=True)  # a field code; for objects, an Arrow type
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -143,8 +143,8 @@ class Aggregate(Template):
         return found
 
     def sealed(self) -> "Aggregate":
-        # A function may change what it reads, as one that keeps a table of its answers does. A worker that looked
-        # again would take its own state for that of another function.
+        # A function may change what it reads, such as a table of its results. A worker that computed the digest again
+        # would reject its own state as that of another function.
         copy = replace(self)
         object.__setattr__(copy, "_sealed", self.meanings)
         return copy
@@ -156,10 +156,9 @@ class Aggregate(Template):
             raise InvalidAggregate.unknown(self.name, what, error.path, error.value) from error
 
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
-        """What it needs of rows of these types.
+        """Return the parts for these input types.
 
-        The same functions give the same parts, for the compiler takes 100 ms to look at them, and keeps what it has
-        seen for ever.
+        Equal functions share their parts: the compiler takes 100 ms to analyse them and never frees the memory.
         """
         functions = self.lift, self.combine, self.invert, self.lower
         homes = tuple(id(getattr(each, "__globals__", None)) for each in functions)  # as in `own`
@@ -190,7 +189,7 @@ class Aggregate(Template):
             inputs=tuple(range(self.arity)),
         )
         lower = wrap.lower(self.lower)
-        result = Field("O") if interpreted else self._checked(component, lower, columns)
+        result = Field("O") if interpreted else self._infer_result(component, lower, columns)
         if isinstance(self.result, str):
             if result.code.startswith("f") and not self.result.startswith(("f", "O")):
                 raise InvalidAggregate.truncates(self.name, "lower", result.code, self.result)
@@ -201,8 +200,8 @@ class Aggregate(Template):
             return Parts((counted(columns), component), after_count(lower), result, some)
         return Parts((component,), lower, result)
 
-    def _checked(self, component: Component, lower: Callable[[Any], Any], columns: tuple[Column, ...]) -> Field:
-        """What `lower` gives, after making sure that the compiler understands all functions alike."""
+    def _infer_result(self, component: Component, lower: Callable[[Any], Any], columns: tuple[Column, ...]) -> Field:
+        """Return the type of `lower`'s result; raise an error if a function's result does not fit the state."""
         values = [column.field for column in columns[: self.arity]]
         partial = [component.fields]
         for what, function, arguments in (
@@ -231,10 +230,10 @@ _PARTS: dict[tuple[Any, ...], Parts] = {}  # by what functions and options mean,
 
 
 def _arity(function: Callable[..., Any]) -> int:
-    """How many columns a lift takes: its parameters without a default."""
+    """Return the number of columns that a lift takes: its parameters without a default."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # a builtin without a signature
         return 1
     plain = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     return len([each for each in plain if each.default is each.empty]) or 1
@@ -242,13 +241,13 @@ def _arity(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True)
 class _Wrap:
-    """A user's functions as functions of tuples: a state of one bare field is a tuple of one."""
+    """Wrap a user's functions as functions of tuples: a state of one plain field is a tuple of one."""
 
     name: str
     fields: int
     arity: int
     is_scalar: bool
-    checked: bool  # interpreted: nobody else looks at what comes back
+    checked: bool  # interpreted: the wrapper checks results, since no compiler does
 
     def lift(self, function: Callable[..., Any]) -> Callable[..., Partial]:
         user = jitable(own(function))
@@ -299,7 +298,7 @@ class Builtin(Template):
 def builtin(
     name: str, column: str | None, make: Callable[[tuple[Column, ...], bool], Parts], *parameters: Any, **traits: Any
 ) -> Builtin:
-    """The built-in aggregate of a column; without one, it takes the column that it is given later."""
+    """Return a built-in aggregate of a column; without a column, a call sets it later."""
     columns = () if column is None else (column,)
     return Builtin(name, columns=columns, make=make, parameters=parameters, **traits)
 
@@ -308,7 +307,7 @@ Aggregates: TypeAlias = Template | Mapping[str, Template]
 
 
 def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool = False) -> Monoid:
-    """The monoid of one aggregate, or of several of the same columns, for these input types.
+    """Return the monoid of one aggregate, or of several of the same columns, for these input types.
 
     >>> import sash
     >>> x = Column(Field("f8"))
@@ -330,7 +329,7 @@ def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool =
 
 
 def parts_of(template: Template, schema: Mapping[str, Column], places: Mapping[str, int]) -> Parts:
-    """What an aggregate of named columns needs, where each column has its place in a row."""
+    """Return the parts of an aggregate of named columns; `places` are the places of columns in a row."""
     for name in template.columns:
         if name not in schema:
             raise UnknownName.of("column", name, schema)

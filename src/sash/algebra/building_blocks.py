@@ -53,7 +53,7 @@ def _one(*_row: Any) -> Partial:
 
 
 def counted(columns: Columns) -> Component:
-    """How many rows have a value in every one of these columns."""
+    """Return the component that counts the rows with a value in each of these columns."""
     return Component("count", (I8,), (0,), _one, add, subtract, inputs=tuple(range(len(columns))))
 
 

@@ -1,4 +1,4 @@
-"""What a function's code says without being run: its text, the names that it looks up, the globals that it reads."""
+"""Read a function's code without running it: its text, the names that it looks up, the globals that it reads."""
 
 import dis
 import functools
@@ -10,7 +10,7 @@ __all__ = ["Reading", "atom", "constant", "reading_of"]
 
 
 def atom(value: Any) -> str | None:
-    """The text of a plain constant; None for anything else."""
+    """Return the text of a plain constant; None for anything else."""
     kind = type(value)
     if value is None or value is ... or value is NotImplemented or kind in (bool, float, complex, str, bytes):
         return f"{kind.__name__} {value!r}"
@@ -18,7 +18,7 @@ def atom(value: Any) -> str | None:
 
 
 def constant(value: Any, depth: int = 20) -> str | None:
-    """The text of a plain constant, or of a container of nothing else: a large table is looked at once."""
+    """Return the text of a plain constant, or of a container of such, so that a large table is one node."""
     kind = type(value)
     if kind not in (tuple, list, set, frozenset, dict):
         return atom(value)
@@ -36,7 +36,7 @@ def constant(value: Any, depth: int = 20) -> str | None:
 
 
 class Reading(NamedTuple):
-    """What code does, and what it looks up."""
+    """The text of code, and the names that it looks up."""
 
     text: str  # where it was written, and how it is called, does not count
     names: frozenset[str]  # of globals and attributes; those in strings included, for getattr
@@ -46,9 +46,9 @@ class Reading(NamedTuple):
 
 @functools.lru_cache(4096)
 def reading_of(code: types.CodeType) -> Reading:
-    """What a function reads.
+    """Return what a function reads.
 
-    Of the globals of its module only those that it loads: a function that is sent to a worker takes no others along.
+    Of the globals of its module, only those that it loads: cloudpickle sends no others to a worker.
     """
     names, read, imported = set(), set(), set()
     for each in _codes(code):
@@ -75,7 +75,7 @@ def _constant(value: Any) -> str:
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A function's code and that of the functions and comprehensions inside it."""
+    """Yield a function's code and that of the functions and comprehensions inside it."""
     yield code
     for each in code.co_consts:
         if isinstance(each, types.CodeType):

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: private, whole, and never stale."""
+"""The disk cache of compiled kernels: readable by its user only, written atomically, and never stale."""
 
 import functools
 import hashlib
@@ -25,9 +25,9 @@ _MAGIC = b"sash-kernel-1\n"
 
 @functools.cache
 def source_digest(kernel_file: str, module: str) -> str | None:
-    """Of the rooms that kernels call into and of the kernel's own room: a changed helper leaves no kernel behind.
+    """Return a digest of the source of the packages that kernels call and of the kernel's own package.
 
-    None if there is no source to read: then versions cannot be told apart.
+    So a changed helper invalidates all kernels. None if there is no source: versions cannot be told apart.
     """
     package, _, _ = __name__.rpartition(".")
     root, _, _ = package.rpartition(".")
@@ -47,7 +47,7 @@ def source_digest(kernel_file: str, module: str) -> str | None:
 
 
 def _source(kernel_file: str, module: str) -> bytes:
-    """The text of a kernel's file, which may be a part of an archive."""
+    """Return the text of a kernel's file, which may be inside an archive."""
     if Path(kernel_file).exists():
         return Path(kernel_file).read_bytes()
     loader: Any = getattr(sys.modules.get(module), "__loader__", None)
@@ -71,10 +71,10 @@ def _is_private(folder: Path) -> bool:
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Where compiled kernels are kept: a folder that only this user can read or write.
+    """Return the folder of compiled kernels, which only this user can read or write.
 
-    `SASH_CACHE_DIR` names the folder that it is made in, which stays as it is; `SASH_CACHE_DIR=off` keeps nothing.
-    A folder that someone else owns, or that is open to others, is not used, for what is loaded from it is run.
+    It is created in the folder `SASH_CACHE_DIR`; `SASH_CACHE_DIR=off` disables the cache. A folder that another user
+    owns or can access is not used, since code from the folder is run.
     """
     named = os.environ.get("SASH_CACHE_DIR")
     if named == "off":
@@ -99,9 +99,9 @@ def _unnamed() -> Iterator[Path]:
 class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
     """One file per kernel and signature, named by everything that its machine code depends on.
 
-    Numba's own cache looks at the kernel's file alone and numbers its entries in an index that
-    writers race for. Here an entry is written whole, checked by a digest when it is read, and
-    whatever is wrong with it is a miss.
+    Numba's own cache looks only at the kernel's file, and has an index that concurrent writers can
+    damage. Here an entry is written atomically and checked by a digest when it is read. Any fault
+    is a cache miss.
     """
 
     def __init__(self, function: Callable[..., Any], heap: bool) -> None:
@@ -120,7 +120,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
         self._enabled = False
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: nothing is buffered."""
 
     def _path(self, signature: object, context: Any) -> Path | None:
         folder = cache_directory()

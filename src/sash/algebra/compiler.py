@@ -1,10 +1,9 @@
-"""One source, two readings: what makes plain Python functions compile once and for all.
+"""Compile plain Python functions once per meaning; the same functions also run interpreted.
 
-A *static* is an object that Numba sees as a type: an aggregate, an algorithm. Its key holds a
-digest of everything that its functions mean, so a kernel that was compiled for it and kept on
-disk can be found again by name in another process, and can never be stale. A kernel is an
-ordinary module-level function whose first arguments are statics; interpreted, it is called as it
-stands.
+A *static* is an object that is a type to Numba: an aggregate, an algorithm. Its key has a digest of
+the code of its functions and all that they read. So another process finds a kernel on disk by the
+key, and the kernel is never stale. A kernel is a module-level function whose first arguments are
+statics. Interpreted, it is called as it is.
 """
 
 import functools
@@ -64,7 +63,7 @@ class Static:
 
 
 class StaticType(types.Type):
-    """What Numba calls a static: nothing at run time, everything at compile time."""
+    """The Numba type of a static: it has no value at run time, only at compile time."""
 
     def __init__(self, key: str) -> None:
         super().__init__(name=f"Static({key})")
@@ -89,7 +88,7 @@ def _unbox_static(_type: StaticType, _value: object, context: Any) -> NativeValu
 
 
 def static_of(kind: object) -> Any:
-    """The Python object behind a compile-time type, or None if the type is not a static."""
+    """Return the Python object behind a compile-time type, or None if the type is not a static."""
     return _STATICS[kind.static_key] if isinstance(kind, StaticType) else None
 
 
@@ -99,9 +98,9 @@ _JITABLE: weakref.WeakSet[Any] = weakref.WeakSet()
 def jitable(function: Callable[P, R]) -> Callable[P, R]:
     """Let compiled code call `function`, which stays an ordinary Python function.
 
-    Registering twice would offer Numba two equal candidates, so it is known which are; not by a mark on the function,
-    which would travel with it to a process that has not registered it. Builtins such as max and float Numba knows by
-    itself, as it does what is compiled already.
+    Registering twice would give Numba two equal candidates, so a set holds the registered functions. An attribute of
+    the function would not do: it would be pickled along to a process that has not registered it. Numba knows builtins
+    such as max and float, and compiled functions, by itself.
     """
     if isinstance(function, python_types.FunctionType) and function not in _JITABLE:
         register_jitable(**_CALLEE)(function)
@@ -113,10 +112,10 @@ _OWN: dict[tuple[str, int], Any] = {}
 
 
 def own(function: Callable[P, R]) -> Callable[P, R]:
-    """A function object for each meaning of a user's function.
+    """Return a function object for the current meaning of a user's function.
 
-    The compiler keeps what it made of a function object. If a global that it reads has changed since,
-    the same object means something else, so it must not be the same object.
+    The compiler caches its result per function object. If a global that the function reads has
+    changed, the function means something else, so it needs another object.
     """
     if not isinstance(function, python_types.FunctionType):
         return function
@@ -132,14 +131,14 @@ def own(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def compiled_reading(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate what `function` means to the compiler: from argument types to an implementation."""
+    """Decorate the compiler's version of `function`: from argument types to an implementation."""
     decorate: Any = overload(function, strict=False, jit_options=_CALLEE)
     return decorate  # type: ignore[no-any-return]
 
 
 @functools.cache
 def unrolled(source: str, *bindings: tuple[str, Any]) -> Callable[..., Any]:
-    """A function from generated source: how a loop over a tuple of unlike fields is written out."""
+    """Return a function from generated source, such as an unrolled loop over fields of different types."""
     namespace: dict[str, Any] = dict(bindings)
     exec(source, namespace)  # noqa: S102  # the text is made of field numbers by this package, never of user text
     return jitable(namespace["generated"])
@@ -152,14 +151,14 @@ _NOISE = (
 
 
 def _cause(error: Exception) -> str:
-    """The innermost of the many things that the compiler says about one error."""
+    """Return the innermost message of a compiler error."""
     lines = [line.strip() for line in str(error).splitlines()]
     telling = [line for line in lines if line and not line.startswith(_NOISE) and "implementation" not in line.lower()]
     return (telling or lines or ["no reason given"])[-1]
 
 
 def returned_fields(name: str, what: str, function: Callable[..., Any], arguments: list[Any]) -> Any:
-    """What a user's function gives for fields of these types: a field code, or a tuple of them."""
+    """Return the type of a user's function for fields of these types: a field code, or a tuple of them."""
 
     def kind_of(argument: Any) -> Any:
         if isinstance(argument, tuple):
@@ -195,7 +194,7 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 
 
 class _KernelCompiler(Compiler):
-    """Numba's compiler, told that the arrays a kernel is given are all different.
+    """Numba's compiler, with the promise that the arrays of a kernel do not overlap.
 
     So a cursor stays in a register while the ring beside it is written to.
     """
@@ -210,7 +209,7 @@ class Kernel(Generic[P, R]):
 
     Compiled code counts references to every array that it touches, at ten times the cost of the
     work itself (measured: DABA Lite 10 against 120 million rows/s). A kernel only borrows the arrays
-    of its caller, so it is compiled without a heap, unless its aggregate makes arrays of its own.
+    of its caller, so it is compiled without reference counts, unless its aggregate makes arrays.
     """
 
     def __init__(self, function: Callable[P, R]) -> None:
@@ -221,7 +220,7 @@ class Kernel(Generic[P, R]):
         self._plain: Any = None
 
     def dispatcher(self, heap: bool) -> Any:
-        """Numba's side of it, made on first use."""
+        """Return the Numba dispatcher; it is made on first use."""
         if heap not in self._dispatchers:
             compiled = numba.njit(nogil=True, _nrt=heap, pipeline_class=_KernelCompiler)(self.py_func)
             if not JIT_DISABLED:
@@ -251,10 +250,10 @@ class Kernel(Generic[P, R]):
 
 
 class Prepared:
-    """A kernel for statics that stay the same: after the first call it is entered without asking for types again.
+    """A kernel with fixed statics: after the first call, calls skip the lookup of types.
 
     Finding the type of a static costs more than a short call itself (measured: 20 of 30 µs). Arrays must keep their
-    types and lie in one piece; if one does not, the call goes the long way.
+    types and be contiguous; if one does not, the call looks up the types.
     """
 
     def __init__(self, kernel: "Kernel[..., Any]", *statics: Static) -> None:
@@ -292,7 +291,7 @@ class Prepared:
 
 
 def _flat(arguments: tuple[Any, ...]) -> list[Any]:
-    """The arrays among arguments that are arrays and tuples of arrays."""
+    """Yield the arrays in arguments, which are arrays and tuples of arrays."""
     found: list[Any] = []
     for each in arguments:
         if isinstance(each, tuple):

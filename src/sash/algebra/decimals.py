@@ -1,4 +1,4 @@
-"""Exact decimals: decimal(p, s) adds up as whole numbers of units of 10⁻ˢ.
+"""Exact decimals: a decimal(p, s) is summed as a whole number of units of 10⁻ˢ.
 
 Idea      Python's Decimal rounds to the digits of the thread's context; whole numbers do not round, and need no
           context. So a value is lifted to its units, and becomes a Decimal again when the result is read.
@@ -21,7 +21,7 @@ from sash.errors import InvalidInput
 __all__ = ["difference_parts", "mean_parts", "sum_parts", "through_floats"]
 
 
-def _widened(field: Field, digits: int, decimals: int) -> Field:
+def _widen(field: Field, digits: int, decimals: int) -> Field:
     assert field.decimal is not None
     precision, scale = field.decimal
     most = 38 if precision <= 38 else 76
@@ -34,7 +34,7 @@ def _scale(field: Field) -> int:
 
 
 def _units_of(field: Field) -> Callable[[Any], int]:
-    """Reads a Decimal as whole units of a column's last digit."""
+    """Return a function that converts a Decimal to whole units of a column's last digit."""
     scale = _scale(field)
     times, over = 10 ** max(scale, 0), 10 ** max(-scale, 0)
 
@@ -57,7 +57,7 @@ def _decimal(units: int, scale: int) -> Decimal:
 
 
 def _total(field: Field) -> Component:
-    """The sum in units, shared by sum and mean."""
+    """Return the component of the sum in units, shared by sum and mean."""
     units = _units_of(field)
     return Component("decimal sum", (OBJECT,), (0,), lambda x: (units(x),), add, subtract)
 
@@ -68,7 +68,7 @@ def _exactly(
     result: Field,
     is_some: Callable[[Partial], int] | None,
 ) -> Parts:
-    """A decimal that is read off a partial as units of the result's last digit, if it fits."""
+    """Return functions that read a decimal from a partial, as units of the result's last digit, if it fits."""
     assert result.decimal is not None
     precision, scale = result.decimal
     limit = 10**precision
@@ -89,17 +89,17 @@ def _last(p: Partial) -> int:
 
 
 def sum_parts(columns: Columns) -> Parts:
-    """The total of decimals."""
+    """Return the parts of the sum of decimals."""
     field, total = columns[0].field, _total(columns[0].field)
     if not columns[0].nullable:
-        return _exactly((total,), _last, _widened(field, 10, 0), None)
-    return _exactly((counted(columns), total), _last, _widened(field, 10, 0), some)
+        return _exactly((total,), _last, _widen(field, 10, 0), None)
+    return _exactly((counted(columns), total), _last, _widen(field, 10, 0), some)
 
 
 def mean_parts(columns: Columns) -> Parts:
-    """The average of decimals, rounded half up: away from zero."""
+    """Return the parts of the mean of decimals, rounded half up (away from zero)."""
     field = columns[0].field
-    result = _widened(field, 4, 4)
+    result = _widen(field, 4, 4)
     finer = 10 ** (_scale(result) - _scale(field))
 
     def units(p: Partial) -> int:
@@ -110,18 +110,18 @@ def mean_parts(columns: Columns) -> Parts:
 
 
 def difference_parts(columns: Columns, high: Component, low: Component) -> Parts:
-    """One chosen value less another."""
+    """Return the parts of the difference of two values, such as the largest and the smallest."""
     field, width = columns[0].field, len(high.fields)
     units = _units_of(field)
 
     def difference(p: Partial) -> int:
         return units(p[0]) - units(p[width])
 
-    return _exactly((high, low), difference, _widened(field, 1, 0), last_is_set)
+    return _exactly((high, low), difference, _widen(field, 1, 0), last_is_set)
 
 
 def through_floats(make: Callable[[Columns, bool], Parts]) -> Callable[[Columns, bool], Parts]:
-    """The same aggregate, which takes decimals as floats."""
+    """Return the same aggregate, which converts decimals to floats."""
 
     def made(columns: Columns, invertible: bool) -> Parts:
         if columns[0].field.decimal is None:

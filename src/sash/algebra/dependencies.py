@@ -93,7 +93,7 @@ _ORIGINS: dict[str, str] = {}  # of modules that are loaded
 
 
 def _origin(module: str) -> str:
-    """`release`, `package` or `own`: who changes the code of a module, and when."""
+    """Return where a module comes from: `release`, `package` or `own`."""
     if module in _ORIGINS:
         return _ORIGINS[module]
     top = module.partition(".")[0]
@@ -114,7 +114,7 @@ def _is_release(module: Any) -> bool:
 
 
 def _released_name(value: Any) -> str | None:
-    """The name of a part of a release, under which it is found."""
+    """Return the name of an object of a release, under which it can be imported."""
     if isinstance(value, types.ModuleType):
         return value.__name__ if _is_release(value.__name__) else None
     if isinstance(value, np.ufunc):
@@ -141,7 +141,7 @@ def _found(module: str, name: str) -> Any:
 
 
 def description_of(value: Any, reader: Reader) -> Description:
-    """What a value that is no plain constant means to a reader."""
+    """Return the description of a value that is not a plain constant, for a reader."""
     name = _released_name(value)
     if name is not None:
         return Description(f"name {name}")
@@ -178,11 +178,11 @@ def description_of(value: Any, reader: Reader) -> Description:
             return found
     if hasattr(type(value), "__next__") or isinstance(value, np.ufunc):
         raise Undigestable(value)
-    return _instance(value, reader) if _is_plain(value) else _reduced(value, reader)
+    return _instance(value, reader) if _is_plain(value) else _reduce(value, reader)
 
 
 def parts_of_function(function: types.FunctionType) -> tuple[str, tuple[Part, ...]]:
-    """The text of a function's code, and everything that it reads, by name."""
+    """Return the text of a function's code, and everything that it reads, by name."""
     code = function.__code__
     origin = "own" if function.__module__ is None else _origin(function.__module__)
     text, names, read, imported = reading_of(code)
@@ -289,7 +289,7 @@ def _of_arrow(value: Any, reader: Reader) -> Description | None:
 
 
 def _functions_in(value: Any) -> list[types.FunctionType]:
-    """The functions of a class's member."""
+    """Yield the functions of a class's member."""
     if isinstance(value, property):
         found: list[Any] = [value.fget, value.fset, value.fdel]
     else:
@@ -304,7 +304,7 @@ def _is_special(name: str, value: Any) -> bool:
 
 
 def _members(of: type, reader: Reader, without: set[str]) -> tuple[list[Part], Reader]:
-    """What a reader can take from a class; what its methods can take from it in turn is part of that."""
+    """Return the members of a class that a reader, or a method that it uses, can access."""
     wanted = set(reader.names)
     found: dict[str, Any] = {}
     homes = [each for each in of.__mro__ if not _is_release(each.__module__)]
@@ -343,7 +343,7 @@ def _member(member: Enum, reader: Reader) -> Description:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether an object of a user's class is its attributes, and nothing says otherwise."""
+    """Return whether an object of a user's class is determined by its attributes."""
     of = type(value)
     is_default = all(
         getattr(of, name, None) is getattr(object, name, None)
@@ -367,8 +367,8 @@ def _instance(value: Any, reader: Reader) -> Description:
     return Description(f"object of {of.__name__} {[each.name for each in parts]}", tuple(parts))
 
 
-def _reduced(value: Any, reader: Reader) -> Description:
-    """An object as pickle sees it."""
+def _reduce(value: Any, reader: Reader) -> Description:
+    """Return the description of an object as pickle reduces it."""
     try:
         reducer = copyreg.dispatch_table.get(type(value))
         found: Any = reducer(value) if reducer is not None else value.__reduce_ex__(4)

@@ -1,4 +1,4 @@
-"""A name for what functions mean: equal digests, the same machine code, and states that fit.
+"""Digests of functions and all that they read: equal digests mean equal machine code and compatible states.
 
 Idea      Values are nodes of a graph, and point at the values that they depend on (`dependencies`). A node is
           named by a hash of its kind and of the names of what it points at. Where nodes point at each other in a
@@ -20,12 +20,12 @@ __all__ = ["Undigestable", "digest", "digests"]
 
 
 def digest(*parts: Any) -> str:
-    """A name for what functions and values mean, down to the globals and closures that they read."""
+    """Return a digest of functions and values, including the globals and closures that they read."""
     return _digest([Part("", each, Reader()) for each in parts])
 
 
 def digests(function: Any) -> dict[str, str]:
-    """The digest of a function's code, under no name, and of everything that it reads, by its name there."""
+    """Return the digest of a function's code, under the name "", and of everything that it reads, by name."""
     function = getattr(function, "py_func", function)
     if not isinstance(function, types.FunctionType):
         return {"": digest(function)}
@@ -34,7 +34,7 @@ def digests(function: Any) -> dict[str, str]:
 
 
 class _Graph:
-    """Values and what they depend on, by number; a plain constant is its hash at once."""
+    """Values and their dependencies, by number; a plain constant is named by its hash at once."""
 
     def __init__(self, parts: list[Part]) -> None:
         self.kinds, self.is_ordered = ["parts"], [True]

@@ -1,4 +1,4 @@
-"""Sums that stay exact: integers in two halves, floats with their rounding errors.
+"""Exact sums: integers in two halves, floats with their rounding errors.
 
 Integers  x = high · 2³² + low with 0 ≤ low < 2³². Halves are added apart, so no addition can
           overflow for 2³¹ rows, and only a result that does not fit 64 bits is refused.
@@ -33,7 +33,7 @@ _HALF = 4294967296  # 2³²
 
 
 def halves(x: int) -> Partial:
-    """An integer as (high, low)."""
+    """Return an integer as (high, low)."""
     return x >> 32, x & 0xFFFFFFFF  # an unsigned integer divided by a signed one would be a float when compiled
 
 
@@ -46,28 +46,28 @@ def subtract(whole: Partial, older: Partial) -> Partial:
 
 
 @jitable
-def _carried(total: Partial) -> int:
+def _carry(total: Partial) -> int:
     high: int = total[0] + total[1] // _HALF
     return high
 
 
 @jitable
 def fits(total: Partial) -> int:
-    """Presence.VALUE if the total is a 64-bit integer, else Presence.OVERFLOW."""
-    high = _carried(total)
+    """Return Presence.VALUE if the total fits a 64-bit integer, else Presence.OVERFLOW."""
+    high = _carry(total)
     return 1 if -2147483648 <= high < 2147483648 else 2
 
 
 def whole(total: Partial) -> int:
-    """The integer again; only where it fits."""
-    result: int = _carried(total) * _HALF + total[1] % _HALF
+    """Return the integer of two halves, which must fit."""
+    result: int = _carry(total) * _HALF + total[1] % _HALF
     return result
 
 
 @jitable
 def halves_as_float(total: Partial) -> float:
     # Carried first: apart, the halves of a negative total are large and would cancel.
-    return float(_carried(total)) * 4294967296.0 + float(total[1] % _HALF)
+    return float(_carry(total)) * 4294967296.0 + float(total[1] % _HALF)
 
 
 # --- floats --------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def halves_as_float(total: Partial) -> float:
 
 @jitable
 def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """a + b, and what the addition rounded away."""
+    """Return a + b, and the rounding error of the addition."""
     total = a + b
     if math.isinf(total):
         return total, 0.0
@@ -85,13 +85,13 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:
 
 
 @jitable
-def _renormalised(high: float, low: float, rest: float) -> tuple[float, float]:
+def _renormalise(high: float, low: float, rest: float) -> tuple[float, float]:
     return _two_sum(high, low + rest)
 
 
 @jitable
 def exact_of(x: float) -> Partial:
-    """The total of one number."""
+    """Return the total of one number."""
     x = float(x)
     if x != x:
         return 0.0, 0.0, 1, 0, 0
@@ -102,19 +102,19 @@ def exact_of(x: float) -> Partial:
 
 def add_exactly(a: Partial, b: Partial) -> Partial:
     total, lost = _two_sum(a[0], b[0])
-    high, low = _renormalised(total, lost, a[1] + b[1])
+    high, low = _renormalise(total, lost, a[1] + b[1])
     return high, low, a[2] + b[2], a[3] + b[3], a[4] + b[4]
 
 
 def subtract_exactly(whole: Partial, older: Partial) -> Partial:
     total, lost = _two_sum(whole[0], -older[0])
-    high, low = _renormalised(total, lost, whole[1] - older[1])
+    high, low = _renormalise(total, lost, whole[1] - older[1])
     return high, low, whole[2] - older[2], whole[3] - older[3], whole[4] - older[4]
 
 
 @jitable
 def exact_total(total: Partial) -> float:
-    """The number again."""
+    """Return the number of a total."""
     if total[2] > 0 or (total[3] > 0 and total[4] > 0):
         return math.nan
     if total[3] > 0:

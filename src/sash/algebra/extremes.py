@@ -1,4 +1,4 @@
-"""Aggregates that keep one of two: min, max, range, first, last, m4, and who had the extreme.
+"""Aggregates that choose one of two values: min, max, range, first, last, m4, argmin, argmax.
 
 Nulls are skipped and a window of nulls gives null; NaN is the largest number, as in Spark.
 """
@@ -42,7 +42,7 @@ def _newer(a: Partial, b: Partial) -> Partial:
 
 
 def _bottom(column: Column) -> Any:
-    """Not larger than anything."""
+    """Return a value that is not larger than any other."""
     kind = column.field.dtype.kind
     if kind == "O":
         return None
@@ -50,7 +50,7 @@ def _bottom(column: Column) -> Any:
 
 
 def _extreme(column: Column, largest: bool) -> Component:
-    """The largest or smallest value; optional where a window can be without one."""
+    """Return the component of the largest or smallest value; optional if a window can have no value."""
     has_identity = not column.nullable and not column.field.is_object
     name, choose = ("max", _larger) if largest else ("min", _smaller)
     worst = _bottom(column)
@@ -155,7 +155,7 @@ def _extreme_count(name: str, largest: bool) -> Callable[[Columns, bool], Parts]
 
 
 def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
-    """Which one had the extreme: the first on ties; `who` may be null, the value may not."""
+    """Return the parts of argmax or argmin: the first row on ties; `who` may be null, the value may not."""
 
     def lift(x: Any, who: Any, who_is_known: bool) -> Partial:
         return x, who, who_is_known
@@ -187,7 +187,7 @@ def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
 
 
 def max(column: str | None = None) -> Template:
-    """The largest value, of numbers, booleans or strings; NaN is larger than any number.
+    """Return the largest value, of numbers, booleans or strings; NaN is larger than any number.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2], 2, sash.max()), sash.swag.slide(["b", "a"], 2, sash.max())
@@ -197,7 +197,7 @@ def max(column: str | None = None) -> Template:
 
 
 def min(column: str | None = None) -> Template:
-    """The smallest value, of numbers, booleans or strings.
+    """Return the smallest value, of numbers, booleans or strings.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2], 2, sash.min())
@@ -207,7 +207,7 @@ def min(column: str | None = None) -> Template:
 
 
 def range(column: str | None = None) -> Template:
-    """The largest minus the smallest value.
+    """Return the largest minus the smallest value.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2], 2, sash.range())
@@ -217,7 +217,7 @@ def range(column: str | None = None) -> Template:
 
 
 def first(column: str | None = None) -> Template:
-    """The oldest value that is not null.
+    """Return the oldest value that is not null.
 
     >>> import sash
     >>> sash.swag.slide([None, 1, 2], 2, sash.first())
@@ -227,7 +227,7 @@ def first(column: str | None = None) -> Template:
 
 
 def last(column: str | None = None) -> Template:
-    """The newest value that is not null.
+    """Return the newest value that is not null.
 
     >>> import sash
     >>> sash.swag.slide([1, None, 3], 2, sash.last())
@@ -237,7 +237,7 @@ def last(column: str | None = None) -> Template:
 
 
 def m4(column: str | None = None) -> Template:
-    """First, last, smallest and largest: what a line chart needs of a column of pixels.
+    """Return the first, last, smallest and largest value: what a line chart draws in a column of pixels.
 
     >>> import numpy, sash
     >>> sash.swag.slide(numpy.array([3, 1, 2]), 3, sash.m4())[-1].tolist()
@@ -247,7 +247,7 @@ def m4(column: str | None = None) -> Template:
 
 
 def max_count(column: str | None = None) -> Template:
-    """How often the largest value occurs.
+    """Count how often the largest value occurs.
 
     >>> import sash
     >>> sash.swag.slide([2, 2, 1], 3, sash.max_count())
@@ -257,7 +257,7 @@ def max_count(column: str | None = None) -> Template:
 
 
 def min_count(column: str | None = None) -> Template:
-    """How often the smallest value occurs.
+    """Count how often the smallest value occurs.
 
     >>> import sash
     >>> sash.swag.slide([2, 2, 1], 3, sash.min_count())
@@ -267,7 +267,7 @@ def min_count(column: str | None = None) -> Template:
 
 
 def argmax(column: str | None = None, who: str | None = None) -> Template:
-    """What the second column holds where the first is largest; the first such row on ties.
+    """Return the value of the second column where the first is largest; the first such row on ties.
 
     >>> import sash
     >>> sash.swag.slide(([3, 1, 3], ["ann", "bob", "cy"]), 3, sash.argmax())
@@ -277,7 +277,7 @@ def argmax(column: str | None = None, who: str | None = None) -> Template:
 
 
 def argmin(column: str | None = None, who: str | None = None) -> Template:
-    """What the second column holds where the first is smallest; the first such row on ties.
+    """Return the value of the second column where the first is smallest; the first such row on ties.
 
     >>> import sash
     >>> sash.swag.slide(([3, 1, 1], [30, 10, 11]), 3, sash.argmin())

@@ -1,9 +1,8 @@
-"""Where partials live: one array per field, one slot per partial.
+"""Storage of partials: one array per field, one slot per partial.
 
-A partial is a tuple of fields. Fixed-width fields are NumPy arrays, one per field, Arrow's own
-layout; a field that is itself an array (`f8[10]`) is a matrix with a row per slot; anything else,
-and everything under interpretation, is a Python list. `load`, `store` and `length` read the same
-to the interpreter and to the compiler.
+A partial is a tuple of fields. Fixed-width fields are NumPy arrays, one per field, as in Arrow. A
+field that is itself an array (`f8[10]`) is a matrix with a row per slot. Objects, and all fields if
+interpreted, are Python lists. `load`, `store` and `length` work interpreted and compiled.
 """
 
 import re
@@ -31,8 +30,8 @@ class Field:
     """One field of a partial: `f8`, `i8`, `b1` …, `u8[16]` for an array, `O` for any object."""
 
     code: str
-    # Of objects that are decimals, all digits and those after the point. It says how objects are read, not how they
-    # are kept, so fields are equal without it.
+    # For decimals: precision and scale. They tell how objects are read, not how they are stored, so fields are compared
+    # without them.
     decimal: tuple[int, int] | None = member(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,24 +49,24 @@ class Field:
 
     @property
     def width(self) -> int:
-        """How many numbers a slot holds."""
+        """The number of numbers in a slot."""
         return int(self.code.partition("[")[2].rstrip("]")) if self.is_array else 1
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of one number of the field."""
+        """The NumPy type of one number of the field."""
         return np.dtype(self.code.partition("[")[0])
 
     def empty(self, slots: int, compiled: bool, clear: bool = True) -> Any:
-        """Room for `slots` values, not yet set."""
+        """Allocate `slots` values, not yet set."""
         if not compiled or self.is_object:
             return [None] * slots
         return (np.zeros if clear else np.empty)((slots, self.width) if self.is_array else slots, dtype=self.dtype)
 
     def restored(self, given: Any, compiled: bool) -> Any:
-        """What was saved of this field, as `empty` makes it; anything else is refused, by a ValueError.
+        """Return saved values in the form of `empty`; raise ValueError if they do not fit the field.
 
-        What was saved as arrays can be read as lists, and the other way round: the compiler may be off.
+        Values saved as an array can be restored as a list, and the other way round, since the compiler may be off.
         """
         if self.is_object:
             if not isinstance(given, list):
@@ -89,7 +88,7 @@ class Field:
         return array
 
     def _holds(self, value: Any) -> bool:
-        """Whether a Python value can be in a slot."""
+        """Return whether a slot can hold a Python value."""
         if self.is_array:
             return isinstance(value, np.ndarray) and value.dtype == self.dtype and value.shape == (self.width,)
         if self.dtype.kind == "f":
@@ -101,28 +100,28 @@ class Field:
 
 
 def allocate(fields: tuple[Field, ...], slots: int, compiled: bool) -> Fields:
-    """Room for `slots` partials."""
+    """Allocate `slots` partials."""
     return tuple(field.empty(slots, compiled) for field in fields)
 
 
 def load(fields: Fields, slot: int) -> Partial:
-    """The partial in a slot; an array field is copied, so a later store cannot change it."""
+    """Return the partial in a slot; an array field is copied, so a later store cannot change it."""
     return tuple(field[slot] for field in fields)
 
 
 def store(fields: Fields, slot: int, partial: Partial) -> None:
-    """Put a partial into a slot."""
+    """Store a partial in a slot."""
     for field, value in zip(fields, partial, strict=True):
         field[slot] = value
 
 
 def length(fields: Fields) -> int:
-    """How many slots there are."""
+    """Return the number of slots."""
     return len(fields[0])
 
 
 def same(a: Partial, b: Partial) -> bool:
-    """Whether two partials are equal field by field; NaN equals NaN, and -0.0 equals 0.0."""
+    """Return whether two partials are equal field by field; NaN equals NaN, and -0.0 equals 0.0."""
     return all(
         bool(_all_same(x, y)) if isinstance(x, np.ndarray) else bool(x == y or (x != x and y != y))
         for x, y in zip(a, b, strict=True)
@@ -134,7 +133,7 @@ def _all_same(x: Any, y: Any) -> Any:
     return np.all((x == y) | ((x != x) & (y != y)))
 
 
-# Slots are never negative; saying so spares compiled code the test for an index from the end.
+# Slots are never negative; unsigned ones spare compiled code the test for negative indices.
 _UNSIGNED = ("uint64", np.uint64)
 
 

@@ -33,7 +33,7 @@ _SECOND_MIX = 0x94D0_49BB_1331_11EB
 _NAN_BITS = 0x7FF8_0000_0000_0000
 
 
-def _wrapped(x: int) -> int:
+def _wrap(x: int) -> int:
     """Return an integer as 64 unsigned bits."""
     return int(x) & _ALL_BITS
 
@@ -58,7 +58,7 @@ def slot_of(bits: int, slots: int) -> int:
 
 
 # To the compiler they are these: from types, which do not matter here, to an implementation.
-compiled_reading(_wrapped)(lambda x: lambda x: np.uint64(x))
+compiled_reading(_wrap)(lambda x: lambda x: np.uint64(x))
 compiled_reading(_float_bits)(lambda x: lambda x: np.float64(x).view(np.uint64))
 compiled_reading(_times)(lambda a, b: lambda a, b: np.uint64(a) * np.uint64(b))
 compiled_reading(plus)(lambda a, b: lambda a, b: np.uint64(a) + np.uint64(b))
@@ -69,15 +69,15 @@ compiled_reading(slot_of)(lambda bits, slots: lambda bits, slots: np.int64(bits 
 def _bits_of_float(x: Any) -> int:
     number = float(x)
     if number != number:
-        return _wrapped(_NAN_BITS)
+        return _wrap(_NAN_BITS)
     if -9223372036854775808.0 <= number < 9223372036854775808.0 and number == math.floor(number):
-        return _wrapped(int(number))
+        return _wrap(int(number))
     return _float_bits(number)
 
 
 @jitable
 def _bits_of_integer(x: Any) -> int:
-    return _wrapped(x)
+    return _wrap(x)
 
 
 def bits_of_object(x: Any) -> int:
@@ -89,7 +89,7 @@ def bits_of_object(x: Any) -> int:
     if isinstance(x, np.generic):
         x = x.item()
     if isinstance(x, bool | int):
-        return _wrapped(x)
+        return _wrap(x)
     if isinstance(x, float):
         return _bits_of_float(x)
     if isinstance(x, str | bytes):
@@ -113,7 +113,7 @@ def bit_function(column: Column) -> Callable[[Any], int]:
 
 
 @jitable
-def _mixed(bits: int) -> int:
+def _mix(bits: int) -> int:
     bits = _times(bits ^ (bits >> 30), _FIRST_MIX)
     bits = _times(bits ^ (bits >> 27), _SECOND_MIX)
     return bits ^ (bits >> 31)
@@ -122,10 +122,10 @@ def _mixed(bits: int) -> int:
 @jitable
 def hash_of(bits: int) -> int:
     """Return the hash of a value's bits."""
-    return _mixed(plus(bits, _GOLDEN))
+    return _mix(plus(bits, _GOLDEN))
 
 
 @jitable
 def stride_of(bits: int) -> int:
     """Return a second hash, odd, so that its multiples visit every slot of a power of two."""
-    return _mixed(plus(bits, _times(_GOLDEN, 2))) | _wrapped(1)
+    return _mix(plus(bits, _times(_GOLDEN, 2))) | _wrap(1)

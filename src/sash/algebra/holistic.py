@@ -21,13 +21,13 @@ from sash.algebra.fields import Partial
 from sash.algebra.monoid import Column, Component, Parts
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
-__all__ = ["collect", "collect_distinct", "count_distinct", "interpolated", "median", "quantile", "string_agg"]
+__all__ = ["collect", "collect_distinct", "count_distinct", "interpolate", "median", "quantile", "string_agg"]
 
 Multiset: TypeAlias = tuple[tuple[Any, ...], tuple[int, ...]]
 
 
 def _plain(x: Any) -> Any:
-    """A Python value, not NumPy's."""
+    """Return a Python value for a NumPy scalar."""
     return x.item() if isinstance(x, np.generic) else x
 
 
@@ -60,7 +60,7 @@ def _collect(columns: Columns, invertible: bool) -> Parts:
 
 
 def collect(column: str | None = None) -> Template:
-    """All values in order of arrival, as a list.
+    """Return all values in order of arrival, as a list.
 
     >>> import sash
     >>> sash.swag.slide([3, None, 1], 2, sash.collect())
@@ -70,7 +70,7 @@ def collect(column: str | None = None) -> Template:
 
 
 def string_agg(column: str | None = None, separator: str = ",") -> Template:
-    """All strings in order of arrival, joined into one.
+    """Return all strings in order of arrival, joined into one.
 
     >>> import sash
     >>> sash.swag.slide(["a", "b", "c"], 2, sash.string_agg(separator="-"))
@@ -106,17 +106,17 @@ def _once(x: Any) -> Partial:
 
 
 def _place(values: tuple[Any, ...], value: Any, start: int) -> int:
-    """Where a value is among sorted ones, or would be."""
+    """Return the place of a value in sorted values, or where to insert it."""
     has_nan = bool(values) and values[-1] != values[-1]
     end = len(values) - has_nan
     return end if value != value else bisect_left(values, value, start, end)
 
 
-def _merged(a: Multiset, b: Multiset, sign: int) -> Multiset:
-    """Both multisets as one, or a without b for a sign of -1; what occurs no more is left out."""
+def _merge_multisets(a: Multiset, b: Multiset, sign: int) -> Multiset:
+    """Return the union of two multisets, or a without b if the sign is -1; values with count 0 are left out."""
     if sign > 0 and len(a[0]) < len(b[0]):
         a, b = b, a
-    # Runs between the places where the smaller one's values belong are copied whole.
+    # The values of `a` between two places of values of `b` are copied as a whole.
     values: list[Any] = []
     counts: list[int] = []
     copied = 0
@@ -136,11 +136,11 @@ def _merged(a: Multiset, b: Multiset, sign: int) -> Multiset:
 
 
 def _join(a: Partial, b: Partial) -> Partial:
-    return (_merged(a[0], b[0], 1),)
+    return (_merge_multisets(a[0], b[0], 1),)
 
 
 def _take_away(whole: Partial, older: Partial) -> Partial:
-    return (_merged(whole[0], older[0], -1),)
+    return (_merge_multisets(whole[0], older[0], -1),)
 
 
 _SORTED: dict[str, Any] = {"invertible": True, "commutative": True, "kind": Kind.HOLISTIC}
@@ -160,15 +160,15 @@ def _distinct_count(p: Partial) -> int:
 
 
 @jitable
-def interpolated(low: float, high: float, share: float) -> float:
-    """The number at a share of the way between two neighbours, as Spark's percentile computes it."""
+def interpolate(low: float, high: float, share: float) -> float:
+    """Return the linear interpolation between two neighbours, as Spark's percentile computes it."""
     if share == 0.0 or low == high:  # an infinity times nothing would be NaN
         return low
     return (1.0 - share) * low + share * high
 
 
 def quantile(column: str | None = None, q: float = 0.5) -> Template:
-    """The exact q-quantile, linear between neighbours, as Spark's percentile and NumPy's default.
+    """Return the exact q-quantile, linear between neighbours, as Spark's percentile and NumPy's default.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.quantile(q=0.75))
@@ -178,7 +178,7 @@ def quantile(column: str | None = None, q: float = 0.5) -> Template:
 
 
 def median(column: str | None = None) -> Template:
-    """The exact median: the middle value, or half-way between the two in the middle.
+    """Return the exact median: the middle value, or the mean of the two in the middle.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.median())
@@ -197,7 +197,7 @@ def _at(q: Any, name: str, column: str | None) -> Template:
         place = q * (until[-1] - 1)
         below = int(place)
         low, high = (values[bisect_right(until, min(rank, until[-1] - 1))] for rank in (below, below + 1))
-        return interpolated(float(low), float(high), place - below)
+        return interpolate(float(low), float(high), place - below)
 
     def make(columns: Columns, invertible: bool) -> Parts:
         if columns[0].field.decimal is None:
@@ -217,7 +217,7 @@ def _count_distinct(columns: Columns, invertible: bool) -> Parts:
 
 
 def collect_distinct(column: str | None = None) -> Template:
-    """The distinct values, sorted, as a list.
+    """Return the distinct values, sorted, as a list.
 
     >>> import sash
     >>> sash.swag.slide(["b", "a", "b"], 3, sash.collect_distinct())
@@ -227,7 +227,7 @@ def collect_distinct(column: str | None = None) -> Template:
 
 
 def count_distinct(column: str | None = None) -> Template:
-    """How many distinct values there are, exactly.
+    """Count the distinct values, exactly.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 3, 3], 3, sash.count_distinct())

@@ -56,8 +56,8 @@ class Counterexample:
     outcomes: tuple[tuple[str, Any], ...]
 
     def __str__(self) -> str:
-        operands = ", ".join(f"{name} = {_spelt(history)}" for name, history in self.operands)
-        outcomes = ", ".join(f"{term} = {_shown(value)}" for term, value in self.outcomes)
+        operands = ", ".join(f"{name} = {_spell(history)}" for name, history in self.operands)
+        outcomes = ", ".join(f"{term} = {_show(value)}" for term, value in self.outcomes)
         return f"{self.aggregate!r}: {self.breach}: for {operands}{': ' if outcomes else ''}{outcomes}"
 
 
@@ -76,7 +76,7 @@ def associative(aggregate: Checked, values: Examples = None, column: str = "i8")
         left, right = it.combine(it.combine(a, b), c), it.combine(a, it.combine(b, c))
         return ("(a ⊕ b) ⊕ c", left), ("a ⊕ (b ⊕ c)", right), (right,)
 
-    return _sought(aggregate, values, column, _Law("associative", "combine is not associative", (1, 1, 1), terms))
+    return _search(aggregate, values, column, _Law("associative", "combine is not associative", (1, 1, 1), terms))
 
 
 def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
@@ -96,7 +96,7 @@ def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> 
 
     sides = ("left", on_the_left), ("right", on_the_right)
     laws = (_Law("neutral", f"identity is not neutral on the {side}", (0,), terms) for side, terms in sides)
-    return _sought(aggregate, values, column, *laws)
+    return _search(aggregate, values, column, *laws)
 
 
 def inverse(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
@@ -112,7 +112,7 @@ def inverse(aggregate: Checked, values: Examples = None, column: str = "i8") -> 
     def terms(it: _Subject, a: Partial, b: Partial) -> _Terms:
         return ("invert(a ⊕ b, a)", it.invert(it.combine(a, b), a)), ("b", b), (b,)
 
-    return _sought(aggregate, values, column, _Law("inverse", "invert does not undo combine", (1, 0), terms))
+    return _search(aggregate, values, column, _Law("inverse", "invert does not undo combine", (1, 0), terms))
 
 
 def commutative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
@@ -127,7 +127,7 @@ def commutative(aggregate: Checked, values: Examples = None, column: str = "i8")
         right = it.combine(b, a)
         return ("a ⊕ b", it.combine(a, b)), ("b ⊕ a", right), (right,)
 
-    return _sought(aggregate, values, column, _Law("commutative", "combine is not commutative", (1, 1), terms))
+    return _search(aggregate, values, column, _Law("commutative", "combine is not commutative", (1, 1), terms))
 
 
 def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
@@ -141,7 +141,7 @@ def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -
     def terms(it: _Subject, a: Partial, b: Partial) -> _Terms:
         return ("a ⊕ b", it.combine(a, b)), ("a", a), (a, b)
 
-    return _sought(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), terms))
+    return _search(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), terms))
 
 
 def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tuple[Counterexample, ...]:
@@ -231,7 +231,7 @@ def _filler(column: Column) -> Any:
     return None if column.field.is_object else column.field.dtype.type(0).item()
 
 
-def _sought(aggregate: Checked, values: Examples, column: str, *laws: _Law) -> Counterexample | None:
+def _search(aggregate: Checked, values: Examples, column: str, *laws: _Law) -> Counterexample | None:
     found = []
     for monoid, examples in _subjects(aggregate, values, column, needs_inverse=laws[0].name == "inverse"):
         subject = _Subject(replace(monoid, is_compiled=False))
@@ -310,7 +310,7 @@ def _equal(a: Any, b: Any, scale: float) -> bool:
     return bool(a == b)
 
 
-def _spelt(history: History) -> str:
+def _spell(history: History) -> str:
     return " ⊕ ".join(f"lift({_argument(value)})" for value in history) or "identity"
 
 
@@ -320,5 +320,5 @@ def _argument(value: Any) -> str:
     return "null" if value is None else repr(value)
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return repr(value[0]) if isinstance(value, tuple) and len(value) == 1 else repr(value)

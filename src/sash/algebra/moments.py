@@ -1,4 +1,4 @@
-"""Quantiles from moments: of all densities with the moments of the rows, the one of most entropy.
+"""Estimate quantiles from moments: by the density of maximum entropy with the moments of the rows.
 
 Idea      Scale to [-1, 1]; the density is exp(Σ λj Tj), Tj the Chebyshev polynomials, whose
           moments make the Newton steps for λ well-conditioned. Integrals are sums over a fixed grid.
@@ -27,13 +27,13 @@ _NEARLY_MET = 1e-6  # or to this, where the density is so steep that no step hel
 
 
 def check_share(parameter: str, value: Any) -> None:
-    """Refuse what is not a share of the rows."""
+    """Raise an error if q is not between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidAggregate.parameter("moment_sketch", parameter, value, "a number from 0 to 1")
 
 
 def quantile_of(sketch: npt.ArrayLike, q: float) -> float:
-    """The q-quantile by a moment sketch: of all densities with these moments, the one of most entropy.
+    """Estimate the q-quantile from a moment sketch, by the density of maximum entropy with these moments.
 
     >>> import numpy as np
     >>> x = np.linspace(0, 10, 1001)
@@ -45,11 +45,11 @@ def quantile_of(sketch: npt.ArrayLike, q: float) -> float:
     array = np.ascontiguousarray(sketch, np.float64)
     if array.ndim != 1 or len(array) < 4:
         raise InvalidAggregate.parameter("moment_sketch", "sketch", sketch, "the array [n, min, max, power sums …]")
-    return _estimated(array, float(q)) if array[0] > 0 else math.nan
+    return _estimate(array, float(q)) if array[0] > 0 else math.nan
 
 
 @kernel
-def _estimated(sketch: Any, q: float) -> float:
+def _estimate(sketch: Any, q: float) -> float:
     return estimate(sketch[0], sketch[1], sketch[2], sketch[3:].copy(), q)
 
 
@@ -100,7 +100,7 @@ def estimate(n: float, low: float, high: float, sums: Any, q: float) -> float:
 
 @jitable
 def _scaled_moments(n: float, centre: float, half: float, sums: Any) -> Any:
-    """Means of T0 … Tm of the values scaled to [-1, 1], as many as rounding has left meaningful."""
+    """Return the means of T0 … Tm of the values scaled to [-1, 1], as many as are accurate enough after rounding."""
     k = len(sums)
     raw, scaled, doubt = np.ones(k + 1), np.ones(k + 1), np.zeros(k + 1)
     polynomials = np.zeros((k + 1, k + 1))  # coefficients of Tj by powers
@@ -137,7 +137,7 @@ def _scaled_moments(n: float, centre: float, half: float, sums: Any) -> Any:
 
 @jitable
 def _most_entropy(moments: Any, size: int, edges: Any, masses: Any) -> bool:
-    """Whether a density meets the first moments; if so, `masses` is set to its mass in each cell."""
+    """Return whether a density has the first moments; if so, set `masses` to its mass in each cell."""
     waves = np.empty((2 * size - 1, _CELLS))  # Tj(cos θ) = cos jθ
     for j in range(2 * size - 1):
         for cell in range(_CELLS):
@@ -159,7 +159,7 @@ def _most_entropy(moments: Any, size: int, edges: Any, masses: Any) -> bool:
         for i in range(size):  # Ti · Tj = (Ti+j + T|i-j|) / 2
             for j in range(size):
                 hessian[i, j] = 0.5 * (means[i + j] + means[abs(i - j)])
-        step = _solved(hessian, slope)
+        step = _solve(hessian, slope)
         descent = _dot(slope, step)
         length = 1.0
         while length > 1e-8:
@@ -182,7 +182,7 @@ def _most_entropy(moments: Any, size: int, edges: Any, masses: Any) -> bool:
 
 @jitable
 def _set_masses(masses: Any, moments: Any, weights: Any, waves: Any, edges: Any) -> float:
-    """Sets the masses of exp(Σ λj Tj) and gives the potential that is least where its moments are met."""
+    """Set the masses of exp(Σ λj Tj) and return the potential, which is least where its moments are met."""
     total = 0.0
     for cell in range(len(masses)):
         exponent = 0.0
@@ -204,8 +204,8 @@ def _dot(a: Any, b: Any) -> float:
 
 
 @jitable
-def _solved(matrix: Any, right: Any) -> Any:
-    """Solve matrix · x = right by Cholesky; a pivot that rounding made nothing is lifted off zero."""
+def _solve(matrix: Any, right: Any) -> Any:
+    """Solve matrix · x = right by Cholesky; a pivot that is zero by rounding is replaced by a small number."""
     size = len(right)
     root = np.zeros((size, size))
     for i in range(size):

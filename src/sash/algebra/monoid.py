@@ -1,13 +1,13 @@
 """A monoid with typed fields: an aggregate whose input types are known.
 
-Idea      An aggregate is some components and a function that reads its result off them. A component
-          is the smallest piece that two aggregates can share: a count, a sum, a maximum. Aggregates
-          of the same columns that need the same component store and combine it once (`union`).
+Idea      An aggregate is some components and a function that computes its result from them. A
+          component is the smallest piece that two aggregates can share: a count, a sum, a maximum.
+          Aggregates of the same columns store and combine a shared component once (`union`).
 Picture     mean(x)      needs  [count | sum]
             stddev(x)    needs  [count | sum | m2]
             together     keep   [count | sum | m2]       one partial, two outputs
-Laws      combine is associative, identity is neutral on both sides, oldest on the left;
-          invert(a ⊕ b, a) = b where there is one.
+Laws      combine is associative, with the older operand on the left; identity is neutral on both
+          sides; invert(a ⊕ b, a) = b if there is an invert.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Presence(IntEnum):
-    """What a result is: no value at all, a value, or an exact value that does not fit its type."""
+    """Whether a result is null, a value, or an exact value that does not fit its type."""
 
     NULL = 0
     VALUE = 1
@@ -67,8 +67,8 @@ class Column:
 class Component:
     """The smallest piece of a partial that aggregates can share.
 
-    `reads` names components of the same inputs whose fields stand before its own in the operands
-    of combine and invert, so that a second moment can use the count and the sum that are kept anyway.
+    `reads` names components of the same inputs whose fields come before its own in the operands of
+    combine and invert. So a second moment can use the count and the sum, which are kept anyway.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Component:
 
     @property
     def shared_as(self) -> tuple[str, tuple[int, ...]]:
-        """What identifies a component: two that agree in it are one."""
+        """The identity of a component: two with the same identity are kept once."""
         return self.name, self.inputs
 
 
@@ -119,7 +119,7 @@ def optional(component: Component) -> Component:
 
 @dataclass(frozen=True)
 class Parts:
-    """The components of one aggregate, and how its result is read off them."""
+    """The components of one aggregate, and the function that computes its result from them."""
 
     components: tuple[Component, ...]
     lower: Callable[[Partial], Any]
@@ -241,7 +241,7 @@ def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, part
 
 
 def _reading(aggregate: Any, name: str, *arguments: str) -> Any:
-    """A function of a static by its name; what it returns is cast to the types that fields are stored as."""
+    """Return a compiled function of a static by its name; its result is cast to the types of the fields."""
     static = static_of(aggregate)
     function = constant(static.fields, static.initial) if name == "identity" else getattr(static, name)
     casts, bindings = typed(static.fields, "c")

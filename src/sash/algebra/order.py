@@ -1,8 +1,8 @@
-"""The order of numbers: NaN is the largest, as in Spark; nothing branches on data.
+"""The order of numbers: NaN is the largest, as in Spark; comparisons do not branch on data.
 
-Which of two values is larger cannot be foretold, so a compiled branch on it is mispredicted as
-often as it is right. Left to itself the compiler merges the two tests (larger, or NaN) into one
-condition that it can only branch on; written out here, each is one comparison and one blend.
+The CPU cannot predict which of two values is larger, so it mispredicts a branch on it half of the
+time. By default the compiler merges the two tests (larger, or NaN) into one condition with a
+branch. The code here makes each test one comparison and one blend.
 """
 
 from typing import Any
@@ -18,17 +18,17 @@ __all__ = ["larger", "less", "smaller"]
 
 @jitable
 def less(a: Any, b: Any) -> bool:
-    """Whether a comes before b."""
+    """Return whether a comes before b."""
     return bool(a < b or (b != b and a == a))
 
 
 def larger(a: Any, b: Any) -> Any:
-    """The larger of two; either of equals."""
+    """Return the larger of two values; either if they are equal."""
     return a if less(b, a) else b
 
 
 def smaller(a: Any, b: Any) -> Any:
-    """The smaller of two; either of equals."""
+    """Return the smaller of two values; either if they are equal."""
     return b if less(b, a) else a
 
 

@@ -40,7 +40,7 @@ def _union(a: Partial, b: Partial) -> Partial:
 
 
 def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -> Template:
-    """A set with false positives, but no false negatives; query it with `bloom_contains`.
+    """Return a set with false positives, but no false negatives; query it with `bloom_contains`.
 
     The result is an array of `bits // 64` words. After n distinct values, the probability of a false
     positive is about (1 - e^(-hashes · n / bits))^hashes (Bloom, CACM 1970).
@@ -119,7 +119,7 @@ def _cardinality(p: Partial) -> float:
 
 
 def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
-    """About how many distinct values there are, with a standard error of 1.04 / √2^precision.
+    """Estimate the number of distinct values, with a standard error of 1.04 / √2^precision.
 
     The sketch has 2^precision registers of a byte. Small counts are estimated from the number of
     empty registers; a 64-bit hash needs no correction for large counts (Flajolet, Fusy, Gandouet,
@@ -157,7 +157,7 @@ def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
 
 
 def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Template:
-    """About how often each value occurs, never too low; query it with `count_min_estimate`.
+    """Estimate how often each value occurs, never too low; query it with `count_min_estimate`.
 
     The result is a table of `depth` rows of `width` counters, one after the other. After n values, an
     estimate is too high by more than e · n / width with a probability below e^-depth (Cormode,
@@ -221,7 +221,7 @@ def _join_moments(a: Partial, b: Partial) -> Partial:
 
 
 def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None = None) -> Template:
-    """Count, extremes and k power sums; with `quantile`, the value below which that share of the rows lies.
+    """Return count, extremes and k power sums; with `quantile`, estimate the value below which that share of rows is.
 
     Without `quantile` the result is the array [n, min, max, Σx, Σx², … Σx^k], to be queried with
     `quantile_of`. An estimate is typically within one percent of rank for smooth data. Power sums

@@ -1,4 +1,4 @@
-"""Generated source of functions over partials: one line for each field, since unlike fields cannot be looped over."""
+"""Generate the source of functions over partials: one line per field, since compiled loops need fields of one type."""
 
 from collections.abc import Callable, Iterable
 from functools import cache

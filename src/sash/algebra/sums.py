@@ -1,8 +1,8 @@
 """Aggregates that add up: count, sum, mean, variance, stddev, geometric mean, product.
 
-Nulls are skipped and a window of nulls gives null. Where an aggregate has two forms, the plain one
-only ever adds rows, and the one that can subtract carries what subtraction loses: rounding errors,
-and how many NaN and infinities are in it.
+Nulls are skipped and a window of nulls gives null. Some aggregates have two forms. The plain form
+only adds rows. The form that can subtract also keeps what subtraction would lose: rounding errors,
+and the numbers of NaN and infinities.
 """
 
 import math
@@ -27,20 +27,20 @@ def _plain(x: Any) -> Partial:
 
 
 def _total(column: Column, invertible: bool) -> Component:
-    """The sum of a column, shared by sum, mean and variance."""
+    """Return the component of the sum of a column, shared by sum, mean and variance."""
     if not is_float(column):
         return Component("sum", (I8, I8), (0, 0), exact.halves, exact.add, exact.subtract)
     return _exact("exact sum", exact.exact_of) if invertible else Component("sum", (F8,), (0.0,), _plain, add)
 
 
 def _exact(name: str, lift: Callable[[Any], Partial]) -> Component:
-    """A sum of floats that can subtract."""
+    """Return the component of a sum of floats that can subtract."""
     fields, zero = (F8, F8, I8, I8, I8), (0.0, 0.0, 0, 0, 0)
     return Component(name, fields, zero, lift, exact.add_exactly, exact.subtract_exactly)
 
 
 def _as_number(column: Column, invertible: bool) -> Callable[[Partial], float]:
-    """Reads the sum of a column as a float."""
+    """Return a function that reads the sum of a column as a float."""
     if not is_float(column):
         return exact.halves_as_float
     return exact.exact_total if invertible else first_field
@@ -78,22 +78,23 @@ def _m2_of(x: Any) -> Partial:
 
 
 def _join_m2(a: Partial, b: Partial) -> Partial:
-    return (_joined_m2(a[0], a[1], a[2], b[0], b[1], b[2]),)
+    return (_combine_m2(a[0], a[1], a[2], b[0], b[1], b[2]),)
 
 
 def _join_m2_of_integers(a: Partial, b: Partial) -> Partial:
     older, newer = exact.halves_as_float((a[1], a[2])), exact.halves_as_float((b[1], b[2]))
-    return (_joined_m2(a[0], older, a[3], b[0], newer, b[3]),)
+    return (_combine_m2(a[0], older, a[3], b[0], newer, b[3]),)
 
 
 @jitable
-def _joined_m2(n: int, sum_n: float, m2_n: float, k: int, sum_k: float, m2_k: float) -> float:
-    """Σ(x - mean)² of two parts together. Sums of squares would cancel when the mean is large."""
+def _combine_m2(n: int, sum_n: float, m2_n: float, k: int, sum_k: float, m2_k: float) -> float:
+    """Return Σ(x - mean)² of two parts together. Sums of squares would cancel when the mean is large."""
     if n == 0:
         return m2_k
     if k == 0:
         return m2_n
-    # The means' difference times n·k: one division instead of three, and no square that could overflow early.
+    # `apart` is the difference of the means times n·k: this needs one division instead of three, and no square that
+    # could overflow early.
     apart = sum_k * n - sum_n * k
     joined = m2_n + m2_k + apart * (apart / (float(n) * float(k) * float(n + k)))
     if joined < math.inf:
@@ -105,11 +106,11 @@ def _joined_m2(n: int, sum_n: float, m2_n: float, k: int, sum_k: float, m2_k: fl
 
 
 def _spread(name: str, freedom: int, root: bool) -> Callable[[Columns, bool], Parts]:
-    """Variance and stddev; `freedom` is 1 for a sample, 0 for a population.
+    """Return the maker of variance or stddev; `freedom` is 1 for a sample, 0 for a population.
 
-    They have no inverse: squares span twice the exponents of a float, so what an outlier of 1e16 rounds away is more
-    than the variance of all other rows. Of finite values it is never NaN: it is infinite where it, or the sum of the
-    values, is beyond a float.
+    They have no inverse: squares have twice the exponents of floats, so the rounding error of an outlier of 1e16 is
+    larger than the variance of all other rows. The result of finite values is never NaN. It is infinite if it, or the
+    sum of the values, exceeds a float.
     """
 
     def enough(p: Partial) -> int:
@@ -170,10 +171,10 @@ _BOTTOM = -9223372036854775808  # -2⁶³
 
 
 def _factor(x: Any) -> Partial:
-    """An integer as (minus the size of the product, how many negative factors, how many zeros).
+    """Return an integer as (minus its magnitude, number of negative factors, number of zeros).
 
-    Zeros are counted apart, so a size only grows, and 0 can say that it has outgrown 64 bits. It is kept
-    negative because 2⁶³ has no other place in them.
+    Zeros are counted separately, so the magnitude of a product only grows, and 0 can mark an overflow of
+    64 bits. It is kept negative because -2⁶³ fits 64 bits and 2⁶³ does not.
     """
     if x == 0:
         return -1, 0, 1
@@ -225,7 +226,7 @@ _ADDED: dict[str, Any] = {"invertible": True, "commutative": True, "kind": Kind.
 
 
 def count(column: str | None = None) -> Template:
-    """How many rows; of a column, how many values that are not null.
+    """Count the rows; with a column, the values that are not null.
 
     >>> import sash
     >>> sash.swag.slide([1, None, 3], 2, sash.count()), sash.swag.slide([1, None, 3], 2, sash.count("x"))
@@ -235,7 +236,7 @@ def count(column: str | None = None) -> Template:
 
 
 def sum(column: str | None = None) -> Template:
-    """The total; of integers and Arrow decimals exact, and refused where it does not fit 64 bits, or 38 digits.
+    """Return the total; of integers and Arrow decimals exactly, with an error if it exceeds 64 bits or 38 digits.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 3, 4], 2, sash.sum())
@@ -245,7 +246,7 @@ def sum(column: str | None = None) -> Template:
 
 
 def mean(column: str | None = None) -> Template:
-    """The average; of Arrow decimals a decimal with four digits more, rounded half up.
+    """Return the average; of Arrow decimals as a decimal with four more digits, rounded half up.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 6], 2, sash.mean())
@@ -255,9 +256,9 @@ def mean(column: str | None = None) -> Template:
 
 
 def variance(column: str | None = None, *, population: bool = False) -> Template:
-    """The variance of a sample, or of a whole population; null where there are too few values.
+    """Return the variance of a sample, or of a whole population; null if there are too few values.
 
-    It is infinite where it, or the sum of the values, is beyond a float, and NaN where a value is NaN or infinite.
+    It is infinite if it, or the sum of the values, exceeds a float, and NaN if a value is NaN or infinite.
 
     >>> import sash
     >>> sash.swag.slide([1, 3, 5], 3, sash.variance())
@@ -268,7 +269,7 @@ def variance(column: str | None = None, *, population: bool = False) -> Template
 
 
 def stddev(column: str | None = None, *, population: bool = False) -> Template:
-    """The standard deviation of a sample, or of a whole population.
+    """Return the standard deviation of a sample, or of a whole population.
 
     >>> import sash
     >>> sash.swag.slide([1, 3, 5], 3, sash.stddev(population=True))
@@ -279,7 +280,7 @@ def stddev(column: str | None = None, *, population: bool = False) -> Template:
 
 
 def geometric_mean(column: str | None = None) -> Template:
-    """The n-th root of the product of n values; 0 if one is 0, NaN if one is negative.
+    """Return the n-th root of the product of n values; 0 if one is 0, NaN if one is negative.
 
     >>> import sash
     >>> [round(x, 9) for x in sash.swag.slide([1, 4, 16], 2, sash.geometric_mean())]
@@ -289,7 +290,7 @@ def geometric_mean(column: str | None = None) -> Template:
 
 
 def product(column: str | None = None) -> Template:
-    """The product; of integers exact, and refused where it does not fit 64 bits.
+    """Return the product; of integers exactly, with an error if it exceeds 64 bits.
 
     >>> import sash
     >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())

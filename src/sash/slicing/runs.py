@@ -270,7 +270,7 @@ class Runs:
 
 
 def _interpolate(low: Array, high: Array, share: Array) -> Array:
-    """Interpolate as `algebra.holistic.interpolated` does, for arrays."""
+    """Interpolate as `algebra.holistic.interpolate` does, for arrays."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where((share == 0.0) | (low == high), low, (1.0 - share) * low + share * high)
 

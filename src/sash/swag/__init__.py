@@ -1,4 +1,4 @@
-"""HOW one window slides: every algorithm of the literature behind one interface.
+"""HOW one window slides: the algorithms of the literature behind one interface.
 
 >>> import sash
 >>> sash.swag.slide([3, 1, 2, 5, 4], 3, sash.max(), algorithm="daba_lite")

@@ -31,9 +31,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.ring import folded, held, relaid, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import copy_ring, fold_all, partials_at, ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "evict_many", "fault", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "evict_many", "fault", "insert", "query", "resize", "start"]
 
 FACTS = Facts(
     title="AMTA",
@@ -43,9 +43,9 @@ FACTS = Facts(
     space=Bound(2, log=2, linear=1.5),
     paper="Villalba, Berral, Carrera. IEEE TPDS 2019",
 )
-F, M, E, DEPTH = range(4)  # where f, m, e and the height of the stack live in `cursor`
+F, M, E, DEPTH = range(4)  # the places of f, m, e and the height of the stack in `cursor`
 count, capacity, _ = ring_steps(newest=E)
-FRONT, BACK = range(2)  # where the two sums live in `sums`
+FRONT, BACK = range(2)  # the places of the two sums in `sums`
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -57,14 +57,14 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 @jitable
 def _right_slot(ring: Fields, level: int, node: int) -> int:
-    """Where `rights` keeps the second entry of a node; level k has room for len(ring) / 2^(k+1)."""
+    """Return the place of a node's second entry in `rights`; level k has room for len(ring) / 2^(k+1)."""
     room = length(ring) >> (level + 1)
     return room + (node & (room - 1))
 
 
 @jitable
 def _right(ring: Fields, rights: Fields, level: int, node: int) -> Partial:
-    """The second entry of a node."""
+    """Return the second entry of a node."""
     if level == 0:
         return load(ring, slot(ring, 2 * node + 1))
     return load(rights, _right_slot(ring, level, node))
@@ -77,7 +77,7 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     entry = cursor[E]
     cursor[E] += 1
     carry = partial
-    # Above the levels that there is room for, a tail can only hold the front: nobody reads it.
+    # Above the levels that have room, a tail can only hold the front, which is never read there.
     for level in range(length(tails)):
         tail = load(tails, level)
         if entry & 1:
@@ -112,7 +112,7 @@ def evict(aggregate: Monoid, state: Any) -> None:
 
 @jitable
 def _push(aggregate: Monoid, state: Any, level: int) -> None:
-    """Put the second entry of the path's node at a level on the stack."""
+    """Push the second entry of the path's node at a level onto the stack."""
     ring, rights, _tails, stack, _sums, cursor = state
     folded = _right(ring, rights, level, cursor[F] >> (level + 1))
     if cursor[DEPTH] > 0:
@@ -123,7 +123,7 @@ def _push(aggregate: Monoid, state: Any, level: int) -> None:
 
 @jitable
 def _turn(aggregate: Monoid, state: Any) -> None:
-    """Make the topmost tail that the window reaches into the front: all but its sum."""
+    """Make the topmost tail that the window reaches the front, without its sum."""
     _ring, _rights, tails, _stack, sums, cursor = state
     top = 0
     entries = cursor[E]  # how many entries the level has had
@@ -144,7 +144,7 @@ def _turn(aggregate: Monoid, state: Any) -> None:
 
 @jitable
 def evict_many(aggregate: Monoid, state: Any, count: int) -> None:
-    """Evict the oldest `count`, at most all there are, in O(log n)."""
+    """Evict the oldest `count` rows, or all if there are fewer, in O(log n)."""
     ring, _rights, _tails, stack, sums, cursor = state
     if count < 1:
         return
@@ -170,7 +170,7 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return combine(aggregate, load(sums, FRONT), load(sums, BACK))
 
 
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
     ring, rights, tails, stack, sums, cursor = state
     wider = start(aggregate, max(capacity, count(state)))
     new_ring, new_rights, new_tails, new_stack, _sums, _cursor = wider
@@ -178,14 +178,14 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
     for level in range(1, min(length(tails), length(new_tails))):
         old, new = (length(each) >> (level + 1) for each in (ring, new_ring))
         nodes = -(-first >> level) // 2, end >> (level + 1)  # whose second entry is in the window
-        moved = relaid(aggregate, tuple(field[old : 2 * old] for field in rights), *nodes, new)
+        moved = copy_ring(aggregate, tuple(field[old : 2 * old] for field in rights), *nodes, new)
         for target, field in zip(new_rights, moved, strict=True):
             target[new : 2 * new] = field
     for level in range(min(length(tails), length(new_tails))):
         store(new_tails, level, load(tails, level))
     for place in range(cursor[DEPTH]):
         store(new_stack, place, load(stack, place))
-    return relaid(aggregate, ring, first, end, length(new_ring)), new_rights, new_tails, new_stack, sums, cursor
+    return copy_ring(aggregate, ring, first, end, length(new_ring)), new_rights, new_tails, new_stack, sums, cursor
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:
@@ -205,7 +205,7 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 
 
 def _height(f: int, m: int) -> int:
-    """How many entries stand to the right of the path to f (K5)."""
+    """Return the number of entries to the right of the path to f (K5)."""
     above = range(m.bit_length() if f < m else 0)
     return sum(not f >> level & 1 and ((f >> level) + 2) << level <= m for level in above)
 
@@ -214,10 +214,10 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, rights, tails, stack, sums, cursor = state
     f, m, e, depth = (int(each) for each in cursor)
     assert f <= m <= e and e - f <= length(ring), "K1"
-    assert held(ring, f, e) == partials, "K2"
+    assert partials_at(ring, f, e) == partials, "K2"
 
     def fold(first: int, end: int) -> Partial:
-        return folded(aggregate, partials[first - f : end - f])
+        return fold_all(aggregate, partials[first - f : end - f])
 
     entries, end = e, e
     for level in range(length(tails)):

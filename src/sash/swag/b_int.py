@@ -1,7 +1,7 @@
 """B-Int: folds of aligned blocks, written once when a block is complete.
 
 Idea      Cut the stream into blocks of 1, 2, 4, … positions. A block is folded from its two halves
-          at the moment its last position arrives, and never touched again. Any range is a few whole
+          when its last position is inserted, and never changed again. Any range is a few whole
           blocks: they grow from its start and shrink towards its end.
 Picture     level 2   [        8 … 11         ][        12 … 15        ][
             level 1   [  8 … 9   ][  10 … 11  ][  12 … 13  ][  14 … 15 ][ 16 … 17 ][
@@ -12,7 +12,7 @@ Picture     level 2   [        8 … 11         ][        12 … 15        ][
 Keeps     K1  f ≤ b, b - f ≤ N                         (positions grow, slots wrap)
           K2  each block [j 2^l, (j+1) 2^l) inside [f, b) holds the fold of its positions
 Combines  insert amortised 1, worst log n; evict 0; query about log n, ≤ 2 log n.  Space 2 N partials.
-Needs     associativity.  Order  first in, first out.  Any range of the window can be asked for.
+Needs     associativity.  Order  first in, first out.  Any range of the window can be queried.
 From      Arasu, Widom. Resource Sharing in Continuous Sliding-Window Aggregates. VLDB 2004.
 """
 
@@ -23,7 +23,7 @@ from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
 from sash.swag.flat_tree import fold, leaf, leaves, query_range, refresh
-from sash.swag.ring import folded, ring_fault, ring_steps, room_for
+from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for
 
 __all__ = [
     "FACTS",
@@ -37,7 +37,7 @@ __all__ = [
     "query_each",
     "query_last",
     "query_range",
-    "resized",
+    "resize",
     "start",
 ]
 
@@ -50,7 +50,7 @@ FACTS = Facts(
     ranges=True,
     paper="Arasu, Widom. VLDB 2004",
 )
-F, B = range(2)  # where f and b live in `cursor`
+F, B = range(2)  # the places of f and b in `cursor`
 count = ring_steps(newest=B)[0]
 
 
@@ -65,7 +65,7 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     store(tree, node, partial)
     cursor[B] += 1
     size = 2
-    # A right child ends its parent's block. One that begins before f can never be asked for.
+    # A right child completes its parent's block. A block that begins before f is never read.
     while node & 1 and node > 1 and cursor[B] - size >= cursor[F]:
         node >>= 1
         refresh(aggregate, tree, node)
@@ -105,7 +105,7 @@ def capacity(state: Any) -> int:
     return leaves(tree)
 
 
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
     tree, cursor = state
     wider, moved = start(aggregate, capacity)
     moved[F], moved[B] = cursor[F], cursor[F]
@@ -115,7 +115,7 @@ def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
 
 @kernel
 def _replant(aggregate: Monoid, tree: Fields, cursor: Any, wider: Any) -> None:
-    """Insert the window anew where it was."""
+    """Insert the window again at the same positions."""
     for position in range(cursor[F], cursor[B]):
         insert(aggregate, wider, load(tree, leaf(tree, position)))
 
@@ -135,5 +135,5 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     while width:
         for block in range(-(-f // size), b // size):
             own = partials[block * size - f : (block + 1) * size - f]
-            assert load(tree, width + block % width) == folded(aggregate, own), "K2"
+            assert load(tree, width + block % width) == fold_all(aggregate, own), "K2"
         size, width = 2 * size, width // 2

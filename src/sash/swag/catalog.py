@@ -1,4 +1,4 @@
-"""The one list of algorithms: the planner, the tests, the benchmarks and the docs read it."""
+"""The list of algorithms, which the planner, the tests, the benchmarks and the docs read."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -20,7 +20,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 
 
 def find(name: str) -> Algorithm:
-    """The algorithm of that name."""
+    """Return the algorithm of that name."""
     if not isinstance(name, str) or name not in ALGORITHMS:
         raise UnknownName.of("algorithm", name, ALGORITHMS)
     return ALGORITHMS[name]

@@ -1,4 +1,4 @@
-"""Which algorithm slides an aggregate, and why: traits and facts in, a choice and its reason out."""
+"""Choose the algorithm that slides an aggregate, and give the reason."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ __all__ = ["Choice", "Task", "choose", "task_of"]
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be slid: the traits of the aggregates together, and the shape of the work."""
+    """What to slide: the traits that all aggregates share, and the shape of the work."""
 
     name: str
     invertible: bool
@@ -33,9 +33,9 @@ class Choice:
 
 
 def choose(task: Task, named: str = "auto") -> Choice:
-    """The algorithm that the user names, if it can do the task, or the fastest one that can."""
+    """Return the algorithm that the user names, if it can do the task, else the fastest one that can."""
     if named != "auto":
-        return Choice(_admitted(task, named), "you named it")
+        return Choice(_find_named(task, named), "you named it")
     return Choice(*_fastest(task))
 
 
@@ -51,7 +51,7 @@ def _fastest(task: Task) -> tuple[Algorithm, str]:
     return find("sba"), "two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size"
 
 
-def _admitted(task: Task, name: str) -> Algorithm:
+def _find_named(task: Task, name: str) -> Algorithm:
     algorithm = find(_variant(task, name))
     if not algorithm.admits(task.invertible, task.selective, task.quantile):
         trait = algorithm.facts.needs.value
@@ -62,7 +62,7 @@ def _admitted(task: Task, name: str) -> Algorithm:
 
 
 def _variant(task: Task, name: str) -> str:
-    """SlickDeque and SlideSide are two algorithms each; the aggregate decides which is meant."""
+    """Return the name of the variant for the aggregate: SlickDeque and SlideSide have two variants each."""
     inverse = f"{name}_inv"
     if not isinstance(name, str) or inverse not in ALGORITHMS or not task.invertible:
         return name
@@ -78,7 +78,7 @@ def _able(task: Task) -> Iterator[str]:
 
 
 def task_of(templates: dict[str, Template], **shape: object) -> Task:
-    """The traits of several aggregates together: what all of them have."""
+    """Return the task of several aggregates: the traits that all of them have."""
     each = list(templates.values())
     quantile = len(each) == 1 and each[0].name in ("median", "quantile")
     return Task(

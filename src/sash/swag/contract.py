@@ -1,24 +1,24 @@
-"""What an algorithm provides: facts to choose it by, a state, and steps that move it.
+"""The interface of an algorithm: facts to choose it by, a state, and steps that change the state.
 
 An algorithm is a module with `FACTS`, these functions, and a line in `catalog`. All but `start`,
-`resized`, `capacity`, `check` and `fault` are steps: they compute and nothing else, so that they compile.
+`resize`, `capacity`, `check` and `fault` are steps: they only compute, so that they compile.
 
-    start(aggregate, capacity, sizes) → state    an empty window; `sizes` are the ranges to be asked for
+    start(aggregate, capacity, sizes) → state    an empty window; `sizes` are the ranges that queries will use
     insert(aggregate, state, partial)            at the newest end
     evict(aggregate, state)                      the oldest; never called on an empty window
     query(aggregate, state) → partial            of the whole window, identity if it is empty
     query_last(aggregate, state, count) → partial        of the newest `count`, if FACTS.ranges
     query_each(aggregate, state, counts, answers)        of many, counts descending; without it, one by one
-    save(aggregate, state) → lists and numbers, restore(aggregate, saved) → state    if a state is neither
+    save(aggregate, state) → lists and numbers, restore(aggregate, saved) → state    if a state has other objects
     count(state) → how many partials are in the window
     capacity(state) → how many there is room for
-    resized(aggregate, state, capacity) → state  the same window with other room
-    check(aggregate, state, partials)            asserts the K-lines; `partials` is what the window holds
-    fault(aggregate, state) → str or None        what is wrong with a state that was saved (if there is `save`, with
-                                                 what `save` gave): whatever the steps need to stay within their
-                                                 arrays and to end, at a cost that a restore does not notice
+    resize(aggregate, state, capacity) → state   the same window with another capacity
+    check(aggregate, state, partials)            assert the K-lines; `partials` are those of the window
+    fault(aggregate, state) → str or None        what is wrong with a saved state (or with what `save` returned).
+                                                 It checks, cheaply, what the steps need to stay within their
+                                                 arrays and to end
 
-An algorithm for rows in any order (Sizes.UNORDERED) also gives, for whole-number positions,
+An algorithm for rows in any order (Sizes.UNORDERED) also has, for whole-number positions,
 
     insert_at(aggregate, state, position, partial)       rows at one position are combined
     insert_sorted(aggregate, state, positions, partials, count)     a batch in the order of positions
@@ -27,16 +27,16 @@ An algorithm for rows in any order (Sizes.UNORDERED) also gives, for whole-numbe
     query_range(aggregate, state, start, end) → partial of the positions in [start, end)
     oldest(state), newest(state) → positions
 
-An algorithm for whole arrays gives, instead of or beside the steps,
+An algorithm for whole arrays has, instead of or beside the steps,
 
-    scratch(aggregate, size) → what a sweep needs besides its input
+    scratch(aggregate, size) → working memory of a sweep
     sweep(aggregate, inputs, size, begin, end, scratch, out)
-                                                 answers rows [begin, end), each for its `size` newest
+                                                 write the results of rows [begin, end), each for its `size` newest
 
-or, if it is to see to its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
+or, if it starts its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
 
-A state is a tuple of `Fields` and arrays of integers, nested at will: so it can be saved.
-Where it is rings, `ring.ring_steps` gives count, capacity and resized.
+A state is a tuple of `Fields` and arrays of integers, nested at any depth, so it can be saved.
+For states made of rings, `ring.ring_steps` returns count, capacity and resize.
 """
 
 import math
@@ -81,7 +81,7 @@ Answer: TypeAlias = tuple[Fields, Fields]  # results and presences
 
 
 class Needs(Enum):
-    """What an algorithm asks of an aggregate beyond associativity."""
+    """What an algorithm needs of an aggregate besides associativity."""
 
     NOTHING = "associativity"
     INVERT = "invert"
@@ -89,7 +89,7 @@ class Needs(Enum):
     QUANTILE = "quantile"
 
     def met_by(self, has_inverse: bool, selective: bool, quantile: bool = False) -> bool:
-        """Whether an aggregate with these traits has it."""
+        """Return whether an aggregate with these traits has it."""
         traits = {Needs.INVERT: has_inverse, Needs.SELECTIVE: selective, Needs.QUANTILE: quantile}
         return traits.get(self, True)
 
@@ -104,7 +104,7 @@ class Sizes(Enum):
 
 @dataclass(frozen=True)
 class Bound:
-    """constant + log · ⌈log₂ n⌉ + linear · n combine calls, for a window of n rows."""
+    """A number of combine calls for a window of n rows: constant + log · ⌈log₂ n⌉ + linear · n."""
 
     constant: float = 0
     log: float = 0
@@ -132,7 +132,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is true of an algorithm; the tests hold it to account, the planner and the docs read it."""
+    """Facts about an algorithm; the tests check them, the planner and the docs read them."""
 
     title: str
     insert: Cost
@@ -142,14 +142,14 @@ class Facts:
     needs: Needs = Needs.NOTHING
     sizes: Sizes = Sizes.ANY
     ranges: bool = False  # answers many ranges in one pass
-    compiled: bool = True  # False: for study, plain Python only
+    compiled: bool = True  # False: plain Python only, for study
     threads: int = 1
     paper: str = ""
 
 
 @dataclass(frozen=True)
 class Algorithm(Static):
-    """A line of the catalog: a name, facts and steps; to the compiler, a type."""
+    """An entry of the catalog: a name, facts and steps; a type to the compiler."""
 
     name: str
     steps: ModuleType = field(repr=False)
@@ -168,21 +168,21 @@ class Algorithm(Static):
         return facts
 
     def admits(self, has_inverse: bool, selective: bool, quantile: bool = False) -> bool:
-        """Whether it can slide an aggregate with these traits."""
+        """Return whether it can slide an aggregate with these traits."""
         return self.facts.needs.met_by(has_inverse, selective, quantile)
 
-    def gives(self, step: str) -> bool:
-        """Whether it has an optional step."""
+    def has_step(self, step: str) -> bool:
+        """Return whether it has an optional step."""
         return hasattr(self.steps, step)
 
 
 def integers(aggregate: Monoid, count: int) -> Any:
-    """Room for `count` whole numbers, all zero."""
+    """Allocate `count` integers, all zero."""
     return np.zeros(count, np.int64) if aggregate.is_compiled else [0] * count
 
 
 def identities(aggregate: Monoid, count: int) -> Fields:
-    """Room for `count` partials, all the identity."""
+    """Allocate `count` partials, all the identity."""
     fields = aggregate.allocate(count)
     if aggregate.is_compiled:
         for array, value in zip(fields, aggregate.initial, strict=True):
@@ -197,9 +197,9 @@ def identities(aggregate: Monoid, count: int) -> Fields:
 
 
 def _step(name: str, *parameters: str, default: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """A step of whichever algorithm comes first: looked up when interpreted, known by its type when compiled.
+    """Return a function that calls a step of its first argument, an algorithm; the compiler resolves it by type.
 
-    `default` makes the step of an algorithm that does not give it.
+    `default` makes the step for an algorithm that lacks it.
     """
     rest = ", ".join(parameters)
 
@@ -213,7 +213,7 @@ def _step(name: str, *parameters: str, default: Callable[..., Any] | None = None
 
     namespace: dict[str, Any] = {"typed": typed, "found": found}
     interpreted = f"algorithm.steps.{name}" if default is None else "found(algorithm)"
-    # An overload must spell out the arguments of what it overloads; these are names of this module.
+    # An overload must have the same argument names as the function. All names come from this module.
     exec(  # noqa: S102
         f"def {name}(algorithm, {rest}):\n    return {interpreted}({rest})\n"
         f"def compiled(algorithm, {rest}):\n    return typed(algorithm)\n",
@@ -226,7 +226,7 @@ def _step(name: str, *parameters: str, default: Callable[..., Any] | None = None
 
 @cache
 def _one_by_one(steps: Any) -> Callable[..., Any]:
-    """`query_each` from `query_last`."""
+    """Return a `query_each` that calls `query_last` for each count."""
     query_last = jitable(steps.query_last)
 
     def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:

@@ -26,9 +26,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot, sum_of
+from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot, sum_of
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
 FACTS = Facts(
     title="DABA",
@@ -38,8 +38,8 @@ FACTS = Facts(
     space=Bound(linear=2),
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
-F, L, R, A, B, E = range(6)  # where the six positions live in `cursor`
-count, capacity, resized = ring_steps(newest=E, rings=2)
+F, L, R, A, B, E = range(6)  # the places of the six positions in `cursor`
+count, capacity, resize = ring_steps(newest=E, rings=2)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -76,7 +76,7 @@ def _step(aggregate: Monoid, state: Any) -> None:
         cursor[L] = cursor[F]
         cursor[A] = cursor[E]
         cursor[B] = cursor[E]
-    if cursor[L] == cursor[R]:  # shift: K3 holds on both sides of l = r, so nothing changes but the label
+    if cursor[L] == cursor[R]:  # shift: K3 holds on both sides of l = r, so only the labels move
         cursor[L] += 1
         cursor[R] += 1
         cursor[A] += 1
@@ -111,10 +111,10 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     values, sums, cursor = state
     f, l, r, a, b, e = cursor  # noqa: E741  # the picture's letters
     assert f <= l <= r <= a <= b <= e and e - f <= length(values) == length(sums), "K1"
-    assert held(values, f, e) == partials, "K2"
+    assert partials_at(values, f, e) == partials, "K2"
 
     def fold(start: int, end: int) -> Partial:
-        return folded(aggregate, partials[start - f : end - f])
+        return fold_all(aggregate, partials[start - f : end - f])
 
     for i in range(f, e):
         kept = load(sums, slot(sums, i))

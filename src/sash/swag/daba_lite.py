@@ -26,9 +26,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.ring import folded, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
 FACTS = Facts(
     title="DABA Lite",
@@ -38,9 +38,9 @@ FACTS = Facts(
     space=Bound(2, linear=1),
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
-F, R, B, E = range(4)  # where f, r, b, e live in `cursor`
-count, capacity, resized = ring_steps(newest=E)
-MID, BACK = range(2)  # where the two sums live in `sums`
+F, R, B, E = range(4)  # the places of f, r, b, e in `cursor`
+count, capacity, resize = ring_steps(newest=E)
+MID, BACK = range(2)  # the places of the two sums in `sums`
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -117,7 +117,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     r = r if f < e else b
 
     def fold(start: int, end: int) -> Partial:
-        return folded(aggregate, partials[start - f : end - f])
+        return fold_all(aggregate, partials[start - f : end - f])
 
     for i in range(f, e):
         end = b if f <= i < l or a <= i < b else r if l <= i < r else i + 1

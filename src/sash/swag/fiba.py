@@ -2,18 +2,18 @@
 
 Idea      A B-tree of rows by position, held by two fingers: its first and its last leaf. A node
           away from the edges folds its whole subtree. A node on the left edge folds what its
-          subtree has to the right of the edge, then goes on with its parent; so the fold at the
-          first leaf is that of the root's whole first subtree, and a change near an end is told
-          to few nodes. Likewise on the right.
+          subtree has to the right of the edge, followed by the fold of its parent. So the fold at
+          the first leaf is that of the root's whole first subtree, and a change near an end
+          changes few folds. The same holds on the right.
 Picture      the root's first subtree      between      the root's last subtree
             10   20   30 │ 40   50   60   70   80 │ 90   95   99         rows by position
             └ fold(oldest)┘└────── fold(root) ─────┘└ fold(newest) ┘      window = these three, combined
             ↑ oldest finger                                     ↑ newest finger
-            a search goes up from the nearer finger as far as it must, then down
+            a search goes up from the nearer finger as far as needed, then down
 Keeps     K1  T1 … T4 of `finger_tree`; its entries, read in order, are the window
           K2  F1 … F3 of `finger_folds`, between steps
           K3  the oldest finger begins with the oldest row, the newest one ends with the newest
-          K4  B1 of `finger_bulk`: between steps nothing awaits its parent
+          K4  B1 of `finger_bulk`: between steps no node waits for its parent
 Combines  d = how many rows a position is away from the nearer end.  Amortised: insert_at, evict_at
           O(log d), in order 5 for insert and 7.5 for evict; evict_until of m rows O(log m);
           insert_sorted of m rows O(log d + m log(d/m)).  query 2; query_range, query_last O(log n).
@@ -53,13 +53,13 @@ from sash.swag.finger_tree import (
     TIMES,
     UNUSED,
     WAITING,
+    empty_tree,
     entry_of,
     fill,
     find,
     fold_of,
     mark,
     move,
-    planted,
     room,
     shift,
     split,
@@ -84,13 +84,13 @@ __all__ = [
     "query_each",
     "query_last",
     "query_range",
-    "resized",
+    "resize",
     "start",
 ]
 
 FACTS = Facts(
     title="FiBA",
-    # The worst is a root that grows or shrinks: a path of nodes and both edges are refolded.
+    # The worst case is a root that grows or shrinks: a path of nodes and both edges are folded again.
     insert=Cost(Bound(5), Bound(log=14)),
     evict=Cost(Bound(7.5), Bound(log=13)),
     query=Cost(Bound(2), Bound(2)),
@@ -102,11 +102,11 @@ FACTS = Facts(
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    return planted(aggregate, _nodes_for(capacity))
+    return empty_tree(aggregate, _nodes_for(capacity))
 
 
 def _nodes_for(capacity: int) -> int:
-    # The desk, the fronts and the root, and one more for every LEAST rows.
+    # One node each for the desk, the fronts and the root, and one more for every LEAST rows.
     return 3 + -(-max(capacity, 1) // LEAST)
 
 
@@ -133,7 +133,7 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
 
 @jitable
 def insert_at(aggregate: Monoid, state: Any, position: int, partial: Partial) -> None:
-    """Insert at a position; if there is something already, it becomes that ⊕ `partial`."""
+    """Insert at a position; a partial that is there already becomes that ⊕ `partial`."""
     entries, nodes, cursor = state
     node, i = find(nodes, cursor, position)
     size = nodes[node + SIZE]
@@ -175,7 +175,7 @@ def evict(aggregate: Monoid, state: Any) -> None:
 
 @jitable
 def evict_at(aggregate: Monoid, state: Any, position: int) -> bool:
-    """Evict what is at a position, if there is something."""
+    """Evict the partial at a position, and return whether there was one."""
     _entries, nodes, cursor = state
     node, i = find(nodes, cursor, position)
     if i == nodes[node + SIZE] or nodes[node + TIMES + i] != position:
@@ -217,7 +217,7 @@ def query(aggregate: Monoid, state: Any) -> Partial:
 
 
 def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
-    """The fold of the newest `count`, found by counting entries from the newest finger; O(log n)."""
+    """Return the fold of the newest `count` rows, found by counting entries from the newest finger; O(log n)."""
     _entries, nodes, cursor = state
     if count < 1:
         return identity(aggregate)
@@ -233,7 +233,7 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
 
 @jitable
 def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
-    """The fold of the positions in [start, end), in O(log n)."""
+    """Return the fold of the positions in [start, end), in O(log n)."""
     if end <= start:
         return identity(aggregate)
     return fold_between(aggregate, state, start, end, False)
@@ -241,14 +241,14 @@ def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
 
 @jitable
 def oldest(state: Any) -> int:
-    """The first position; of an empty window, nothing sensible."""
+    """Return the first position; the window must not be empty."""
     _entries, nodes, cursor = state
     return int(nodes[cursor[OLDEST] + TIMES])
 
 
 @jitable
 def newest(state: Any) -> int:
-    """The last position; of an empty window, the one before that of the next row."""
+    """Return the last position; for an empty window, the one before that of the next row."""
     _entries, nodes, cursor = state
     if nodes[cursor[NEWEST] + SIZE] == 0:
         return int(cursor[NEXT] - 1)
@@ -268,8 +268,8 @@ def capacity(state: Any) -> int:
     return (length(entries) // FAN - 3) * LEAST
 
 
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    """Nodes stay where they are, so the room never falls below what was used at the peak."""
+def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    """Return the same window with another capacity; nodes never move, so it is at least the peak."""
     entries, nodes, cursor = state
     used = int(cursor[UNUSED])
     new_entries, new_nodes = room(aggregate, max(_nodes_for(capacity), used // RECORD))

@@ -1,7 +1,7 @@
 """Many rows of a finger tree at once: evict all up to a position, insert a sorted batch.
 
-Both rewrite what they touch level by level, so that each node is visited and refolded once, and the
-cost is that of the border of the change, not of its rows.
+Both change the tree level by level, so that each node is visited and folded once. The cost depends
+on the border of the change, not on its rows.
 
 Picture   evict_until(45) cuts along the path          insert_sorted(51, 52, 53, 54, 55), μ drawn as 2
           to the oldest survivor
@@ -70,7 +70,7 @@ SPARE = SLOTS - 1  # where a node that awaits its parent keeps the entry to its 
 
 @jitable
 def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
-    """Evict all positions up to and with this one."""
+    """Evict all positions up to and including this one."""
     _entries, nodes, cursor = state
     oldest, newest = cursor[OLDEST], cursor[NEWEST]
     if nodes[oldest + SIZE] == 0 or nodes[oldest + TIMES] > position:
@@ -93,7 +93,7 @@ def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
     if nodes[top + LEVEL] == 0 and top != cursor[ROOT] and nodes[top + SIZE] - gone >= LEAST:
         drop(state, top, gone)
         return
-    # Cut: what is left of the path to the oldest survivor goes, and the path is the new left edge.
+    # Cut: free everything to the left of the path to the oldest survivor; the path is the new left edge.
     node = top
     while True:
         gone = _first_after(nodes, node, position)
@@ -112,7 +112,7 @@ def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
     while nodes[cursor[ROOT] + SIZE] == 0:  # the survivors were all in its last child
         shrink(nodes, cursor)
         top = cursor[ROOT]
-    # Fill downwards: a node above that got μ entries can lose one to a merger and has a second child.
+    # Fill downwards: a node that got μ entries has a second child, and can lose an entry when its children merge.
     node = top
     while True:
         if node != cursor[ROOT] and nodes[node + SIZE] < (MU if nodes[node + LEVEL] > 0 else LEAST):
@@ -129,7 +129,7 @@ def evict_until(aggregate: Monoid, state: Any, position: int) -> None:
 
 @jitable
 def _first_after(nodes: Any, node: int, position: int) -> int:
-    """Which entry of a node is the first that is after a position."""
+    """Return the first entry of a node that is after a position."""
     i = first_from(nodes, node, position)
     if i < nodes[node + SIZE] and nodes[node + TIMES + i] == position:
         return i + 1
@@ -143,8 +143,8 @@ def _first_after(nodes: Any, node: int, position: int) -> int:
 def insert_sorted(aggregate: Monoid, state: Any, positions: Any, partials: Fields, count: int) -> None:
     """Insert `count` rows whose positions do not descend, each as `insert_at` would.
 
-    Leaves are found from one another, not from the root; each is rewritten once with all that goes
-    there, and cut where it is too long. What is cut off waits for the level above to do the same.
+    Each leaf is found from the one before it, not from the root. It is rewritten once with all of its
+    new rows, and cut if it is too long. Nodes that were cut off wait until their level above is done.
     """
     entries, nodes, cursor = state
     node = NONE
@@ -187,7 +187,7 @@ def insert_sorted(aggregate: Monoid, state: Any, positions: Any, partials: Field
 
 @jitable
 def _run_end(nodes: Any, cursor: Any, leaf: int, positions: Any, at: int, count: int) -> int:
-    """Where the rows end that go to the same leaf."""
+    """Return where the rows that belong to the same leaf end."""
     node = leaf
     while node != cursor[ROOT] and nodes[node + PLACE] != RIGHT:
         i = index_of(nodes, node)
@@ -201,7 +201,7 @@ def _run_end(nodes: Any, cursor: Any, leaf: int, positions: Any, at: int, count:
 
 @jitable
 def _weave_rows(aggregate: Monoid, state: Any, leaf: int, positions: Any, partials: Fields, at: int, stop: int) -> int:
-    """Merge rows [at, stop) into a leaf; gives the last of the leaves that it became."""
+    """Merge rows [at, stop) into a leaf; return the last of the leaves that it became."""
     entries, nodes, cursor = state
     size = nodes[leaf + SIZE]
     total, j = size, 0
@@ -259,7 +259,7 @@ def _weave_nodes(state: Any, parent: int, first: int, many: int) -> None:
 
 @jitable
 def _lay_out(state: Any, node: int, total: int) -> None:
-    """Move a node's entries and children to the desk, for it to become `total` entries long."""
+    """Move a node's entries and children to the desk, before it becomes `total` entries long."""
     _entries, nodes, cursor = state
     if node == cursor[ROOT] and total > MOST:
         grow(nodes, cursor)
@@ -274,7 +274,7 @@ def _lay_out(state: Any, node: int, total: int) -> None:
 
 @jitable
 def _append(state: Any, origin: int, node: int, left: int, position: int, partial: Partial, child: int) -> int:
-    """Append the first of `left` entries to a node cut off `origin`; gives the node to go on with.
+    """Append the first of `left` entries to a node cut off `origin`; return the node to continue with.
 
     Nodes get μ entries as long as more than one node is to come, and the entry after them waits
     with the next node; so the last one has between LEAST and MOST.

@@ -1,7 +1,7 @@
-"""The T- and F-lines of a finger tree: asserted after a step, and looked for in a tree that was saved.
+"""Check the T- and F-lines of a finger tree: assert them after a step, and find faults in a saved tree.
 
-A kernel follows links without looking; so before one sees a tree that came as bytes, every link is followed here, each
-level as one array. What partials fold to is not looked at: a wrong fold is a wrong answer, never a wrong place.
+A kernel follows links without checks. So before it gets a tree from saved bytes, this module follows every link, each
+level as one array. It does not check the values of folds: a wrong fold gives a wrong result, never a wrong index.
 """
 
 from itertools import pairwise
@@ -46,7 +46,7 @@ from sash.swag.finger_tree import (
     entry_of,
     fold_of,
 )
-from sash.swag.ring import folded
+from sash.swag.ring import fold_all
 
 __all__ = ["check_folds", "check_tree", "rows_below", "tree_fault"]
 
@@ -113,7 +113,7 @@ def check_folds(aggregate: Monoid, state: Any) -> None:
     root = int(cursor[ROOT])
 
     def fold(rows: Rows) -> Partial:
-        return folded(aggregate, [partial for _, partial in rows])
+        return fold_all(aggregate, [partial for _, partial in rows])
 
     on_edge: dict[int, Rows] = {root: []}
     live = [root]
@@ -135,11 +135,11 @@ def check_folds(aggregate: Monoid, state: Any) -> None:
     assert all(link == CLEAN for link in nodes[LINK::RECORD]), "F3"
 
 
-# --- looked for in a tree that was saved ---------------------------------------------------------
+# --- faults of a saved tree ----------------------------------------------------------------------
 
 
 def tree_fault(state: Any) -> str | None:
-    """What is wrong with a tree, or None."""
+    """Return what is wrong with a tree, or None."""
     entries, nodes, cursor = state
     if len(cursor) != LISTS + LEVELS or len(nodes) % RECORD or length(entries) != len(nodes) // RECORD * FAN:
         return "its nodes are not whole, or have not the entries of nodes"
@@ -169,13 +169,13 @@ def tree_fault(state: Any) -> str | None:
 
 
 def _node(link: int, used: int) -> int | None:
-    """The number of a node that holds rows."""
+    """Return the number of a node that holds rows."""
     node, rest = divmod(link, RECORD)
     return None if rest or not FIRST // RECORD <= node < used else node
 
 
 def _kids(table: Array, nodes: Array) -> tuple[Array, Array] | None:
-    """The children of nodes above leaves, in order, and whose they are; None if one is no node."""
+    """Return the children of nodes above leaves, in order, and their parents; None if one is not a node."""
     sizes = table[nodes, SIZE]
     if ((sizes < 0) | (sizes > MOST)).any():
         return None
@@ -188,7 +188,7 @@ def _kids(table: Array, nodes: Array) -> tuple[Array, Array] | None:
 
 
 def _levels(table: Array, nodes: Array) -> list[Array] | None:
-    """The nodes below the root, level by level and each from the left to the right; None if links are wrong."""
+    """Return the nodes below the root, level by level and from left to right; None if links are wrong."""
     if not 0 <= table[nodes[0], LEVEL] < LEVELS:
         return None
     levels = [nodes]
@@ -207,7 +207,7 @@ def _levels(table: Array, nodes: Array) -> list[Array] | None:
 
 
 def _unused(table: Array, first: int) -> Array | None:
-    """The free nodes, and all below those that were freed whole; None if links are wrong."""
+    """Return the free nodes, and all below those that were freed whole; None if links are wrong."""
     chain: list[int] = []
     links, places = table[:, PARENT].tolist(), table[:, PLACE].tolist()
     link = first
@@ -232,7 +232,7 @@ def _unused(table: Array, first: int) -> Array | None:
 
 
 def _sizes_fault(table: Array, levels: list[Array]) -> str | None:
-    """T2."""
+    """Return whether and where T2 is broken."""
     root, inner = levels[0], np.concatenate([*levels[1:], levels[0][:0]])
     sizes = table[inner, SIZE]
     least = 1 if len(levels) > 1 else 0
@@ -242,7 +242,7 @@ def _sizes_fault(table: Array, levels: list[Array]) -> str | None:
 
 
 def _times(table: Array, nodes: Array) -> Array:
-    """The positions of nodes, one after the other."""
+    """Return the positions of nodes, one after the other."""
     sizes = table[nodes, SIZE]
     owners = np.repeat(nodes, sizes)
     which = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -250,7 +250,7 @@ def _times(table: Array, nodes: Array) -> Array:
 
 
 def _order_fault(table: Array, levels: list[Array]) -> str | None:
-    """T1: from the leaves up, each position lies after all of the child before it, and before all of that after it."""
+    """Check T1 from the leaves up: each position lies after all of its left child and before all of its right child."""
     wrong = "its positions do not ascend (T1)"
     leaves = levels[-1]
     sizes, times = table[leaves, SIZE], _times(table, leaves)
@@ -273,7 +273,7 @@ def _order_fault(table: Array, levels: list[Array]) -> str | None:
 
 
 def _count_fault(table: Array, levels: list[Array]) -> str | None:
-    """F1, as far as it counts: `below` is what a fold holds."""
+    """Check the counts of F1: `below` is the number of entries in a fold."""
     totals = [table[levels[-1], SIZE]]  # of whole subtrees, from the leaves up
     for nodes in levels[-2::-1]:
         sizes = table[nodes, SIZE]

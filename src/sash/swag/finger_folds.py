@@ -1,9 +1,9 @@
-"""What each part of a finger tree folds to, how that is kept, and how answers are read off it.
+"""The folds of a finger tree: their definition, how they are kept up to date, and how queries use them.
 
 Idea      A node away from the edges folds its whole subtree. A node on the left edge folds what
-          its subtree has to the right of the edge, then goes on with its parent; so the fold at the
-          first leaf is that of the root's whole first subtree, and a change near an end is told to
-          few nodes. Likewise on the right.
+          its subtree has to the right of the edge, followed by the fold of its parent. So the fold
+          at the first leaf is that of the root's whole first subtree, and a change near an end
+          changes few folds. The same holds on the right.
 Picture                     root  [ 40 | 80 ]                    (μ = 4 drawn as 2)
                    ┌───────────────┼───────────────┐
             LEFT [ 20 ]       MIDDLE [ 60 ]    RIGHT [ 95 ]      fold(middle)  = p50…p70
@@ -55,7 +55,7 @@ __all__ = ["drop", "fold_between", "position_from_end", "repair"]
 
 @jitable
 def repair(aggregate: Monoid, state: Any) -> None:
-    """Refold marked nodes and whatever depends on them: up through the middle, then down the edges."""
+    """Fold marked nodes and all that depend on them again: up through the middle, then down the edges."""
     entries, nodes, cursor = state
     left, right = NONE, NONE  # where the edges are to be refolded from
     level = 0
@@ -115,7 +115,7 @@ def repair(aggregate: Monoid, state: Any) -> None:
 
 @jitable
 def drop(state: Any, leaf: int, many: int) -> None:
-    """Take the oldest out of the oldest finger, of which enough is left: its fold is there (F2)."""
+    """Remove the oldest entry from the oldest finger, which has enough left; its new fold is in `fronts` (F2)."""
     entries, nodes, _cursor = state
     shift(state, leaf, many, -many)
     store(entries, fold_of(leaf), load(entries, entry_of(FRONTS, nodes[leaf + SIZE] - 1)))
@@ -124,10 +124,10 @@ def drop(state: Any, leaf: int, many: int) -> None:
 
 @jitable
 def fold_between(aggregate: Monoid, state: Any, start: int, end: int, is_open: bool) -> Partial:
-    """The fold of [start, end), or of all from `start` on.
+    """Return the fold of [start, end), or of all from `start` on.
 
-    Both borders lead down the same way, then part; no node between the two ways is on an edge, so
-    each folds its whole subtree.
+    The paths to both borders start the same, then part. No node between the two paths is on an edge,
+    so each folds its whole subtree.
     """
     entries, nodes, cursor = state
     node = cursor[ROOT]
@@ -175,7 +175,7 @@ def fold_between(aggregate: Monoid, state: Any, start: int, end: int, is_open: b
 
 @jitable
 def position_from_end(nodes: Any, cursor: Any, count: int) -> int:
-    """The position of the last but `count` - 1; the oldest if there are fewer."""
+    """Return the position of the `count`-th row from the end; the oldest if there are fewer."""
     root = cursor[ROOT]
     node = cursor[NEWEST]
     while node != root:  # what a node on the edge has before its last child

@@ -33,6 +33,7 @@ __all__ = [
     "MU",
     "adopt",
     "descend",
+    "empty_tree",
     "entry_of",
     "fill",
     "find",
@@ -45,7 +46,6 @@ __all__ = [
     "move",
     "move_run",
     "pass_edge",
-    "planted",
     "room",
     "shift",
     "shrink",
@@ -70,7 +70,7 @@ ROOT, OLDEST, NEWEST, FREE, UNUSED, NEXT, WAITING, LAST_WAITING, DIRTY, LISTS = 
 LEVELS = 64  # more than a tree of 2^63 rows can have
 
 
-def planted(aggregate: Monoid, count: int) -> Any:
+def empty_tree(aggregate: Monoid, count: int) -> Any:
     """Return a tree without entries, with room for `count` nodes."""
     cursor = integers(aggregate, LISTS + LEVELS)
     cursor[ROOT] = cursor[OLDEST] = cursor[NEWEST] = FIRST

@@ -21,11 +21,11 @@ Combines  insert ≤ log n, evict ≤ log n, query 0, wrapped ≤ 2 log n.  m ch
           Space 2 N partials.
 Needs     associativity.  Order  any row of the window can be changed or removed; rows enter at
           the newest end.
-Resizing  The window outgrows the tree when count = capacity, and is then planted anew in a larger
-          one (`resized`), without its holes. Holes take room: with less than N/4 of them, capacity
-          is N less the holes. With N/4 or more, capacity is N, and the insert that finds no slot
-          left compacts: N/4 removals have paid for it. Compaction and resizing keep b, so the next
-          position is what it would have been; rows older than a hole move up to close it.
+Resizing  When count = capacity, the window is copied into a larger tree, without its holes
+          (`resize`). Holes take room: with fewer than N/4 of them, capacity is N less the holes.
+          With N/4 or more, capacity is N, and the insert that finds no free slot compacts: N/4
+          removals have paid for it. Compaction and resizing keep b, so the next position stays the
+          same; rows older than a hole move up to close it.
 From      Tangwongsan, Hirzel, Schneider, Wu. General Incremental Sliding-Window Aggregation.
           PVLDB 8(7), 2015. doi:10.14778/2752939.2752940
 """
@@ -56,7 +56,7 @@ __all__ = [
     "query_last",
     "query_range",
     "remove_at",
-    "resized",
+    "resize",
     "start",
     "update_at",
 ]
@@ -70,7 +70,7 @@ FACTS = Facts(
     ranges=True,
     paper="Tangwongsan, Hirzel, Schneider, Wu. PVLDB 2015",
 )
-F, B, HOLES, COMMUTES = range(4)  # where f, b, the number of holes and the aggregate's trait live in `cursor`
+F, B, HOLES, COMMUTES = range(4)  # the places of f, b, the number of holes and the aggregate's trait in `cursor`
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -82,7 +82,7 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 @jitable
 def _repair(aggregate: Monoid, tree: Fields, position: int) -> None:
-    """K3 on the path above one changed leaf."""
+    """Restore K3 on the path above one changed leaf."""
     node = leaf(tree, position) >> 1
     while node > 0:
         refresh(aggregate, tree, node)
@@ -91,7 +91,7 @@ def _repair(aggregate: Monoid, tree: Fields, position: int) -> None:
 
 @jitable
 def _repair_many(aggregate: Monoid, tree: Fields, start: int, end: int) -> None:
-    """K3 above the changed leaves [start, end), level by level, each node once."""
+    """Restore K3 above the changed leaves [start, end), level by level, each node once."""
     if start == end:
         return
     width = leaves(tree)
@@ -133,7 +133,7 @@ def _compact(aggregate: Monoid, state: Any) -> None:
 
 @jitable
 def _skip_holes(state: Any) -> None:
-    """K4: evicting can leave holes in front."""
+    """Restore K4 after an evict, which can leave holes in front."""
     tree, holes, cursor = state
     while cursor[HOLES] > 0 and holes[leaf(tree, cursor[F]) - leaves(tree)] == 1:
         holes[leaf(tree, cursor[F]) - leaves(tree)] = 0
@@ -186,7 +186,7 @@ def evict_many(aggregate: Monoid, state: Any, count: int) -> None:
 
 @jitable
 def update_at(aggregate: Monoid, state: Any, position: int, partial: Partial) -> None:
-    """Put another partial in the place of one in the window."""
+    """Replace the partial at a position of the window."""
     tree, _holes, _cursor = state
     store(tree, leaf(tree, position), partial)
     _repair(aggregate, tree, position)
@@ -194,7 +194,7 @@ def update_at(aggregate: Monoid, state: Any, position: int, partial: Partial) ->
 
 @jitable
 def remove_at(aggregate: Monoid, state: Any, position: int) -> None:
-    """Take a partial out of the window, wherever it is; no other one changes its position."""
+    """Remove the partial at a position of the window; all others keep their positions."""
     tree, holes, cursor = state
     store(tree, leaf(tree, position), identity(aggregate))
     _repair(aggregate, tree, position)
@@ -231,7 +231,7 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
 
 @jitable
 def _start_of_last(state: Any, count: int) -> int:
-    """Where the newest `count` begin; holes do not count, so with holes it is a search."""
+    """Return the position where the newest `count` begin; holes do not count, so with holes it is a search."""
     tree, holes, cursor = state
     position: int = cursor[B]
     if cursor[HOLES] == 0:
@@ -254,7 +254,7 @@ def capacity(state: Any) -> int:
     return room if 4 * lost >= room else room - lost
 
 
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
     tree, holes, cursor = state
     room = room_for(capacity)
     wider, moved = identities(aggregate, 2 * room), integers(aggregate, 4)

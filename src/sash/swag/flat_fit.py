@@ -1,9 +1,9 @@
-"""FlatFIT: folds that skip ahead, lengthened by every walk over them.
+"""FlatFIT: folds with skips, which every query lengthens.
 
-Idea      Each position keeps a fold of some positions from itself on, and where that fold ends. An
-          answer walks these skips from its start to the newest end, then goes back over its steps
-          and lets each of them reach the end: the next walk is short. This is the inclusive form,
-          in which the newest position takes part like all others.
+Idea      Each position keeps a fold of some positions from itself on, and where that fold ends. A
+          query follows these skips from its start to the newest end. Then it goes back over its
+          steps and extends each of them to the end, so the next query is short. This is the
+          inclusive form, in which the newest position is treated like all others.
 Picture     oldest f                                   b newest
             ring  [ pf…pf+2 | pf+1 | pf+2 | pf+3…pb-2 | … | pb-1 )
             next      f+3     f+2    f+3      b-1             b
@@ -28,9 +28,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import folded, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
 FACTS = Facts(
     title="FlatFIT",
@@ -41,8 +41,8 @@ FACTS = Facts(
     ranges=True,
     paper="Shein, Chrysanthis, Labrinidis. SSDBM 2017",
 )
-F, B = range(2)  # where f and b live in `cursor`
-count, capacity, resized = ring_steps(newest=B, rings=3)
+F, B = range(2)  # the places of f and b in `cursor`
+count, capacity, resize = ring_steps(newest=B, rings=3)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -105,4 +105,4 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     for i in range(f, b):
         end = ends[slot(ring, i)]
         assert i < end <= b, "K2"
-        assert load(ring, slot(ring, i)) == folded(aggregate, partials[i - f : end - f]), "K3"
+        assert load(ring, slot(ring, i)) == fold_all(aggregate, partials[i - f : end - f]), "K3"

@@ -1,7 +1,7 @@
-"""A flat binary tree over a ring: node k has the children 2k and 2k + 1, the leaves are the ring's slots.
+"""A flat binary tree over a ring: node k has the children 2k and 2k + 1, and the leaves are the slots of the ring.
 
-Positions grow for ever and wrap at a power of two, so a block of 2^l positions that starts at a
-multiple of 2^l is one node, whichever time round the ring it is.
+Positions grow without end and wrap at a power of two, so a block of 2^l positions that starts at
+a multiple of 2^l is always one node.
 """
 
 from typing import Any
@@ -15,28 +15,28 @@ __all__ = ["fold", "leaf", "leaves", "query_range", "refresh"]
 
 @jitable
 def leaves(tree: Fields) -> int:
-    """How many leaves there are; slot 0 is spare and the root is 1."""
+    """Return the number of leaves; slot 0 is unused and the root is 1."""
     return length(tree) >> 1
 
 
 @jitable
 def leaf(tree: Fields, position: int) -> int:
-    """Where a position lives."""
+    """Return the node of a position."""
     return leaves(tree) + (position & (leaves(tree) - 1))
 
 
 @jitable
 def refresh(aggregate: Monoid, tree: Fields, node: int) -> None:
-    """Make an inner node the combination of its children again."""
+    """Recompute an inner node from its children."""
     store(tree, node, combine(aggregate, load(tree, 2 * node), load(tree, 2 * node + 1)))
 
 
 @jitable
 def fold(aggregate: Monoid, tree: Fields, start: int, end: int) -> Partial:
-    """The positions [start, end), from the fewest whole blocks.
+    """Return the fold of the positions [start, end), from the fewest whole blocks.
 
-    It climbs from both ends at once. What is taken at the start extends the older side to the
-    right, what is taken at the end extends the newer side to the left, so the order is kept.
+    It climbs from both ends at once. A block from the start extends the older side to the right, a
+    block from the end extends the newer side to the left, so the order is kept.
     """
     older = identity(aggregate)
     newer = identity(aggregate)
@@ -57,5 +57,5 @@ def fold(aggregate: Monoid, tree: Fields, start: int, end: int) -> Partial:
 
 @jitable
 def query_range(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
-    """The fold of the positions [start, end) of a window whose state begins with its tree."""
+    """Return the fold of the positions [start, end) of a window whose state begins with its tree."""
     return fold(aggregate, state[0], start, end)

@@ -1,9 +1,9 @@
 """FOA, the Functional Okasaki Aggregator: worst-case O(1) from lists that are rotated lazily.
 
-Idea      Okasaki's real-time queue with sums. Front and back are linked lists that nobody changes.
-          When the back gets longer than the front, a new front is promised: the old one followed
-          by the back in reverse. The promise, `rot`, gives one cell and promises the rest; every
-          insert and evict asks for one more cell, so all are there before they are needed.
+Idea      Okasaki's real-time queue with sums. Front and back are immutable linked lists. When the
+          back gets longer than the front, the new front is a lazy list: the old front followed by
+          the back in reverse. Evaluating this list, `rot`, yields one cell and a lazy rest. Every
+          insert and evict evaluates one more cell, so all are there before they are needed.
 Picture     oldest f             n                  m                   b newest
             front ( pf | … ) → ( pn | … ) → rot(left, right, after)     back ( pb-1 | … | pm )
                     sums to m    next: the same cells from n on          sums from m
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import folded
+from sash.swag.ring import fold_all
 
 __all__ = [
     "FACTS",
@@ -40,7 +40,7 @@ __all__ = [
     "insert",
     "lists_as_arrays",
     "query",
-    "resized",
+    "resize",
     "restore",
     "save",
     "start",
@@ -58,7 +58,7 @@ FACTS = Facts(
 
 
 class Cell(NamedTuple):
-    """A list that is not empty: its first value, the sum of all its values, its lazy rest."""
+    """A list that is not empty: its first value, the sum of all its values, and its lazy rest."""
 
     value: Partial
     total: Partial
@@ -69,7 +69,7 @@ List: TypeAlias = Cell | None  # None is the empty list
 
 
 class Rest:
-    """A list that may be a suspended rot: evaluated once, when it is first looked at."""
+    """A list that may be a suspended rot, which is evaluated once, at the first access."""
 
     __slots__ = ("known", "rot")
 
@@ -79,7 +79,7 @@ class Rest:
 
 
 class Queue(NamedTuple):
-    """The window as a value: steps make a new one."""
+    """The window as an immutable value: steps return a new one."""
 
     front: List
     next: List
@@ -99,12 +99,12 @@ def _tail(aggregate: Monoid, cells: Cell) -> List:
 
 
 def _rot(aggregate: Monoid, left: List, right: Cell, after: List) -> Cell:
-    """Left, then right in reverse, then after; |right| = |left| + 1."""
+    """Return left, then right in reverse, then after; |right| = |left| + 1."""
     beyond = _total(aggregate, after)
     moved = Cell(right.value, combine(aggregate, right.value, beyond), Rest(after))
     if left is None:
         return moved
-    # By K4 there is no other suspension: both tails are at hand, and so are the three sums.
+    # By K4 there is no other suspension: both tails and the three sums are evaluated.
     older, newer = _tail(aggregate, left), _tail(aggregate, right)
     assert newer is not None, "K4"
     total = combine(aggregate, combine(aggregate, left.total, right.total), beyond)
@@ -112,7 +112,7 @@ def _rot(aggregate: Monoid, left: List, right: Cell, after: List) -> Cell:
 
 
 def _stepped(aggregate: Monoid, queue: Queue) -> Queue:
-    """One step of the rotation that is under way, or the first one of a new rotation."""
+    """Do one step of the current rotation, or the first one of a new rotation."""
     if queue.next is not None:
         return queue._replace(next=_tail(aggregate, queue.next))
     if queue.back is None:
@@ -151,15 +151,14 @@ def capacity(state: Any) -> int:
     return sys.maxsize  # lists grow by themselves
 
 
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
     return state
 
 
 def save(aggregate: Monoid, state: Any) -> Any:
-    """The window as (values, sums, [how many are in front]), oldest first, to be saved.
+    """Return the window as (values, sums, [how many are in front]), oldest first.
 
-    Suspensions are forced, which a list cannot tell from waiting for its turn; so the window that
-    is saved slides on as before.
+    This evaluates all suspensions, which changes no result, so the saved window can continue.
     """
     queue: Queue = state[0]
     front = []
@@ -171,7 +170,7 @@ def save(aggregate: Monoid, state: Any) -> Any:
 
 
 def lists_as_arrays(aggregate: Monoid, front: list[Any], back: list[Any]) -> Any:
-    """The cells of front and back as (values, sums, [how many are in front]), oldest first."""
+    """Return the cells of front and back as (values, sums, [how many are in front]), oldest first."""
     rows = len(front) + len(back)
     values, sums, split = aggregate.allocate(rows), aggregate.allocate(rows), integers(aggregate, 1)
     for place, cell in enumerate([*front, *reversed(back)]):
@@ -182,7 +181,7 @@ def lists_as_arrays(aggregate: Monoid, front: list[Any], back: list[Any]) -> Any
 
 
 def fault(aggregate: Monoid, saved: Any) -> str | None:
-    """What is wrong with what `save` gave."""
+    """Return what is wrong with what `save` returned, or None."""
     values, sums, split = saved
     rows = length(values)
     if length(sums) != rows or len(split) != 1:
@@ -192,7 +191,7 @@ def fault(aggregate: Monoid, saved: Any) -> str | None:
 
 
 def restore(aggregate: Monoid, saved: Any) -> Any:
-    """A window to slide on, from what `save` gave."""
+    """Return a window from what `save` returned."""
     values, sums, (split,) = saved
     rows = len(values[0])
     front: List = None
@@ -208,7 +207,7 @@ def restore(aggregate: Monoid, saved: Any) -> Any:
 
 
 def _known(cells: List) -> Iterator[Cell]:
-    """The cells up to the end, or up to a suspension: nothing is forced."""
+    """Return the cells up to the end, or up to a suspension, which is not evaluated."""
     while cells is not None:
         yield cells
         cells = cells.rest.known
@@ -232,13 +231,13 @@ def check_lists(
     back: list[Any],
     pending: list[list[Any]] | None,
 ) -> None:
-    """Assert the K-lines of the cells at hand; `pending` are left, right and after of the rotation under way."""
+    """Assert the K-lines of the evaluated cells; `pending` are left, right and after of the current rotation."""
 
     def holds(cells: Iterable[Any], first: int, begin: int | None, end: int) -> bool:
-        """Whether cells hold the values from `first` on, and sums from `begin` to each, or from each to `end`."""
+        """Return whether cells hold the values from `first` on, and sums from `begin` or to `end`."""
         return all(
             (cell.value, cell.total)
-            == (partials[i], folded(aggregate, partials[i:end] if begin is None else partials[begin : i + 1]))
+            == (partials[i], fold_all(aggregate, partials[i:end] if begin is None else partials[begin : i + 1]))
             for i, cell in enumerate(cells, first)
         )
 

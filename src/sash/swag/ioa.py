@@ -1,7 +1,7 @@
 """IOA, the Imperative Okasaki Aggregator: worst-case O(1) from cells that are filled in on time.
 
-Idea      FOA without a language that is lazy: a cell is either filled or delayed, and a delayed one
-          holds the arguments of its rotation. It is filled in place, once, when next gets to it; the
+Idea      FOA without lazy evaluation: a cell is either filled or delayed, and a delayed cell holds
+          the arguments of its rotation. It is filled in place, once, when next gets to it. The
           window is three pointers that move.
 Picture     oldest f             n                  m                   b newest
             front ( pf | … ) → ( pn ) → ( delayed: left, right, after )   back ( pb-1 | … | pm )
@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from sash.algebra.fields import Partial, load
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts
-from sash.swag.foa import capacity, check_lists, fault, lists_as_arrays, resized
+from sash.swag.foa import capacity, check_lists, fault, lists_as_arrays, resize
 
 __all__ = [
     "FACTS",
@@ -35,7 +35,7 @@ __all__ = [
     "fault",
     "insert",
     "query",
-    "resized",
+    "resize",
     "restore",
     "save",
     "start",
@@ -71,7 +71,7 @@ List: TypeAlias = Cell | None  # None is the empty list
 
 
 class Window:
-    """Where front, next and back begin."""
+    """The window: the first cells of front, next and back."""
 
     __slots__ = ("back", "count", "front", "next")
 
@@ -100,7 +100,7 @@ def _delayed(left: List, right: List, after: List) -> Cell:
 
 
 def _fill(aggregate: Monoid, cell: List) -> None:
-    """Give a delayed cell its value and sum, and delay the one behind it; others stay as they are."""
+    """Fill a delayed cell with its value and sum, and delay the one behind it; filled cells stay as they are."""
     if cell is None or not cell.is_delayed:
         return
     left, right, after = cell.left, cell.right, cell.after
@@ -156,10 +156,9 @@ def count(state: Any) -> int:
 
 
 def save(aggregate: Monoid, state: Any) -> Any:
-    """The window as (values, sums, [how many are in front]), oldest first, to be saved.
+    """Return the window as (values, sums, [how many are in front]), oldest first.
 
-    Delayed cells are filled ahead of time, which changes no answer; so the window that is saved
-    slides on as before.
+    This fills delayed cells, which changes no result, so the saved window can continue.
     """
     window: Window = state
     front = []
@@ -172,7 +171,7 @@ def save(aggregate: Monoid, state: Any) -> Any:
 
 
 def restore(aggregate: Monoid, saved: Any) -> Any:
-    """A window to slide on, from what `save` gave."""
+    """Return a window from what `save` returned."""
     values, sums, (split,) = saved
     window = Window()
     window.count = len(values[0])
@@ -186,7 +185,7 @@ def restore(aggregate: Monoid, saved: Any) -> Any:
 
 
 def _known(cell: List) -> Iterator[Cell]:
-    """The filled cells up to the end, or up to a delayed one."""
+    """Return the filled cells up to the end, or up to a delayed one."""
     while cell is not None and not cell.is_delayed:
         yield cell
         cell = cell.rest

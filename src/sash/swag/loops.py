@@ -1,4 +1,4 @@
-"""The one loop that moves any algorithm over its input, row by row, range by range, size by size."""
+"""The loops that slide any algorithm over its input: over rows, over ranges, over several sizes."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -14,12 +14,13 @@ from sash.swag.contract import Algorithm, Answer, evict, insert, query, query_ea
 
 __all__ = ["PIECE", "cores", "fold_fragments", "over_ranges", "over_rows", "over_sizes"]
 
-# Rows of a piece. Two threads took 1.2 times as long as one for 2¹⁹ rows in all, and 0.6 times for 2²⁰ (max, 16 rows).
+# The rows per thread at least. Measured (max, 16 rows): two threads take 1.2 times as long as one for 2¹⁹ rows in all,
+# and 0.6 times as long for 2²⁰.
 PIECE = 1 << 19
 
 
 def cores() -> int:
-    """How many threads this process may run at once."""
+    """Return how many threads this process may run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -42,7 +43,7 @@ def _rows(
 
 
 @kernel
-def _swept(
+def _sweep_kernel(
     algorithm: Algorithm, aggregate: Monoid, inputs: Fields, size: int, begin: int, end: int, scratch: Any, out: Answer
 ) -> None:
     sweep(algorithm, aggregate, inputs, size, begin, end, scratch, out)
@@ -95,7 +96,7 @@ def _fragments(aggregate: Monoid, inputs: Fields, edges: Any, partials: Fields) 
         store(partials, place, folded)
 
 
-# --- who calls them ------------------------------------------------------------------------------
+# --- entry points --------------------------------------------------------------------------------
 
 
 def over_rows(
@@ -107,17 +108,17 @@ def over_rows(
     presences: Fields,
     threads: int | None = None,
 ) -> None:
-    """The answer at every row for its `size` newest rows, in pieces on several threads if that pays."""
+    """Write the result at every row for its `size` newest rows; use several threads if that is faster."""
     rows = length(inputs)
     size = min(size, rows)
-    if algorithm.gives("run"):
+    if algorithm.has_step("run"):
         algorithm.steps.run(aggregate, inputs, size, (results, presences))
         return
 
     def run(begin: int, end: int) -> None:
-        if algorithm.gives("sweep"):
+        if algorithm.has_step("sweep"):
             scratch = algorithm.steps.scratch(aggregate, size)
-            _swept(algorithm, aggregate, inputs, size, begin, end, scratch, (results, presences))
+            _sweep_kernel(algorithm, aggregate, inputs, size, begin, end, scratch, (results, presences))
         else:
             state = algorithm.steps.start(aggregate, size, (size,))
             _rows(algorithm, aggregate, state, inputs, size, begin, end, (results, presences))
@@ -125,7 +126,7 @@ def over_rows(
     compiled = algorithm.is_compiled and aggregate.is_compiled
     if threads is not None:
         threads = min(threads, rows)
-    else:  # a piece pays for the rows before it that it must read again
+    else:  # each thread also reads the `size` rows before its own, so short pieces do not pay
         threads = max(1, min(cores(), rows // max(PIECE, 4 * size))) if compiled else 1
     cuts = [rows * k // threads for k in range(threads + 1)]
     if threads == 1:
@@ -141,7 +142,7 @@ def over_rows(
 def over_ranges(
     algorithm: Algorithm, aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, results: Fields, presences: Fields
 ) -> None:
-    """The fold of each range [start, end); starts and ends never decrease."""
+    """Write the result of each range [start, end); starts and ends must never decrease."""
     longest = max(1, int((ends - starts).max(initial=1)))
     state = algorithm.steps.start(aggregate, longest, (longest,))
     _ranges(algorithm, aggregate, state, inputs, starts, ends, (results, presences))
@@ -150,14 +151,14 @@ def over_ranges(
 def over_sizes(
     algorithm: Algorithm, aggregate: Monoid, inputs: Fields, sizes: tuple[int, ...], results: Fields, presences: Fields
 ) -> None:
-    """The answers for many sizes in one pass; sizes descend, results hold one size after the other."""
+    """Write the results for many sizes in one pass; sizes descend, results hold one size after the other."""
     state = algorithm.steps.start(aggregate, sizes[0], sizes)
     work = np.zeros(len(sizes), np.int64), aggregate.allocate(len(sizes))
     _sizes(algorithm, aggregate, state, inputs, np.array(sizes), work, (results, presences))
 
 
 def fold_fragments(aggregate: Monoid, inputs: Fields, edges: Any) -> Fields:
-    """The partial of each stretch of rows between two edges."""
+    """Return the partial of the rows between each two neighbouring edges."""
     partials = aggregate.allocate(len(edges) - 1)
     _fragments(aggregate, inputs, edges, partials)
     return partials

@@ -1,9 +1,9 @@
 """PBA, the Parallel Boundary Aggregator: SBA with its backward sweeps on a second thread.
 
 Idea      The suffix folds of a chunk are needed only after the chunk, and depend on nothing else.
-          So while one thread grows prefixes and gives answers in one chunk, another sweeps a chunk
-          backward. Neither waits if sweeping is not slower than answering. Short chunks are handed
-          over many at a time, as a batch.
+          So while one thread extends prefixes and writes results in one chunk, another sweeps a
+          chunk backward. Neither waits if sweeping is not slower than answering. Short chunks are
+          handed over many at a time, as a batch.
 Picture     batch     t-1            t              t+1
             main      answers t-1 →  answers t   →  answers t+1
             second    ← sweeps t-1   ← sweeps t     ← sweeps t+1        suffixes go over by a queue
@@ -45,7 +45,7 @@ HANDOVER = 1 << 16  # rows of a batch at least: a handover takes 0.2 ms (one per
 
 @kernel
 def _back(aggregate: Monoid, inputs: Fields, begin: int, end: int, size: int, suffixes: Fields) -> None:
-    """Suffixes of the chunks that end in (begin, end], each followed by the empty suffix."""
+    """Write suffixes of the chunks that end in (begin, end], each followed by the empty suffix."""
     first = 0
     for chunk in range(begin, end, size):
         sweep_back(aggregate, inputs, chunk, size, suffixes, first)
@@ -62,7 +62,7 @@ def _forward(aggregate: Monoid, inputs: Fields, begin: int, end: int, size: int,
 
 
 def run(aggregate: Monoid, inputs: Fields, size: int, out: Answer) -> None:
-    """Answer every row; a batch is swept, for the one that follows it by a chunk, while one is answered."""
+    """Write the result of every row; while one batch is answered, the second thread sweeps the next one."""
     rows = length(inputs)
     chunks = max(1, HANDOVER // size)
     batch = chunks * size

@@ -25,7 +25,7 @@ import numpy as np
 from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
 from sash.algebra.compiler import compiled_reading, jitable, kernel
-from sash.algebra.holistic import interpolated
+from sash.algebra.holistic import interpolate
 from sash.swag.contract import Bound, Cost, Facts, Needs, Sizes
 from sash.swag.loops import PIECE, cores
 
@@ -42,13 +42,13 @@ FACTS = Facts(
     sizes=Sizes.FIXED,
     paper="after Huang, Yang, Tang. IEEE TASSP 1979",
 )
-SHORTEST = 512  # rows of a chunk: shorter ones spend their time on beginnings
+SHORTEST = 512  # rows of a chunk: with shorter ones, the start of each chunk dominates
 
 
 def quantiles(
     data: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None, size: int, q: float, threads: int | None = None
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The q-quantile of the `size` newest values that are not null, interpolated, and where there is one."""
+    """Return the interpolated q-quantile of the `size` newest values that are not null, and where there is one."""
     rows = len(data)
     chunk = max(min(size, rows), SHORTEST)
     chunks = -(-rows // chunk)
@@ -63,7 +63,7 @@ def quantiles(
         _slide(data, known, order, chunk, size, q, first, last, ranks, sorted_values, words, results, presences)
 
     if threads is None:
-        # A row takes some twenty times as long as in a sweep, so a second thread pays that much sooner.
+        # A row takes about twenty times as long as in a sweep, so threads pay off at a twentieth of the rows.
         threads = max(1, min(cores(), chunks // 2, rows // (PIECE // 16)))
     cuts = [chunks * k // threads for k in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
@@ -73,7 +73,7 @@ def quantiles(
 
 
 def _order_in_chunks(data: np.ndarray[Any, Any], chunk: int) -> np.ndarray[Any, Any]:
-    """For each chunk, its rows from the smallest to the largest; NaN last."""
+    """Return the rows of each chunk from the smallest to the largest, NaN last."""
     whole = len(data) // chunk * chunk
     order = np.argsort(data[:whole].reshape(-1, chunk), axis=1).reshape(-1)
     return np.concatenate([order, np.argsort(data[whole:])])
@@ -134,7 +134,7 @@ def _slide(
             value = sorted_values[at]
             share = wanted - k
             if share > 0:
-                value = interpolated(value, sorted_values[_one_from(words, at + 1)], share)
+                value = interpolate(value, sorted_values[_one_from(words, at + 1)], share)
             results[row] = value
             presences[row] = 1
 
@@ -149,7 +149,7 @@ def _rank(
     while i < right and j < end:
         older, newer = order[i], order[j]
         a, b = data[left + shift + older], data[right + shift + newer]
-        # No branch: which side is smaller cannot be foretold, and a wrong guess costs more than both.
+        # No branch: the CPU cannot predict which side is smaller, and a wrong guess costs more than both sides.
         from_left = not (b < a or (a != a and b == b))
         row = older if from_left else apart + newer
         i += from_left
@@ -186,12 +186,12 @@ def _clear(words: Any, rank: int) -> None:
 
 
 def _lowest(word: Any) -> int:
-    """Where the lowest set bit is."""
+    """Return the place of the lowest set bit."""
     return (int(word) & -int(word)).bit_length() - 1
 
 
 def _highest(word: Any) -> int:
-    """Where the highest set bit is."""
+    """Return the place of the highest set bit."""
     return int(word).bit_length() - 1
 
 
@@ -201,7 +201,7 @@ compiled_reading(_highest)(lambda word: lambda word: np.int64(63) - leading_zero
 
 @jitable
 def _one_from(words: Any, place: int) -> int:
-    """The first set bit at or after a place; there is one."""
+    """Return the first set bit at or after a place; there must be one."""
     at = place >> 6
     word = words[at] >> np.uint64(place & 63)
     if word != 0:
@@ -214,7 +214,7 @@ def _one_from(words: Any, place: int) -> int:
 
 @jitable
 def _one_before(words: Any, place: int) -> int:
-    """The last set bit before a place; there is one."""
+    """Return the last set bit before a place; there must be one."""
     at = place >> 6
     word = words[at] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
     while word == 0:

@@ -1,6 +1,6 @@
-"""Recalculate: fold the window anew for every answer; the oracle, kept too simple to be wrong.
+"""Recalculate: fold the whole window for every query; the oracle of the tests, since it is simple.
 
-Idea      Keep the partials as they came. An answer is their fold, oldest first.
+Idea      Keep the partials as inserted. The result is their fold, oldest first.
 Picture     oldest f                    b newest
             ring  [ pf | pf+1 | … | pb-1 )
 Keeps     K1  f ≤ b, b - f ≤ len(ring)                 (positions grow, slots wrap)
@@ -16,9 +16,9 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import held, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import partials_at, ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
 FACTS = Facts(
     title="Recalculate",
@@ -28,8 +28,8 @@ FACTS = Facts(
     space=Bound(linear=1),
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
-F, B = range(2)  # where f and b live in `cursor`
-count, capacity, resized = ring_steps(newest=B)
+F, B = range(2)  # the places of f and b in `cursor`
+count, capacity, resize = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -65,4 +65,4 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, cursor = state
     assert cursor[F] <= cursor[B] and cursor[B] - cursor[F] <= length(ring), "K1"
-    assert held(ring, cursor[F], cursor[B]) == partials, "K2"
+    assert partials_at(ring, cursor[F], cursor[B]) == partials, "K2"

@@ -1,4 +1,4 @@
-"""A ring of partials: positions grow for ever, slots wrap; the length is a power of two."""
+"""A ring of partials: positions grow without end, slots wrap around; the length is a power of two."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -11,18 +11,18 @@ from sash.algebra.fields import Fields, Partial, length, load
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import integers
 
-__all__ = ["LAST", "folded", "held", "relaid", "ring_fault", "ring_steps", "room_for", "slot", "sum_of"]
+__all__ = ["LAST", "copy_ring", "fold_all", "partials_at", "ring_fault", "ring_steps", "room_for", "slot", "sum_of"]
 
 LAST = 1 << 62  # no stream is as long as this, so positions up to here can be added to
 
 
 def room_for(rows: int) -> int:
-    """The smallest ring that holds so many rows."""
+    """Return the length of the smallest ring that holds so many rows."""
     return 1 << (max(rows, 1) - 1).bit_length()
 
 
 def ring_fault(ring: Fields, *positions: Any) -> str | None:
-    """What is wrong with a ring, or with positions that ascend within one turn of it; None if nothing is."""
+    """Return what is wrong with a ring or its positions, which must ascend within its length; None if nothing is."""
     room, places = length(ring), [int(each) for each in positions]
     if room < 1 or room & (room - 1):
         return f"a ring of it has {room} slots, which is no power of two"
@@ -34,7 +34,7 @@ def ring_fault(ring: Fields, *positions: Any) -> str | None:
 
 
 def slot(ring: Fields, position: int) -> int:
-    """Where a position lives."""
+    """Return the slot of a position."""
     return position & (length(ring) - 1)
 
 
@@ -43,14 +43,14 @@ compiled_reading(slot)(lambda ring, position: lambda ring, position: position & 
 
 @jitable
 def sum_of(aggregate: Monoid, sums: Fields, begin: int, end: int, place: int) -> Partial:
-    """The sum of the positions [begin, end), which is kept at one of its ends: `place`."""
+    """Return the sum of the positions [begin, end), which is stored at `place`; the identity if there are none."""
     if begin == end:
         return identity(aggregate)
     return load(sums, slot(sums, place))
 
 
-def relaid(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:
-    """The positions [start, end) in a ring of another length."""
+def copy_ring(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:
+    """Return a ring of another length with the positions [start, end)."""
     wider = aggregate.allocate(capacity)
     for source, target in zip(ring, wider, strict=True):
         _move(source, target, start, end)
@@ -70,11 +70,11 @@ def _move(source: Any, target: Any, start: int, end: int) -> None:
 def ring_steps(
     newest: int, rings: int = 1, kept: tuple[int, int] | None = None
 ) -> tuple[Callable[[Any], int], Callable[[Any], int], Callable[[Monoid, Any, int], Any]]:
-    """Return `count`, `capacity` and `resized` of an algorithm whose state is rings first and its cursor last.
+    """Return `count`, `capacity` and `resize` of an algorithm whose state is rings first and its cursor last.
 
     The cursor begins with the oldest position and has the end of the window at `newest`. The first `rings` parts of
-    the state are rings, of partials or of integers, that hold what is between the two cursors `kept`: the window,
-    unless something else is named.
+    the state are rings, of partials or of integers, that hold the positions between the two cursors `kept` (default:
+    the window).
     """
     first, last = kept or (0, newest)
 
@@ -84,31 +84,31 @@ def ring_steps(
     def capacity(state: Any) -> int:
         return length(state[0])
 
-    def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+    def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
         start, end, room = int(state[-1][first]), int(state[-1][last]), room_for(capacity)
 
         def moved(part: Any) -> Any:
             if isinstance(part, tuple):
-                return relaid(aggregate, part, start, end, room)
+                return copy_ring(aggregate, part, start, end, room)
             numbers = integers(aggregate, room)
             _move(part, numbers, start, end)
             return numbers
 
         return *(moved(part) for part in state[:rings]), *state[rings:]
 
-    return count, capacity, resized
+    return count, capacity, resize
 
 
 # --- for the checks of K-lines -------------------------------------------------------------------
 
 
-def held(ring: Fields, start: int, end: int) -> list[Partial]:
-    """The partials at the positions [start, end)."""
+def partials_at(ring: Fields, start: int, end: int) -> list[Partial]:
+    """Return the partials at the positions [start, end)."""
     return [load(ring, slot(ring, position)) for position in range(start, end)]
 
 
-def folded(aggregate: Monoid, partials: list[Partial]) -> Partial:
-    """Partials, combined one by one."""
+def fold_all(aggregate: Monoid, partials: list[Partial]) -> Partial:
+    """Return the fold of partials, combined one by one."""
     answer = identity(aggregate)
     for partial in partials:
         answer = combine(aggregate, answer, partial)

@@ -25,7 +25,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.swag.contract import Answer, Bound, Cost, Facts, identities, integers
-from sash.swag.ring import LAST, folded, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import LAST, fold_all, ring_fault, ring_steps, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -38,7 +38,7 @@ __all__ = [
     "fault",
     "insert",
     "query",
-    "resized",
+    "resize",
     "scratch",
     "start",
     "sweep",
@@ -52,12 +52,12 @@ FACTS = Facts(
     space=Bound(1, linear=1),
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
-F, U, V, B, CHUNK = range(5)  # where f, u, v, b and the length of a chunk live in `cursor`
+F, U, V, B, CHUNK = range(5)  # the places of f, u, v, b and the length of a chunk in `cursor`
 count, capacity, _resized = ring_steps(newest=B)
 
 
 def best_chunk(size: int, every: int) -> int:
-    """Theorem 1: how many slices make a chunk of a window of `size` rows that slides by `every`.
+    """Return how many slices make a chunk, for a window of `size` rows that slides by `every` (Theorem 1).
 
     >>> best_chunk(10, 2), best_chunk(1024, 1)
     (4, 513)
@@ -69,7 +69,7 @@ def best_chunk(size: int, every: int) -> int:
 
 
 def best_chunk_in_time(size: float, every: float, combine_time: float) -> int:
-    """Theorem 2: the same for a window in time, where a combine takes `combine_time`.
+    """Return the same for a window in time, where a combine takes `combine_time` (Theorem 2).
 
     >>> best_chunk_in_time(3600.0, 1.0, 1e-6), best_chunk_in_time(3600.0, 0.001, 0.01)
     (3600, 1885715)
@@ -111,7 +111,7 @@ def evict(aggregate: Monoid, state: Any) -> None:
 
 @jitable
 def _close_chunk(aggregate: Monoid, state: Any) -> None:
-    """The chunk that grows is complete: sweep it backward; K4 becomes K3, or K2 if it is the oldest."""
+    """Sweep the complete chunk backward: K4 becomes K3, or K2 if it is the oldest."""
     ring, prefix, cursor = state
     folded = identity(aggregate)
     for position in range(cursor[B] - 1, cursor[V] - 1, -1):
@@ -133,7 +133,7 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     return answer
 
 
-def resized(aggregate: Monoid, state: Any, capacity: int) -> Any:
+def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
     _ring, _prefix, cursor = state
     cursor[CHUNK] = best_chunk(capacity, 1)
     return _resized(aggregate, state, capacity)
@@ -155,7 +155,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     assert f <= u <= v <= b and b - f <= length(ring) and (u == v or f < u), "K1"
 
     def fold(start: int, end: int) -> Partial:
-        return folded(aggregate, partials[start - f : end - f])
+        return fold_all(aggregate, partials[start - f : end - f])
 
     for i in range(f, b):
         end = u if i < u else v if i < v else i + 1
@@ -167,7 +167,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
 
 
 def scratch(aggregate: Monoid, size: int) -> tuple[Fields, Fields]:
-    """Suffix folds of the chunk before and of the chunk at hand; the last slot is the empty suffix."""
+    """Return room for the suffix folds of the previous and the current chunk; the last slot is the empty suffix."""
     older, newer = aggregate.allocate(size + 1), aggregate.allocate(size + 1)
     store(older, size, identity(aggregate))
     store(newer, size, identity(aggregate))
@@ -180,7 +180,7 @@ def sweep(aggregate: Monoid, inputs: Fields, size: int, begin: int, end: int, sc
     sweep_back(aggregate, inputs, begin - size, size, older, 0)
     chunk = begin
     while chunk + size <= end:
-        # Both sweeps in one loop: they do not wait for each other, so the processor runs them side by side.
+        # Both sweeps in one loop: they do not depend on each other, so the CPU runs them in parallel.
         prefix = identity(aggregate)
         suffix = identity(aggregate)
         for row in range(size):
@@ -196,7 +196,7 @@ def sweep(aggregate: Monoid, inputs: Fields, size: int, begin: int, end: int, sc
 
 @jitable
 def sweep_back(aggregate: Monoid, inputs: Fields, chunk: int, size: int, suffixes: Fields, first: int) -> None:
-    """Suffix folds of the chunk, from slot `first` on; rows before the first row count for nothing."""
+    """Write suffix folds of the chunk, from slot `first` on; rows before row 0 are the identity."""
     suffix = identity(aggregate)
     for row in range(size - 1, -1, -1):
         if chunk + row >= 0:
@@ -208,7 +208,7 @@ def sweep_back(aggregate: Monoid, inputs: Fields, chunk: int, size: int, suffixe
 def sweep_forward(
     aggregate: Monoid, inputs: Fields, chunk: int, rows: int, suffixes: Fields, first: int, out: Answer
 ) -> None:
-    """Prefix folds of the chunk, each joined with the suffix of the chunk before that completes its window."""
+    """Write results: each prefix fold of the chunk, combined with the suffix before it that completes its window."""
     results, presences = out
     prefix = identity(aggregate)
     for row in range(rows):

@@ -33,7 +33,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, same, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -46,7 +46,7 @@ __all__ = [
     "query",
     "query_each",
     "query_last",
-    "resized",
+    "resize",
     "start",
 ]
 
@@ -60,8 +60,8 @@ FACTS = Facts(
     ranges=True,
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
-F, B, H, T = range(4)  # where f, b, h, t live in `cursor`
-count, capacity, resized = ring_steps(newest=B, rings=2, kept=(H, T))
+F, B, H, T = range(4)  # the places of f, b, h, t in `cursor`
+count, capacity, resize = ring_steps(newest=B, rings=2, kept=(H, T))
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -130,7 +130,7 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
 
 @jitable
 def _first_from(node: Fields, at: Any, low: int, high: int, position: int) -> int:
-    """The first index in [low, high) of a node that is not older than a position; else high."""
+    """Return the first index in [low, high) of a node that is not older than a position; else high."""
     probe, step = low, 1  # ever longer strides: what is near costs little, what is far costs a logarithm
     while probe < high and at[slot(node, probe)] < position:
         low = probe + 1
@@ -148,7 +148,7 @@ def _first_from(node: Fields, at: Any, low: int, high: int, position: int) -> in
 
 @jitable
 def _first_below(counts: Any, low: int, high: int, limit: int) -> int:
-    """The first place in [low, high) of a count below a limit, counts descending; else high."""
+    """Return the first place in [low, high) of a count below a limit; counts descend; else high."""
     probe, step = low, 1
     while probe < high and counts[probe] >= limit:
         low = probe + 1
@@ -188,7 +188,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     node, at, cursor = state
     f, b, h, t = cursor
     assert t - h <= b - f <= length(node) == len(at) and (h < t or f == b), "K1"
-    nodes = held(node, h, t)
+    nodes = partials_at(node, h, t)
     positions = [int(at[slot(node, j)]) for j in range(h, t)]
     assert positions == sorted(set(positions)), "K2"
     assert f == b or (f <= positions[0] and positions[-1] == b - 1), "K2"
@@ -198,4 +198,4 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
         assert same(chosen, older) and not same(chosen, newer), "K4"
     for i in range(f, b):
         answer = next(kept for kept, position in zip(nodes, positions, strict=True) if position >= i)
-        assert same(answer, folded(aggregate, partials[i - f :])), "K5"
+        assert same(answer, fold_all(aggregate, partials[i - f :])), "K5"

@@ -1,4 +1,4 @@
-"""SlickDeque for aggregates with an inverse: one running answer per size that is asked for.
+"""SlickDeque for aggregates with an inverse: one running result per registered size.
 
 Idea      Subtract-on-Evict, many times over one ring. Each registered size has its own answer: a
           new partial joins all of them, and leaves each on the left when it is that old.
@@ -27,7 +27,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
 
 __all__ = [
     "FACTS",
@@ -40,7 +40,7 @@ __all__ = [
     "query",
     "query_each",
     "query_last",
-    "resized",
+    "resize",
     "start",
 ]
 
@@ -54,8 +54,8 @@ FACTS = Facts(
     ranges=True,
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
-F, B = range(2)  # where f and b live in `cursor`
-count, capacity, resized = ring_steps(newest=B)
+F, B = range(2)  # the places of f and b in `cursor`
+count, capacity, resize = ring_steps(newest=B)
 UNBOUNDED = 1 << 62  # no window is as long as this, so its answer is that of the whole window
 
 
@@ -122,7 +122,7 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
 
 @jitable
 def _suffix(aggregate: Monoid, state: Any, count: int, k: int) -> Partial:
-    """The fold of the newest `count`, or of all if there are fewer; size[k] is the first that is not longer."""
+    """Return the fold of the newest `count`, or of all if there are fewer; size[k] is the first size ≤ count."""
     ring, answer, size, cursor = state
     rows = cursor[B] - cursor[F]
     if k < len(size) and size[k] == count:
@@ -150,8 +150,8 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, answer, size, cursor = state
     f, b = cursor
     assert f <= b and b - f <= length(ring), "K1"
-    assert held(ring, f, b) == partials, "K2"
+    assert partials_at(ring, f, b) == partials, "K2"
     assert len(size) == length(answer) > 0 and size[-1] > 0, "K3"
     assert all(longer > shorter for longer, shorter in pairwise(size)), "K3"
     for k, limit in enumerate(size):
-        assert load(answer, k) == folded(aggregate, partials[max(0, b - f - limit) :]), "K4"
+        assert load(answer, k) == fold_all(aggregate, partials[max(0, b - f - limit) :]), "K4"

@@ -1,4 +1,4 @@
-"""Slide and fold over arrays: read the values, choose an algorithm, run it, write results of the same kind."""
+"""Slide and fold over arrays: read the values, choose an algorithm, run it, return results of the same kind."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -34,9 +34,9 @@ def slide(
 
     `values` is a NumPy array, an Arrow array or a list, or a tuple of them for an aggregate of
     several columns; the results are of the same kind (Arrow arrays for pandas and Polars columns).
-    Windows at the start are shorter; where fewer than `min_samples` values are not null, the result
-    is null (NaN, or masked, in NumPy). Several sizes give one row of results per size; a dict of
-    aggregates gives a dict of results.
+    Windows at the start are shorter. If fewer than `min_samples` values are not null, the result is
+    null (NaN, or masked, in NumPy). Several sizes return one row of results per size. A dict of
+    aggregates returns a dict of results.
 
     >>> import numpy, sash
     >>> sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max())
@@ -53,10 +53,10 @@ def slide(
     sizes, every = tuple(min(each, max(1, len(work))) for each in sizes), min(every, len(work) + 1)
     answers = work.at_every_row(sizes, threads) if every == 1 else work.at_some_rows(sizes, every, threads)
     columns = [
-        work.written(*answer, partial(work.has_samples, partial(_windows, len(work), each, every), min_samples))
+        work.write_columns(*answer, partial(work.has_samples, partial(_windows, len(work), each, every), min_samples))
         for each, answer in zip(sizes, answers, strict=True)
     ]
-    results = {name: _stacked([column[name] for column in columns], several) for name in work.templates}
+    results = {name: _stack([column[name] for column in columns], several) for name in work.templates}
     return next(iter(results.values())) if work.is_one else results
 
 
@@ -65,8 +65,8 @@ def fold(
 ) -> Any:
     """Aggregate the values in each range [start, end); starts and ends must never decrease.
 
-    An empty range gives null; counts are 0, and lists empty. Where fewer than `min_samples` values are not null, the
-    result is null, too.
+    The result of an empty range is null; a count is 0, and a list is empty. If fewer than `min_samples` values are not
+    null, the result is null, too.
 
     >>> import sash
     >>> sash.swag.fold([3, 1, 2, 5, 4], [0, 0, 2, 5], [2, 4, 5, 5], sash.max())
@@ -76,14 +76,14 @@ def fold(
     starts, ends = _ranges(starts, ends, len(work))
     least = border.at_least("min_samples", min_samples, 1)
     enough = partial(work.has_samples, lambda: (starts, ends), least)
-    results = work.written(*work.over(starts, ends), enough, starts == ends)
+    results = work.write_columns(*work.over(starts, ends), enough, starts == ends)
     return next(iter(results.values())) if work.is_one else results
 
 
 def explain(
     aggregate: Aggregates, size: int | Sequence[int] | None = None, *, algorithm: str = "auto", dtype: Any = "float64"
 ) -> str:
-    """Which algorithm `slide` takes, and why.
+    """Return which algorithm `slide` uses, and why.
 
     >>> import sash
     >>> print(sash.swag.explain(sash.max(), 1000))
@@ -92,10 +92,10 @@ def explain(
       partial: max f8 (8 bytes); SBA needs associativity, 1 / 1 / 2 combines per insert / evict / query
     """
     sizes = () if size is None else _sizes(size)[1]
-    templates = _named(aggregate)
+    templates = _by_name(aggregate)
     column = border.column_of(dtype)
     monoid = bind(templates, (column,) * max(1, *(each.arity for each in templates.values())))
-    choice = _chosen(templates, monoid, algorithm, sizes, stepwise=size is None)
+    choice = _choose(templates, monoid, algorithm, sizes, stepwise=size is None)
     facts = choice.algorithm.facts
     width = sum(each.dtype.itemsize * each.width for each in monoid.fields)
     fields = " ".join(each.code for each in monoid.fields)
@@ -110,16 +110,16 @@ def explain(
 
 
 class _Work:
-    """One call: its columns, its monoid, its algorithm."""
+    """One call of `slide` or `fold`: its columns, its monoid, its algorithm."""
 
     def __init__(self, values: Any, aggregate: Aggregates, algorithm: str, sizes: tuple[int, ...]) -> None:
-        self.templates = _named(aggregate)
+        self.templates = _by_name(aggregate)
         self.is_one = not isinstance(aggregate, Mapping)
         arity = max(1, *(each.arity for each in self.templates.values()))
         self.columns = border.read(values, arity, "+".join(self.templates))
         types = tuple(each.column for each in self.columns)
         self.monoid = bind(self.templates, types)
-        self.choice = _chosen(self.templates, self.monoid, algorithm, sizes)
+        self.choice = _choose(self.templates, self.monoid, algorithm, sizes)
         if self.choice.algorithm.facts.needs is Needs.INVERT:
             self.monoid = bind(self.templates, types, invertible=True)
         if not self.algorithm.is_compiled:
@@ -133,7 +133,7 @@ class _Work:
         return self.choice.algorithm
 
     def inputs(self) -> Fields:
-        """Columns, then the validity of those that have nulls: what lift is given."""
+        """Return the arguments of lift: columns, then the validity of those that have nulls."""
         given = [each.data for each in self.columns]
         given += [each.valid for each in self.columns if each.valid is not None]
         return tuple(given) if self.monoid.is_compiled else _as_lists(tuple(given))
@@ -141,7 +141,7 @@ class _Work:
     def room(self, count: int) -> Answer:
         outputs, compiled = self.monoid.outputs, self.monoid.is_compiled
         presences = tuple(Field("u1") for each in outputs if each.presence)
-        # What is written at every row need not be cleared first: a quarter of the time of a slide on two cores.
+        # Results that every row writes are not cleared first. Clearing takes a quarter of a slide on two cores.
         results = tuple(each.result.empty(count, compiled, clear=each.presence is not None) for each in outputs)
         return results, allocate(presences, count, compiled=True)  # the interpreter writes to arrays as well
 
@@ -164,10 +164,10 @@ class _Work:
         return answers
 
     def at_some_rows(self, sizes: tuple[int, ...], every: int, threads: int | None) -> list[Answer]:
-        """Rows are folded into fragments first, cut as Pairs cuts them; then fragments slide."""
+        """Fold rows into fragments, cut as Pairs cuts them, and slide over the fragments."""
         if self.algorithm.facts.needs is Needs.QUANTILE:
             full = self.at_every_row(sizes, threads)
-            return [_picked(answer, every - 1, every) for answer in full]
+            return [_pick(answer, every - 1, every) for answer in full]
         answers, inputs = [], self.inputs()
         for size in sizes:
             edges, fragments, stride = _pairs(len(self), size, every)
@@ -175,11 +175,11 @@ class _Work:
             answer, monoid = self.room(len(edges) - 1), of_partials(self.monoid)
             if len(edges) > 1:
                 self._run(loops.over_rows, self.algorithm, monoid, partials, fragments, *answer, threads)
-            answers.append(_picked(answer, stride - 1, stride))
+            answers.append(_pick(answer, stride - 1, stride))
         return answers
 
     def over(self, starts: Any, ends: Any) -> Answer:
-        """Empty ranges are left out: not every algorithm answers for a window of no rows."""
+        """Return the results of ranges, without empty ones: not every algorithm can query an empty window."""
         filled = np.flatnonzero(starts < ends)
         answer, part = self.room(len(starts)), self.room(len(filled))
         if len(filled):
@@ -189,8 +189,8 @@ class _Work:
             _scatter(whole, filled, some)
         return answer
 
-    def of_nothing(self) -> dict[str, tuple[Any, int]]:
-        """What each aggregate makes of no rows, and what that is: the same as of rows that are all null."""
+    def results_of_no_rows(self) -> dict[str, tuple[Any, int]]:
+        """Return the result of each aggregate for no rows, and its presence; all-null rows have the same result."""
         nullable = tuple(replace(each.column, nullable=True) for each in self.columns)
         monoid = bind(self.templates, nullable)
         return {each.name: each.read(identity(monoid)) for each in monoid.outputs}
@@ -198,9 +198,9 @@ class _Work:
     def has_samples(
         self, windows: Callable[[], tuple[Any, Any]], least: int, arity: int
     ) -> np.ndarray[Any, Any] | None:
-        """Where a window has at least so many rows without a null; None if that need not be asked."""
+        """Return which windows have at least `least` rows without a null; None if the aggregates decide themselves."""
         if least <= 1:
-            return None  # every aggregate says by itself what it makes of nulls
+            return None
         starts, ends = windows()
         known = [each.valid for each in self.columns[: max(1, arity)] if each.valid is not None]
         if not known or arity == 0:
@@ -208,20 +208,20 @@ class _Work:
         valid = np.concatenate([[0], np.cumsum(np.logical_and.reduce(known))])
         return np.asarray(valid[ends] - valid[starts] >= least)
 
-    def written(
+    def write_columns(
         self,
         results: Fields,
         presences: Fields,
         has_samples: Callable[..., np.ndarray[Any, Any] | None],
         is_empty: np.ndarray[Any, Any] | None = None,
     ) -> dict[str, Any]:
-        """A column per aggregate, with nulls where there is no result; an exact result that does not fit is refused.
+        """Return a column per aggregate, with nulls for missing results; raise an error if an exact one does not fit.
 
-        Results where `is_empty` are not there yet.
+        Windows with `is_empty` have no result yet; they get the result of no rows.
         """
-        written, flags = {}, iter(presences)
+        columns, flags = {}, iter(presences)
         empty = np.zeros(0, np.int64) if is_empty is None else np.flatnonzero(is_empty)
-        nothing = self.of_nothing() if len(empty) else {}
+        nothing = self.results_of_no_rows() if len(empty) else {}
         for output, result in zip(self.monoid.outputs, results, strict=True):
             template = self.templates[output.name]
             valid = enough = has_samples(arity=template.arity)
@@ -244,8 +244,8 @@ class _Work:
             source = self.columns[max(template.arity, 1) - 1]
             if isinstance(result, list) and not output.result.is_object:
                 result = _as_array(result, output.result)
-            written[output.name] = border.write(source, result, valid, keeps_type=template.selective)
-        return written
+            columns[output.name] = border.write(source, result, valid, keeps_type=template.selective)
+        return columns
 
     def _quantiles(self, size: int, threads: int | None) -> Answer:
         column = self.columns[0]
@@ -260,10 +260,10 @@ class _Work:
         except SashError:
             raise
         except Exception as error:
-            raise self._diagnosed(error) from error
+            raise self._diagnose(error) from error
 
-    def _diagnosed(self, error: Exception) -> Exception:
-        """A user's function failed: find the row. Objects may not compare. Anything else is our own fault."""
+    def _diagnose(self, error: Exception) -> Exception:
+        """Return the error to raise: it names the row for a user's function, or says that objects do not compare."""
         if not any(isinstance(each, Aggregate) for each in self.templates.values()):
             if self.monoid.has_objects and isinstance(error, TypeError | ArithmeticError):
                 return InvalidInput.mixed(next(iter(self.columns[0].data), None), f"they cannot be combined ({error})")
@@ -276,7 +276,7 @@ class _Work:
         return InvalidAggregate.fails(self.monoid.name, "combine or lower", "these values", error)
 
 
-def _named(aggregate: Aggregates) -> dict[str, Template]:
+def _by_name(aggregate: Aggregates) -> dict[str, Template]:
     named = dict(aggregate) if isinstance(aggregate, Mapping) else {getattr(aggregate, "name", ""): aggregate}
     for each in named.values():
         if not isinstance(each, Template):
@@ -288,7 +288,7 @@ def _named(aggregate: Aggregates) -> dict[str, Template]:
     return named
 
 
-def _chosen(
+def _choose(
     templates: dict[str, Template], monoid: Monoid, algorithm: str, sizes: tuple[int, ...], stepwise: bool = False
 ) -> Choice:
     numbers = not any(column.field.is_object or column.is_time for column in monoid.columns)
@@ -297,7 +297,7 @@ def _chosen(
 
 
 def _sizes(size: Any) -> tuple[bool, tuple[int, ...]]:
-    """Whether several sizes were asked for, and which."""
+    """Return whether `size` is a list of sizes, and the sizes."""
     if isinstance(size, np.ndarray) and size.ndim == 0:
         size = size.item()
     several = isinstance(size, Sequence | np.ndarray) and not isinstance(size, str | bytes)
@@ -336,7 +336,7 @@ def _windows(rows: int, size: int, every: int) -> tuple[Any, Any]:
 
 
 def _pairs(rows: int, size: int, every: int) -> tuple[Any, int, int]:
-    """Edges such that every window is whole fragments; how many, and how many fragments make a slide."""
+    """Return edges of fragments such that a window is whole fragments; the fragments per window and per slide."""
     slices, rest = divmod(size, every)
     ends = np.arange(0, rows + 1, every)
     if not rest:
@@ -345,7 +345,7 @@ def _pairs(rows: int, size: int, every: int) -> tuple[Any, int, int]:
     return np.sort(np.concatenate([ends, starts])), 2 * slices + 1, 2
 
 
-def _picked(answer: Answer, first: int, stride: int) -> Answer:
+def _pick(answer: Answer, first: int, stride: int) -> Answer:
     results, presences = (tuple(each[first::stride] for each in group) for group in answer)
     return results, presences
 
@@ -355,7 +355,7 @@ def _as_lists(fields: Fields) -> Fields:
 
 
 def _as_array(result: list[Any], field: Field) -> np.ndarray[Any, Any]:
-    """Interpreted results in the type that compiled ones have."""
+    """Return interpreted results in the type of compiled ones."""
     array: np.ndarray[Any, Any] = field.empty(len(result), compiled=True)
     for row, value in enumerate(result):
         if value is not None:
@@ -363,7 +363,7 @@ def _as_array(result: list[Any], field: Field) -> np.ndarray[Any, Any]:
     return array
 
 
-def _stacked(columns: list[Any], several: bool) -> Any:
+def _stack(columns: list[Any], several: bool) -> Any:
     if not several:
         return columns[0]
     if any(isinstance(column, np.ma.MaskedArray) for column in columns):

@@ -32,7 +32,7 @@ from sash.swag import two_stacks_lite
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
 from sash.swag.ring import LAST, ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
 FACTS = Facts(
     title="SlideSide",
@@ -43,8 +43,8 @@ FACTS = Facts(
     ranges=True,
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
-F, M, B, SHORTEST = range(4)  # where f, m, b and s live in `cursor`; s is 0 if only the window is asked for
-count, capacity, resized = ring_steps(newest=B)
+F, M, B, SHORTEST = range(4)  # the places of f, m, b and s in `cursor`; s is 0 if only the window is asked for
+count, capacity, resize = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:

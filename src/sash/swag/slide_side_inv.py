@@ -33,7 +33,7 @@ from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
 from sash.swag.ring import ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
 FACTS = Facts(
     title="SlideSide (Inv)",
@@ -45,8 +45,8 @@ FACTS = Facts(
     ranges=True,
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
-F, A, B = range(3)  # where f, a, b live in `cursor`
-count, capacity, resized = ring_steps(newest=B)
+F, A, B = range(3)  # the places of f, a, b in `cursor`
+count, capacity, resize = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -55,7 +55,7 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     ring, base, cursor = state
-    # The window began as long after the anchor as it is long itself, or is empty: a new anchor.
+    # The window starts at least its own length after the anchor, or is empty: set a new anchor.
     if cursor[F] - cursor[A] >= cursor[B] - cursor[F]:
         cursor[A] = cursor[B]
         if cursor[F] == cursor[A]:

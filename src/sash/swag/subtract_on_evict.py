@@ -18,9 +18,9 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
 FACTS = Facts(
     title="Subtract-on-Evict",
@@ -31,8 +31,8 @@ FACTS = Facts(
     needs=Needs.INVERT,
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
-F, B = range(2)  # where f and b live in `cursor`
-count, capacity, resized = ring_steps(newest=B)
+F, B = range(2)  # the places of f and b in `cursor`
+count, capacity, resize = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -72,5 +72,5 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, total, cursor = state
     f, b = cursor
     assert f <= b and b - f <= length(ring), "K1"
-    assert held(ring, f, b) == partials, "K2"
-    assert load(total, 0) == folded(aggregate, partials), "K3"
+    assert partials_at(ring, f, b) == partials, "K2"
+    assert load(total, 0) == fold_all(aggregate, partials), "K3"

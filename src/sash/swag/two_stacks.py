@@ -22,9 +22,9 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot, sum_of
+from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot, sum_of
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
 FACTS = Facts(
     title="Two-Stacks",
@@ -34,8 +34,8 @@ FACTS = Facts(
     space=Bound(linear=2),
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
-F, M, B = range(3)  # where f, m, b live in `cursor`
-count, capacity, resized = ring_steps(newest=B, rings=2)
+F, M, B = range(3)  # the places of f, m, b in `cursor`
+count, capacity, resize = ring_steps(newest=B, rings=2)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -81,7 +81,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     values, sums, cursor = state
     f, m, b = cursor
     assert f <= m <= b and b - f <= length(values) == length(sums), "K1"
-    assert held(values, f, b) == partials, "K2"
+    assert partials_at(values, f, b) == partials, "K2"
     front, back = partials[: m - f], partials[m - f :]
-    assert held(sums, f, m) == [folded(aggregate, front[k:]) for k in range(m - f)], "K3"
-    assert held(sums, m, b) == [folded(aggregate, back[: k + 1]) for k in range(b - m)], "K4"
+    assert partials_at(sums, f, m) == [fold_all(aggregate, front[k:]) for k in range(m - f)], "K3"
+    assert partials_at(sums, m, b) == [fold_all(aggregate, back[: k + 1]) for k in range(b - m)], "K4"

@@ -1,7 +1,7 @@
 """Two-Stacks Lite: amortised O(1) from one ring and one spare partial.
 
-Idea      Two stacks make a queue. Here both live in one ring: the older part is already
-          folded, the newer part only summed. When the older part runs out, fold the rest.
+Idea      Two stacks make a queue. Here one ring holds both: the older part is already folded,
+          the newer part only summed. When the older part runs out, fold the rest.
 Picture     oldest f                       m                    b newest
             ring  [ pf⊕…⊕pm-1 | … | pm-1 ) [ pm | pm+1 | … | pb-1 )     tail = pm⊕…⊕pb-1
                     front: suffix folds      back: as inserted
@@ -20,9 +20,9 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.ring import folded, held, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
 
-__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resized", "start"]
+__all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
 FACTS = Facts(
     title="Two-Stacks Lite",
@@ -32,8 +32,8 @@ FACTS = Facts(
     space=Bound(1, linear=1),
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
-F, M, B = range(3)  # where f, m, b live in `cursor`
-count, capacity, resized = ring_steps(newest=B)
+F, M, B = range(3)  # the places of f, m, b in `cursor`
+count, capacity, resize = ring_steps(newest=B)
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -78,6 +78,6 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, tail, cursor = state
     f, m, b = cursor
     assert f <= m <= b and b - f <= length(ring), "K1"
-    assert held(ring, f, m) == [folded(aggregate, partials[k : m - f]) for k in range(m - f)], "K2"
-    assert held(ring, m, b) == partials[m - f :], "K3"
-    assert load(tail, 0) == folded(aggregate, partials[m - f :]), "K4"
+    assert partials_at(ring, f, m) == [fold_all(aggregate, partials[k : m - f]) for k in range(m - f)], "K2"
+    assert partials_at(ring, m, b) == partials[m - f :], "K3"
+    assert load(tail, 0) == fold_all(aggregate, partials[m - f :]), "K4"

@@ -1,4 +1,4 @@
-"""Columns of values: read from NumPy, Arrow or lists, and written as the same kind."""
+"""Columns of values: read them from NumPy, Arrow or lists, and write results as the same kind."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ __all__ = ["Values", "as_type", "at_least", "column_of", "plain", "read", "read_
 
 @dataclass(frozen=True)
 class Values:
-    """One column as kernels read it: data, where it is valid (None: everywhere), and what it came as."""
+    """One column as kernels read it: data, where it is valid (None: everywhere), and its original kind."""
 
     data: Any  # a NumPy array, or a list of objects
     valid: np.ndarray[Any, Any] | None
@@ -29,7 +29,7 @@ class Values:
 
 
 def read(values: Any, arity: int, name: str) -> tuple[Values, ...]:
-    """The columns that an aggregate takes: one, or a tuple of as many as it names."""
+    """Return the columns that an aggregate reads: one, or a tuple of as many as it names."""
     given = values if isinstance(values, tuple) else (values,)
     if len(given) < arity or (len(given) > 1 and len(given) != arity):
         raise InvalidInput.columns(name, arity, len(given))
@@ -40,7 +40,7 @@ def read(values: Any, arity: int, name: str) -> tuple[Values, ...]:
 
 
 def read_one(values: Any) -> Values:
-    """One column, whatever it comes as."""
+    """Return one column from any supported kind of values."""
     if isinstance(values, np.ma.MaskedArray):
         plain = _numpy(np.asarray(values.data))
         mask = np.ma.getmaskarray(values)
@@ -61,7 +61,7 @@ def read_one(values: Any) -> Values:
 
 
 def _is_pandas(values: Any) -> bool:
-    """Whether it is of pandas, or of a class that was made of one of pandas'."""
+    """Return whether its class, or a base of it, is from pandas."""
     return any(each.__module__.startswith("pandas.") for each in type(values).__mro__)
 
 
@@ -73,7 +73,7 @@ def at_least(what: str, value: Any, least: int) -> int:
 
 
 def column_of(dtype: Any) -> Column:
-    """The column that a dtype names: numbers, booleans, or anything Python for str and object."""
+    """Return the column type that a dtype names: numbers, booleans, or Python objects for str and object."""
     if dtype in (str, object, "str", "string", "object"):
         return Column(Field("O"))
     try:
@@ -83,7 +83,7 @@ def column_of(dtype: Any) -> Column:
 
 
 def as_type(values: Values, bound: Column) -> Values:
-    """Return the values in the type of another column, where no value changes."""
+    """Return the values in the type of another column, if no value changes."""
     if values.column.field == bound.field:
         return values
     known = values.data if values.valid is None else [v for v, k in zip(values.data, values.valid, strict=True) if k]
@@ -210,7 +210,7 @@ def _arrow_column(values: Any, pa: Any) -> Values:
 
 
 def write(values: Values, result: Any, valid: np.ndarray[Any, Any] | None, keeps_type: bool) -> Any:
-    """A column of results as what the values came as; `keeps_type` if results are values themselves."""
+    """Return results as the kind of the values; with `keeps_type`, in their type, since results are values."""
     if valid is not None and valid.all():
         valid = None
     logical = values.logical if keeps_type else None

@@ -32,7 +32,7 @@ _LEAST_CAPACITY = 16  # rows: a window does not shrink below this
 
 
 def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
-    """Open an empty window over one aggregate, to be moved by hand.
+    """Open an empty window over one aggregate, to insert and evict by hand.
 
     The type of its values is `dtype`, or that of the first value inserted (float64 if that is None).
 
@@ -120,7 +120,7 @@ class Window:
         """Halve the capacity while at most a quarter of it is in use."""
         monoid, steps = self._usable(), self._algorithm.steps
         while steps.capacity(self._state) > _LEAST_CAPACITY and 4 * len(self) <= steps.capacity(self._state):
-            smaller = steps.resized(monoid, self._state, steps.capacity(self._state) // 2)
+            smaller = steps.resize(monoid, self._state, steps.capacity(self._state) // 2)
             if steps.capacity(smaller) >= steps.capacity(self._state):
                 break  # the algorithm resizes itself
             self._state = smaller
@@ -306,7 +306,7 @@ class Window:
         """Make room for `rows` more rows."""
         steps, needed = self._algorithm.steps, len(self) + rows
         while steps.capacity(self._state) < needed:
-            self._state = steps.resized(self._usable(), self._state, max(2 * steps.capacity(self._state), needed))
+            self._state = steps.resize(self._usable(), self._state, max(2 * steps.capacity(self._state), needed))
 
     def _run(self, step: Any, *arguments: Any) -> Any:
         monoid = self._usable()

@@ -37,7 +37,7 @@ def lift_rows(aggregate: Monoid, inputs: Fields, partials: Fields) -> None:
 
 @kernel
 def move(algorithm: Algorithm, aggregate: Monoid, state: Any, evictions: int, partials: Fields, answer: Fields) -> None:
-    """Evict, insert, and query if `answer` has room: one kernel, since each is compiled per algorithm and monoid."""
+    """Evict, insert, and query if `answer` has room; one kernel, so that only one is compiled per algorithm."""
     for _ in range(evictions):
         evict(algorithm, aggregate, state)
     for row in range(length(partials)):

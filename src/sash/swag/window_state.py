@@ -25,7 +25,7 @@ def fingerprint(aggregate: Template) -> str:
 
 def save(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
     """Return the state as `restore` reads it."""
-    return algorithm.steps.save(monoid, state) if algorithm.gives("save") else state
+    return algorithm.steps.save(monoid, state) if algorithm.has_step("save") else state
 
 
 def restore(algorithm: Algorithm, monoid: Monoid, fresh: Any, given: Any) -> Any:
@@ -35,7 +35,7 @@ def restore(algorithm: Algorithm, monoid: Monoid, fresh: Any, given: Any) -> Any
     fault = steps.fault(monoid, state)
     if fault is not None:
         raise InvalidState.damaged(fault)
-    if algorithm.gives("save"):
+    if algorithm.has_step("save"):
         state = steps.restore(monoid, state)
     if not 0 <= int(steps.count(state)) <= steps.capacity(state):
         raise InvalidState.damaged("it claims more rows than it has room for")
