@@ -22,7 +22,7 @@ def test_a_wrong_command_is_one_sentence_and_exit_2(arguments: list[str], fix: s
 
 def test_a_folder_that_holds_no_checkpoint_is_refused_before_spark_starts(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["state", str(tmp_path)])
-    assert done.exit_code == 2 and "the folder that a streaming query keeps its checkpoint in" in done.stderr
+    assert done.exit_code == 2 and "the checkpoint folder of a streaming query" in done.stderr
 
 
 @pytest.mark.parametrize(("there", "instead", "fix"), JOBS.values(), ids=JOBS)

@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "another shell": (["completion", "tcsh"], "'bash', 'zsh', 'fish'"),
     "more rows than there is room for": (["demo", "--algorithms", "--rows", "10000000000000"], "x<=100000000"),
     "hours of nothing": (["demo", "--hours", "0"], "x>=0.2"),
-    "a checkpoint that is not there": (["state", "no/where"], "the folder that a streaming query keeps"),
+    "a checkpoint that is not there": (["state", "no/where"], "the checkpoint folder of a streaming query"),
 }
 
 JOB = """

@@ -109,12 +109,12 @@ BOTH: dict[str, Case] = {
     "progress of a DataFrame": (
         lambda engine: sash.progress(engine.rows),
         InvalidInput,
-        "what start() of a streaming DataFrame gave",
+        "the StreamingQuery that start() returned",
     ),
     "what a query waits for, of its source": (
         lambda engine: sash.why(engine.rows),
         InvalidInput,
-        "what start() of a streaming DataFrame gave",
+        "the StreamingQuery that start() returned",
     ),
 }
 TABLE: dict[str, Case] = {
@@ -139,7 +139,7 @@ STREAM: dict[str, Case] = {
     "a frame without an end in text": (
         rows.text("SELECT MAX(x) OVER (ORDER BY t) AS m FROM rows", on=None),
         InvalidText,
-        "give it a length",
+        "limit its length",
     ),
 }
 
