@@ -367,6 +367,13 @@ class InvalidInput(SashError, ValueError):
         "name given known",
     )
     option = _Sentence("{what} must be {expected}, but is {value:shown}.", "what value expected")
+    ordered = _Sentence(
+        "in_order=True excludes allowed_lateness and watermark, because an ordered stream has no late rows. Leave them "
+        "out, or leave out in_order."
+    )
+    rows_or_range = _Sentence(
+        "A frame needs either rows or range, but got rows={rows!r} and range={range!r}: pass one of them."
+    )
     in_parts = _Sentence(
         "Spark split the first micro-batch, which also contains `initial`, in two, so that rows of the second part "
         "would be late. Increase spark.sql.execution.arrow.maxRecordsPerBatch, and start with a new checkpoint."

@@ -246,7 +246,7 @@ def test_watermarks_of_time_before_the_first_row_are_saved(mark: Any) -> None:
     query = sash.query("ten", sash.tumbling("10s"), **VALUES)
     stream = sash.Stream(query, on="t")
     stream.push({}, watermark=mark)
-    with pytest.raises(InvalidInput, match="of one kind with the one before"):
+    with pytest.raises(InvalidInput, match="of the same kind as the watermark before it"):
         stream.push({}, watermark=5)
     stream = sash.Stream.restore(stream.save(), query)
     stream.push({"t": [dt.datetime(2024, 1, 1, 0, 0, 9)], "x": [1]})

@@ -46,14 +46,14 @@ def changed(change: Callable[[dict[str, Any]], Any]) -> bytes:
 )
 @pytest.mark.parametrize("name", ["watermark", "newest", "rows_since", "unordered_until"])
 def test_a_head_that_is_no_position_is_refused(name: str, number: Any) -> None:
-    with pytest.raises(InvalidState, match=f"its {name} is no position"):
+    with pytest.raises(InvalidState, match=f"its {name} is not a position"):
         sash.Stream.restore(changed(lambda state: state.update({name: number})), QUERIES)
 
 
 @pytest.mark.parametrize("number", [-1, 2**63, 1.0, None, True], ids=repr)
 @pytest.mark.parametrize("name", ["rejected", "rows", "swept"])
 def test_a_head_that_is_no_count_is_refused(name: str, number: Any) -> None:
-    with pytest.raises(InvalidState, match=f"its {name} are no count"):
+    with pytest.raises(InvalidState, match=f"its {name} is not a count"):
         sash.Stream.restore(changed(lambda state: state.update({name: number})), QUERIES)
 
 
@@ -124,14 +124,14 @@ def test_rows_and_windows_of_keys_that_there_are_not_are_refused() -> None:
     def stray(state: dict[str, Any]) -> None:
         state["waiting"]["slots"] = state["waiting"]["slots"] + 7
 
-    with pytest.raises(InvalidState, match="of no key"):
+    with pytest.raises(InvalidState, match=r"no key|unknown key"):
         sash.Stream.restore(changed(stray), QUERIES)
 
     def claim(state: dict[str, Any]) -> None:
         slots, *rest = state["emitted"]["ten"]
         state["emitted"]["ten"] = (slots + 5, *rest)
 
-    with pytest.raises(InvalidState, match="a window was sent of a key that it does not know"):
+    with pytest.raises(InvalidState, match="an emitted window has an unknown key"):
         sash.Stream.restore(changed(claim), QUERIES)
 
 

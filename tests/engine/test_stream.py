@@ -13,7 +13,7 @@ import pytest
 
 import sash
 from sash.algebra.compiler import JIT_DISABLED
-from sash.engine.input_rows import arrived
+from sash.engine.input_rows import read_input
 from sash.engine.state import State
 from sash.engine.step import step
 from sash.engine.tables import read_rows
@@ -221,7 +221,7 @@ def test_step_leaves_the_state_it_was_given_as_it_was(name: str, lateness: int) 
     state = State.empty(plan)
     for begin in range(0, 90, 15):
         before = pack(state.save())
-        batch = arrived(plan, read_rows(part(rows, begin, begin + 15)))
+        batch = read_input(plan, read_rows(part(rows, begin, begin + 15)))
         once, results, rejected = step(plan, state, batch, begin // 3 - 4)
         twice, again, rejected_again = step(plan, state, batch, begin // 3 - 4)
         assert pack(state.save()) == before

@@ -89,16 +89,16 @@ def test_results_come_back_as_what_the_rows_were(rows: Any, kind: Kind) -> None:
 @pytest.mark.parametrize(
     ("rows", "fix"),
     [
-        (pl.LazyFrame({"x": [1]}), r"collect\(\) it first"),
+        (pl.LazyFrame({"x": [1]}), r"call collect\(\) first"),
         (pl.Series([1]), "a DataFrame"),
         (pd.Series([1]), "name the column in a dict"),
-        (pa.array([1]), "give it a name"),
+        (pa.array([1]), "in a dict, under a name"),
         ([{"x": 1}], "from_pylist"),
         ([1, 2], "convert"),
         (None, "convert"),
         ("ts", "convert"),
         (7, "convert"),
-        ({1: [2]}, "by strings"),
+        ({1: [2]}, "must be strings"),
     ],
     ids=lambda each: type(each).__name__,
 )

@@ -168,12 +168,12 @@ RUNS: dict[str, Case] = {
     "a column of pandas alone": (
         lambda: sash.aggregate(pd.Series([1, 2], name="t"), TEN, on="t"),
         InvalidInput,
-        "give a DataFrame, or name the column in a dict",
+        "pass a DataFrame, or name the column in a dict",
     ),
     "a plan that is not yet computed": (
         lambda: sash.aggregate(pl.LazyFrame({"t": [1]}), TEN, on="t"),
         InvalidInput,
-        "collect() it first",
+        "call collect() first",
     ),
     "an option of a step misspelt": (lambda: sash.windowed(TEN, on="t", bye="x"), UnknownName, "Did you mean 'by'?"),
     "a step of no query": (lambda: S.windowed(5, on="t"), InvalidQuery, "Expected a query such as"),

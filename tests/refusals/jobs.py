@@ -62,7 +62,7 @@ JOBS: dict[str, tuple[str, str, str]] = {
     "an unknown flush": ('by = "plug"', 'by = "plug"\nflush = "now"', "job.flush must be 'at_end'"),
     "partial in words": ('by = "plug"', 'by = "plug"\npartial = "yes"', "job.partial must be true or false"),
     "a key that is a number": ('by = "plug"', "by = 5", "the name of a column, or a list"),
-    "on in a list": ('on = "ts"', 'on = ["ts"]', "the name of a column that advances"),
+    "on in a list": ('on = "ts"', 'on = ["ts"]', "the name of a column of times or numbers"),
     "a watermark in no unit": ('"10 seconds"', '"10"', "Write for example '1 hour'"),
     "a future before now": ('by = "plug"', 'by = "plug"\nmax_future = -5', "not negative"),
     "a trigger that is none": ('"noop"', '"noop"\ntrigger = "soon"', "'available now', 'once', or a duration"),

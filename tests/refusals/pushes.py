@@ -38,7 +38,7 @@ LATER: dict[str, Push] = {
     "None": (None, None, InvalidInput, "but are None"),
     "a string": ("rows", None, InvalidInput, "but are 'rows'"),
     "a list of dicts": ([{"t": 1}], None, InvalidInput, "from_pylist"),
-    "columns by number": ({1: [2]}, None, InvalidInput, "name columns by strings"),
+    "columns by number": ({1: [2]}, None, InvalidInput, "names of columns must be strings"),
     "two columns of one name": (
         pa.table([pa.array([8]), pa.array(["c"]), pa.array([1]), pa.array([2])], names=["t", "k", "x", "x"]),
         None,

@@ -45,7 +45,7 @@ def option(name: str, value: Any, says: str, kind: type[SashError] = InvalidInpu
 EVERY: dict[str, Case] = {
     "on is not there": (windows(on="tt"), UnknownName, "no column 'tt' … Did you mean 't'? … known ones: "),
     "on in another case": (windows(on="T"), UnknownName, "Did you mean 't'?"),
-    "on in a list": (windows(on=["t"]), InvalidInput, "the name of a column that advances"),
+    "on in a list": (windows(on=["t"]), InvalidInput, "the name of a column of times or numbers"),
     "on is a string": (windows(on="k"), InvalidInput, "Column 'k' of type string … cannot be `on`"),
     "on is a struct": (windows(on="pair"), InvalidInput, "Column 'pair' of type struct … cannot be `on`"),
     "on is a list": (windows(on="many"), InvalidInput, "Column 'many' of type … cannot be `on`"),
@@ -131,15 +131,15 @@ STREAMS: dict[str, Case] = dict(
 # Only a stream in this process can be ordered.
 ORDERED: dict[str, Case] = {
     "in_order=1": (windows(in_order=1), InvalidInput, "in_order must be True or False, but is 1"),
-    "in order with lateness": (windows(in_order=True, allowed_lateness=5), InvalidInput, "no lateness"),
-    "in order with a delay": (windows(in_order=True, watermark=5), InvalidInput, "no watermark delay"),
+    "in order with lateness": (windows(in_order=True, allowed_lateness=5), InvalidInput, "excludes allowed_lateness"),
+    "in order with a delay": (windows(in_order=True, watermark=5), InvalidInput, "excludes allowed_lateness"),
 }
 
 # --- of whoever has frames ---------------------------------------------------------------------------------
 
 FRAMES: dict[str, Case] = {
-    "no extent": (frames(), InvalidInput, "one of them given"),
-    "two extents": (frames(rows=2, range="2s"), InvalidInput, "one of them given"),
+    "no extent": (frames(), InvalidInput, "either rows or range"),
+    "two extents": (frames(rows=2, range="2s"), InvalidInput, "either rows or range"),
     "no rows": (frames(rows=0), InvalidInput, "rows must be a whole number of at least 1, but is 0"),
     "rows that are true": (frames(rows=True), InvalidInput, "rows must be"),
     "rows in fractions": (frames(rows=1.5), InvalidInput, "rows must be"),

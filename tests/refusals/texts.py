@@ -56,7 +56,7 @@ WRONG: list[tuple[str, str, str]] = [
     (f"SELECT MAX(load) AS a, MIN(load) AS a {WINDOW}", "a FROM", "Two results are named 'a'"),
     (f"SELECT MAX(load) AS query {WINDOW}", "query", "cannot be the name of a result"),
     (f"SELECT * {WINDOW}", "*", "* has no meaning over a window"),
-    (f"SELECT plug {WINDOW} GROUP BY plug", "plug FROM", "computes nothing"),
+    (f"SELECT plug {WINDOW} GROUP BY plug", "plug FROM", "has no aggregate"),
     (f"_x: SELECT MAX(load) {WINDOW}", "_x", "must not start with _"),
     ("SELECT MAX(load) FROM t [ROWS 5 PARTITION BY plug] GROUP BY n", "n", "but is n and plug"),
     (f"SELECT MAX(load) {WINDOW} HAVING n > 3", "HAVING", "filter the result"),

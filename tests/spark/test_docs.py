@@ -94,13 +94,13 @@ def test_the_jobs_of_the_pages_run(
     job = read_job(path, {"DATA": str(tmp_path)})
     rows = spark.read.parquet(str(tmp_path / "made" / "rows"))
     rows.write.format(job.source.format).save(str(tmp_path / "readings"))
-    results = jobs._asked(job, jobs._rows(job, spark))
+    results = jobs._results(job, jobs._rows(job, spark))
     if not job.source.stream:
-        assert jobs._written(job, results, "quiet") == 0
+        assert jobs._run_batch(job, results, "quiet") == 0
         assert "peak" in capsys.readouterr().out
         return
     job = replace(job, sink=replace(job.sink, trigger="available now"))  # to the end, and no further
-    assert jobs._streamed(job, results, "quiet") == 0
+    assert jobs._run_stream(job, results, "quiet") == 0
     assert spark.read.parquet(job.sink.path).count() > 100
 
 

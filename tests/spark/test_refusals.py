@@ -84,7 +84,7 @@ BOTH: dict[str, Case] = {
     "on as a Column": (
         lambda engine: engine.aggregate(on=F.col("t")),
         InvalidInput,
-        "the name of a column that advances",
+        "the name of a column of times or numbers",
     ),
     "by as a Column": (lambda engine: engine.aggregate(by=F.col("k")), InvalidInput, "the name of a column, or a list"),
     "by as a list of Columns": (lambda engine: engine.aggregate(by=[F.col("k")]), InvalidInput, "the name of a column"),

@@ -1,7 +1,7 @@
-"""Arrow tables as bytes, and back: bytes that came from elsewhere are checked before anything reads a value.
+"""Write Arrow tables to bytes, and read them back after checking untrusted bytes.
 
-Arrow trusts what it reads: offsets that lead out of a buffer, or a page that unpacks to gigabytes. Tables are written
-without compression, so a compressed one is none of ours; and every batch is validated in full.
+Arrow does not check what it reads: offsets may lead out of a buffer, and a small page may decompress to gigabytes. sash
+writes tables without compression, so compressed ones are refused; and every batch is fully validated.
 """
 
 import struct
@@ -13,21 +13,21 @@ from sash.errors import InvalidState
 
 __all__ = ["batch_of_bytes", "schema_of_bytes", "table_bytes", "table_of_bytes"]
 
-# Rows of columns that take no bytes, such as those of nulls: more than this are not justified by anything written.
+# The limit for rows without bytes, such as rows of nulls only.
 _FREE_ROWS = 1 << 20
 _HEADER, _COMPRESSION, _DICTIONARY_DATA = 2, 3, 1  # numbers of fields in Arrow's Message, RecordBatch, DictionaryBatch
 
 
 def table_bytes(table: pa.Table) -> bytes:
-    """A table with its schema."""
+    """Return a table with its schema as bytes."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue().to_pybytes())
 
 
-def table_of_bytes(content: Any, what: str = "a table of it") -> pa.Table:
-    """What `table_bytes` wrote; anything else is refused."""
+def table_of_bytes(content: Any, what: str = "one of its tables") -> pa.Table:
+    """Read what `table_bytes` wrote; refuse anything else."""
     if not isinstance(content, bytes):
         raise InvalidState.damaged(f"{what} is not bytes")
     try:
@@ -35,7 +35,7 @@ def table_of_bytes(content: Any, what: str = "a table of it") -> pa.Table:
             _refuse_compressed(message)
         batches = []
         with pa.ipc.open_stream(content) as reader:
-            str(reader.schema)  # names that are no text are found when they are read
+            str(reader.schema)  # fails if a name is not text
             for batch in reader:
                 _check(batch, len(content))
                 batches.append(batch)
@@ -45,29 +45,29 @@ def table_of_bytes(content: Any, what: str = "a table of it") -> pa.Table:
 
 
 def batch_of_bytes(content: Any, schema: pa.Schema) -> pa.RecordBatch:
-    """A record batch without its schema, as map tasks send them."""
+    """Read a record batch that was written without its schema, as map tasks do."""
     if not isinstance(content, bytes):
-        raise InvalidState.damaged("rows of it are not bytes")
+        raise InvalidState.damaged("its rows are not bytes")
     try:
         buffer = pa.py_buffer(content)
         _refuse_compressed(pa.ipc.read_message(buffer))
         batch = pa.ipc.read_record_batch(buffer, schema)
         _check(batch, len(content))
     except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, struct.error) as error:
-        raise InvalidState.unreadable("rows of it cannot be read", error) from error
+        raise InvalidState.unreadable("its rows cannot be read", error) from error
     return batch
 
 
 def schema_of_bytes(content: Any) -> pa.Schema:
-    """A schema alone."""
+    """Read a schema."""
     if not isinstance(content, bytes):
-        raise InvalidState.damaged("a schema of it is not bytes")
+        raise InvalidState.damaged("one of its schemas is not bytes")
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(content))
-        str(schema)  # names that are no text are found when they are read
+        str(schema)  # fails if a name is not text
         return schema
     except (pa.ArrowException, EOFError, OSError, ValueError, TypeError, KeyError) as error:
-        raise InvalidState.unreadable("a schema of it cannot be read", error) from error
+        raise InvalidState.unreadable("one of its schemas cannot be read", error) from error
 
 
 def _check(batch: pa.RecordBatch, size: int) -> None:
@@ -76,11 +76,11 @@ def _check(batch: pa.RecordBatch, size: int) -> None:
         if pa.types.is_dictionary(column.type):  # which the batch leaves out
             column.dictionary.validate(full=True)
     if batch.num_rows > max(8 * size, _FREE_ROWS):
-        raise ValueError(f"{size} bytes claim to be {batch.num_rows} rows")
+        raise ValueError(f"{size} bytes cannot contain {batch.num_rows} rows")
 
 
 def _refuse_compressed(message: Any) -> None:
-    """Look into the head of a message, which is a flatbuffer: Arrow has verified it, and tells nobody what it says."""
+    """Refuse a compressed message; read its flatbuffer head, because Arrow does not expose the compression."""
     head = message.metadata.to_pybytes()
     (root,) = struct.unpack_from("<I", head, 0)
     header = _table_in(head, root, _HEADER)
@@ -91,7 +91,7 @@ def _refuse_compressed(message: Any) -> None:
 
 
 def _table_in(head: bytes, table: int, field: int) -> int | None:
-    """Where a field of a flatbuffer's table leads that is itself a table."""
+    """Return the offset of a table that is a field of a flatbuffer's table; None if it is absent."""
     (back,) = struct.unpack_from("<i", head, table)
     (length,) = struct.unpack_from("<H", head, table - back)
     if 4 + 2 * field >= length:

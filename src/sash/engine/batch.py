@@ -1,4 +1,4 @@
-"""A bounded table: one long push, and then the end."""
+"""Bounded tables: one push of all rows, then the end of the stream."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import CallOptions, with_free_names
-from sash.engine.rolling import Frame, framed, plan_frames
+from sash.engine.rolling import Frame, compute_frames, plan_frames
 from sash.engine.stream import Stream
 from sash.engine.tables import kind_of, like, read_rows, with_columns
 from sash.errors import InvalidQuery
@@ -20,20 +20,20 @@ __all__ = ["aggregate", "explain", "rolling"]
 
 
 def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
-    """`sash.aggregate` of what is no DataFrame of Spark: Arrow, pandas, Polars or a dict of lists."""
+    """Run `sash.aggregate` on a table of Arrow, pandas or Polars, or on a dict of lists."""
     options = given.of_table()
     stream = Stream.with_options(queries, with_free_names(options))
     return like(stream.push(rows, watermark=np.inf), kind_of(rows))
 
 
 def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:
-    """`sash.rolling` of the same."""
+    """Run `sash.rolling` on such a table."""
     rows = read_rows(table)
-    return with_columns(table, framed(plan_frames(rows, frames, given.on, given.by), rows))
+    return with_columns(table, compute_frames(plan_frames(rows, frames, given.on, given.by), rows))
 
 
 def explain(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Plan:
-    """`sash.explain` of the same."""
+    """Run `sash.explain` on such a table."""
     table = read_rows(rows)
     wanted = named_queries(queries)
     if not wanted:

@@ -1,4 +1,4 @@
-"""Tables as arrays: the types of their columns, and the rows of one push as a plan reads them."""
+"""The rows of one push as arrays, and the types of the columns of a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,16 +17,16 @@ from sash.plan.share import ColumnType
 from sash.slicing.slices import Array
 from sash.swag.values import Values
 
-__all__ = ["Arrived", "arrived", "as_bound", "types_of"]
+__all__ = ["InputRows", "cast_column", "read_input", "types_of"]
 
 
 @dataclass(frozen=True)
-class Arrived:
-    """The rows of one push, in arrays, before they are judged."""
+class InputRows:
+    """The rows of one push as arrays, including those that the watermark rejects."""
 
     positions: Array
     valid: Array | None  # which rows have a position; None: all
-    bits: Array  # one for each punctuation column; empty where a plan has none
+    bits: Array  # a bit for each punctuation column; empty if the plan has none
     columns: dict[str, tuple[Any, Array]]
     keys: list[Any]  # columns
 
@@ -34,25 +34,25 @@ class Arrived:
         return len(self.positions)
 
     def batch(self, keys: Keys, accepted: Array | None) -> RowBatch:
-        """Return the accepted rows; keys get their slots last, when nothing can be refused any more."""
+        """Return the accepted rows; add new keys to `keys`, after all checks."""
         positions, bits, columns, own = self.positions, self.bits, self.columns, self.keys
         if accepted is not None:
             positions = positions[accepted]
             bits = bits[accepted] if len(bits) else bits
             columns = {name: (data[accepted], valid[accepted]) for name, (data, valid) in columns.items()}
-            own = [_taken(each, accepted) for each in own]
+            own = [_take(each, accepted) for each in own]
         return RowBatch(_slots(keys, own, len(positions)), positions, bits, columns)
 
 
-def arrived(plan: Plan, given: Rows) -> Arrived:
-    """Read a table as a plan needs it; bad input is refused here, before anything has changed."""
+def read_input(plan: Plan, given: Rows) -> InputRows:
+    """Read the columns of a table that a plan needs; refuse bad input before the state changes."""
     if given.count == 0 and not given.names:
         nothing = RowBatch.empty(plan.columns, plan.measure.dtype)
-        return Arrived(nothing.positions, None, nothing.bits, nothing.columns, [])
+        return InputRows(nothing.positions, None, nothing.bits, nothing.columns, [])
     positions, valid = given.positions(plan.options.on, plan.measure)
-    columns = {name: as_bound(name, given.column(name), kind) for name, kind in plan.columns.items()}
+    columns = {name: cast_column(name, given.column(name), kind) for name, kind in plan.columns.items()}
     keys = [given.key(name) for name in plan.options.by]
-    return Arrived(positions, valid, _bits(plan, given), columns, keys)
+    return InputRows(positions, valid, _bits(plan, given), columns, keys)
 
 
 def _bits(plan: Plan, rows: Rows) -> Array:
@@ -75,7 +75,7 @@ def _slots(keys: Keys, columns: list[Any], rows: int) -> Array:
     return np.zeros(rows, np.int64)
 
 
-def _taken(column: Any, places: Array) -> Any:
+def _take(column: Any, places: Array) -> Any:
     if isinstance(column, list):
         return [column[place] for place in places.tolist()]
     return column.take(pa.array(places))
@@ -85,7 +85,7 @@ def _taken(column: Any, places: Array) -> Any:
 
 
 def types_of(queries: Sequence[Query], rows: Rows) -> dict[str, ColumnType]:
-    """Return the types of all columns that could be asked for; any of them may have nulls later."""
+    """Return the types of all columns that queries read now or may read later; all of them are nullable."""
     wanted = dict.fromkeys(name for each in queries for _, template in each.aggregates for name in template.columns)
     wanted |= dict.fromkeys(name for each in queries for name in each.window.columns)
     types = {}
@@ -95,7 +95,7 @@ def types_of(queries: Sequence[Query], rows: Rows) -> dict[str, ColumnType]:
         else:
             try:
                 types[name] = _type_of(rows, name)
-            except Exception:  # noqa: S112  # a column that nobody asks for may be anything
+            except Exception:  # noqa: S112  # a column that no query reads may have any type
                 continue
     for name in wanted:
         rows.known(name)
@@ -112,8 +112,8 @@ def _type_of(rows: Rows, name: str) -> ColumnType:
     return ColumnType(replace(values.column, nullable=True), arrow)
 
 
-def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
-    """Data and validity of a column in the type that the plan was made for."""
+def cast_column(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
+    """Return data and validity of a column in the type of the plan."""
     data, valid = values.data, values.valid
     field = kind.column.field
     if valid is None:
@@ -131,7 +131,7 @@ def as_bound(name: str, values: Values, kind: ColumnType) -> tuple[Any, Any]:
         raise InvalidInput.changed(name, values.column, kind.column)
     if data.dtype != field.dtype:
         if not np.can_cast(data.dtype, field.dtype, "safe") and valid.any():
-            # Whole floats pass for integers, as pandas makes them of integers with nulls.
+            # Accept whole floats as integers: pandas converts integers with nulls to floats.
             fits = data.dtype.kind in "iuf" and field.dtype.kind in "iuf"
             if data.dtype.kind == "f":
                 whole = np.isfinite(data) & (np.trunc(data) == data) & (np.abs(data) < 2**53)

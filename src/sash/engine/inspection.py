@@ -1,4 +1,4 @@
-"""What a stream holds between two pushes: how much of it, and which windows are still open."""
+"""Inspect the state of a stream between two pushes: open windows and slices."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["next_end", "open_count", "open_windows", "slices_of"]
 
 
 def open_count(plan: Plan, state: State) -> int:
-    """Return how many windows hold rows and are not closed yet, about."""
+    """Return approximately how many windows contain rows and are not closed yet."""
     slices = state.slices
     keys = np.flatnonzero(slices.count)
     if not len(keys):
@@ -22,19 +22,19 @@ def open_count(plan: Plan, state: State) -> int:
     begins = slices.begin[keys]
     oldest = slices.firsts[slices.order[begins]]
     newest = slices.lasts[slices.order[begins + slices.count[keys] - 1]]
-    held = state.held()
+    held = state.view()
     return sum(query.kind.open_count(held, oldest, newest) for query in plan.queries)
 
 
 def next_end(plan: Plan, state: State) -> Any:
-    """Return the first position after the watermark at which a window with rows ends; None if only rows decide that."""
-    held = state.held()
+    """Return the first end of a window with rows after the watermark; None if the ends depend on further rows."""
+    held = state.view()
     ends = [query.kind.next_end(held) for query in plan.queries]
     return min((end for end in ends if end is not None), default=None)
 
 
 def open_windows(plan: Plan, state: State) -> pa.Table:
-    """Return every window that holds rows and is not closed yet, by key: those whose edges are known."""
+    """Return every window with rows that is not closed yet and whose edges are known, by key."""
     slots = np.arange(state.slices.keys)
     empty = plan.measure.to_arrow(np.zeros(0, plan.measure.dtype))
     names = pa.array([], pa.string())
@@ -42,8 +42,8 @@ def open_windows(plan: Plan, state: State) -> pa.Table:
     for query in plan.queries:
         if not query.kind.shows_open:
             continue
-        until = query.kind.open_until(state.held(), slots)
-        ended = due(state, state.held(), query, Moment(slots, state.watermark, until, again=True))
+        until = query.kind.open_until(state.view(), slots)
+        ended = due(state, state.view(), query, Moment(slots, state.watermark, until, again=True))
         ended = ended.take(np.flatnonzero(ended.ends > state.watermark))
         columns = _keys(plan, state, ended.slots)
         columns["query"] = pa.array([query.name] * len(ended), pa.string())
@@ -54,7 +54,7 @@ def open_windows(plan: Plan, state: State) -> pa.Table:
 
 
 def slices_of(plan: Plan, state: State) -> pa.Table:
-    """Return every slice that is kept: its key, its first and last row, and the edge after them."""
+    """Return every slice: its key, its first and last row, and the edge after them."""
     slices = state.slices
     own, slots = slices.list_all()
     ends = np.where(slices.ends[own] >= plan.measure.highest, slices.lasts[own], slices.ends[own])

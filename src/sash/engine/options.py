@@ -1,4 +1,4 @@
-"""The options of a call and those of a stream, checked as far as that needs no types."""
+"""The options of a call and those of a stream, and the checks that need no types."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,7 +20,7 @@ Late = Literal["count", "keep"]
 
 @dataclass(frozen=True)
 class CallOptions:
-    """The options of `sash.aggregate`, `sash.rolling` or `sash.explain` as they were given; a table has few of them."""
+    """The options of `sash.aggregate`, `sash.rolling` or `sash.explain` as given; tables use few of them."""
 
     on: Any
     by: Any = None
@@ -36,13 +36,13 @@ class CallOptions:
     limits: Limits = LIMITS
 
     def of_stream(self, delay: Any) -> Options:
-        """The options of a stream; `delay` is its watermark."""
+        """Return the options of a stream; `delay` is that of its watermark."""
         return options_of(
             self.on, self.by, self.allowed_lateness, delay, self.in_order, self.emit, self.partial, limits=self.limits
         )
 
     def of_table(self) -> Options:
-        """The options of a table, in which no row is late: the others are checked and not used."""
+        """Return the options of a table, where no row is late; check the others, which are not used."""
         self.of_stream(self.watermark)
         self.check_partial()
         return options_of(self.on, self.by, 0, None, False, "final", self.partial, is_table=True, limits=self.limits)
@@ -67,9 +67,9 @@ def options_of(
     is_table: bool = False,
     limits: Limits = LIMITS,
 ) -> Options:
-    """The options of a stream, checked as far as that needs no types."""
+    """Check the options of a stream, and return them."""
     if not isinstance(on, str) or not on:
-        raise InvalidInput.option("on", on, "the name of a column that advances")
+        raise InvalidInput.option("on", on, "the name of a column of times or numbers")
     keys = (
         () if by is None else (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else (None,)
     )
@@ -81,14 +81,12 @@ def options_of(
         raise InvalidInput.option("in_order", in_order, "True or False")
     lateness, delay = length_of(lateness, "allowed_lateness"), None if delay is None else length_of(delay, "watermark")
     if in_order and (delay is not None or _number(lateness) != 0):
-        raise InvalidInput.option(
-            "in_order", True, "alone: in an ordered stream there is no lateness and no watermark delay"
-        )
+        raise InvalidInput.ordered()
     return Options(on, keys, in_order, lateness, delay, emit, partial, is_table, limits)
 
 
 def length_of(value: Any, what: str) -> Any:
-    """A length as a user gives it, a duration or a number; `what` names it where it is refused."""
+    """Return a length that a user gave as a duration or a number; `what` is its name in errors."""
     if isinstance(value, bool):
         raise InvalidInput.option(what, value, "a duration such as '10 seconds', or a number")
     length = duration(value) if not is_number(value) else value.item() if isinstance(value, np.generic) else value
@@ -98,10 +96,10 @@ def length_of(value: Any, what: str) -> Any:
 
 
 def with_free_names(options: Options) -> Options:
-    """The options, if the key columns can stand beside the columns of every table of results."""
+    """Return the options; refuse key columns with the name of a result column."""
     for name in options.by:
         if name in RESERVED_NAMES:
-            expected = f"none of {', '.join(RESERVED_NAMES)}, which results have: rename the column"
+            expected = f"none of {', '.join(RESERVED_NAMES)}, which are columns of the results: rename the column"
             raise InvalidInput.option("by", name, expected)
     return options
 

@@ -1,7 +1,7 @@
-"""Rows into slices: for good, or for now, while their order is not final.
+"""Place rows into slices: finally, or provisionally while their order is not final.
 
-Where a plan needs rows in order, they wait until no earlier one can come. Where it sends revisions, too, waiting rows
-are placed for now, so that windows can be answered with them, and taken back before the next push.
+If a plan needs rows in order, they wait until no earlier row can arrive. If it also emits revisions, waiting rows are
+placed provisionally, so that results include them, and removed again before the next push.
 """
 
 from dataclasses import dataclass
@@ -19,23 +19,23 @@ from sash.slicing.slice_manager import Placement
 from sash.slicing.slicer import Cutter
 from sash.slicing.slices import USED, Array
 
-__all__ = ["Placer", "Undo", "blame"]
+__all__ = ["Placer", "Undo", "as_user_error"]
 
 
 @dataclass(frozen=True)
 class Undo:
-    """What it takes to take rows back that were placed for now."""
+    """The data to undo a provisional placement."""
 
     slots: Array  # keys that have such rows
     count: Array  # of their slices
     seen: Array
     cut: Array
     made: Array  # slices
-    own: dict[str, Any]  # what queries that read rows remembered
+    own: dict[str, Any]  # the states of queries that read rows
 
 
 class Placer:
-    """Places rows under one plan."""
+    """Places the rows of one plan."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -43,15 +43,15 @@ class Placer:
         self._cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest, limits.edges_ahead)
         self._sort_keys = limits.sort_keys
         self._own_edges = [each.kind for each in plan.queries if each.kind.has_own_edges]
-        self._watching = [each for each in plan.queries if each.kind.reads_rows]
+        self._row_readers = [each for each in plan.queries if each.kind.reads_rows]
 
     def edges_after(self, positions: Array, low: Any, high: Any) -> Array:
-        """Return sorted edges: of every position between two, the first one after it is among them."""
+        """Return sorted edges that include, for every position from low to high, the first edge after it."""
         own = [kind.edges_of(positions) for kind in self._own_edges]
         return self._cutter.cut(positions, low, high, own)
 
     def place(self, state: State, batch: RowBatch, in_order: bool, fresh: Array | None = None) -> Placement | None:
-        """Place rows into slices; keys that are `fresh` begin a new slice, so that rows can be taken back."""
+        """Place rows into slices; keys in `fresh` begin a new slice, so that the placement can be undone."""
         if not len(batch):
             return None
         plan, slices = self.plan, state.slices
@@ -74,18 +74,18 @@ class Placer:
                 partials.add(placed.ids, inputs)
                 partials.merge(placed.merged)
             except Exception as error:
-                raise blame(plan, state, error, "lift or combine") from error
+                raise as_user_error(plan, state, error, "lift or combine") from error
         if len(placed.merged):
             slice_manager.release(slices, placed.merged[:, 1])
         return placed
 
-    def place_for_good(self, state: State, batch: RowBatch) -> None:
-        """Place rows, and let windows that read rows read them."""
+    def place_final(self, state: State, batch: RowBatch) -> None:
+        """Place rows, and pass them to windows that read rows."""
         self.place(state, batch, self.plan.is_ordered)
         self._notify(state, batch)
 
-    def place_for_now(self, state: State, batch: RowBatch) -> Undo | None:
-        """Place rows whose order is not final yet."""
+    def place_provisional(self, state: State, batch: RowBatch) -> Undo | None:
+        """Place rows whose order is not final yet; return how to undo it."""
         if not len(batch):
             return None
         slices = state.slices
@@ -95,14 +95,14 @@ class Placer:
         fresh = np.zeros(slices.keys, np.int64)
         fresh[slots] = 1
         placed = self.place(state, batch, self.plan.is_ordered, fresh)
-        own = {each.name: state.own[each.name] for each in self._watching}
-        for query in self._watching:
+        own = {each.name: state.own[each.name] for each in self._row_readers}
+        for query in self._row_readers:
             state.own[query.name] = query.kind.provisional(own[query.name], slots)
         self._notify(state, batch)
         return Undo(slots, *before, placed.made if placed is not None else np.zeros(0, np.int64), own)
 
-    def take_back(self, state: State, undo: Undo) -> None:
-        """Be as before `place_for_now`."""
+    def undo_place(self, state: State, undo: Undo) -> None:
+        """Undo `place_provisional`."""
         slices, slots = state.slices, undo.slots
         slices.count[slots], slices.seen[slots], slices.cut[slots] = undo.count, undo.seen, undo.cut
         slices.dirty[slots] = np.minimum(slices.dirty[slots], undo.count)
@@ -113,12 +113,12 @@ class Placer:
         state.own |= undo.own
 
     def _notify(self, state: State, batch: RowBatch) -> None:
-        for query in self._watching if len(batch) else ():
+        for query in self._row_readers if len(batch) else ():
             query.kind.notify(state.own[query.name], batch.slots, batch.positions, batch.columns)
 
 
-def blame(plan: Plan, state: State, error: Exception, what: str) -> Exception:
-    """Return an error of computing partials as that of a user's function, if there is one, or of saved bytes."""
+def as_user_error(plan: Plan, state: State, error: Exception, what: str) -> Exception:
+    """Convert an error of computing partials to that of a user's function, if there is one, or of saved bytes."""
     users = [
         reading.template.name
         for query in plan.queries
@@ -128,5 +128,5 @@ def blame(plan: Plan, state: State, error: Exception, what: str) -> Exception:
     if isinstance(error, SashError) or not (users or state.is_restored):
         return error
     if not users:
-        return InvalidState.partials("what was asked for", error)
+        return InvalidState.partials("a result", error)
     return InvalidAggregate.fails(" or ".join(dict.fromkeys(users)), what, "rows of this push", error)

@@ -1,4 +1,4 @@
-"""Queries that come and go while a stream runs, or between saving and restoring it."""
+"""Add and remove queries while a stream runs, or between saving and restoring it."""
 
 import numpy as np
 
@@ -12,10 +12,10 @@ __all__ = ["adapt"]
 
 
 def adapt(new: Engine, state: State) -> None:
-    """Go on with other queries: adapt what is kept, and free what only a removed query needed.
+    """Adapt a state to the plan of a new engine, and free what only removed queries needed.
 
-    The state holds all that is asked of the plan before, so that a stream changes its queries in one way, whether it is
-    running or restored: those who restore it need not have the queries that are gone.
+    The state itself contains what is needed of the old plan. So a running and a restored stream change their queries
+    in the same way, and restoring does not need the queries that were removed.
     """
     plan, slices, old = new.plan, state.slices, state.cutting
     lowest = plan.measure.lowest
@@ -25,20 +25,20 @@ def adapt(new: Engine, state: State) -> None:
         slices.seen[:] = 0
         slices.ranks[:] = -1
     elif plan.cuts.is_each_row and not old.is_each_row:
-        # Rows that are cut from now on are slices of their own: all after the last that was cut.
+        # From now on each row is a slice of its own: all rows after the last one that was placed.
         placed = min(new.watermarks.final(state.watermark), state.newest) if plan.waits else state.newest
         state.rows_since = max(state.rows_since, placed)
     gaps = {gap: state.unseen.get(name, lowest) for name, gap in old.gaps}
-    for name, gap in old.gaps:  # of several queries with one gap, the one that has seen most
+    for name, gap in old.gaps:  # of several queries with one gap, use the one that has seen most rows
         gaps[gap] = min(gaps[gap], state.unseen.get(name, lowest))
     state.move_to(plan)
-    _cut_anew(new, state)
+    _recut(new, state)
     for query in plan.queries:
         if query.name in old.queries:
             continue
         state.added[query.name] = state.watermark
         state.ensure_keys(slices.keys)
-        state.own[query.name], unseen = query.kind.start_among(state.held(), state.own[query.name], gaps)
+        state.own[query.name], unseen = query.kind.start_among(state.view(), state.own[query.name], gaps)
         known = [each for each in (unseen, state.mixed_until(query)) if each is not None and each > lowest]
         if unseen is not None or known:
             state.unseen[query.name] = max(known, default=lowest)
@@ -47,14 +47,14 @@ def adapt(new: Engine, state: State) -> None:
         new.placer.place(state, rest, in_order=False)
 
 
-def _cut_anew(new: Engine, state: State) -> None:
-    """Give slices that are kept the edges and ranks at which the new plan cuts."""
+def _recut(new: Engine, state: State) -> None:
+    """Set the edges and ranks of existing slices to those at which the new plan cuts."""
     slices, cuts = state.slices, new.plan.cuts
-    live, _ = slices.list_all()
-    if len(live):
-        lasts = np.sort(slices.lasts[live])
+    used, _ = slices.list_all()
+    if len(used):
+        lasts = np.sort(slices.lasts[used])
         edges = new.placer.edges_after(lasts, lasts[0], lasts[-1])
-        slices.ends[live] = edges[np.searchsorted(edges, slices.lasts[live], side="right")]
+        slices.ends[used] = edges[np.searchsorted(edges, slices.lasts[used], side="right")]
     for key in range(slices.keys):
         seen = int(slices.seen[key])
         at_cut = bool(((seen - cuts.phase) % cuts.every == 0).any()) if len(cuts.every) else False
@@ -62,11 +62,11 @@ def _cut_anew(new: Engine, state: State) -> None:
 
 
 def _check_reach(plan: Plan, state: State) -> None:
-    """Refuse windows that are too fine for positions that are there already."""
+    """Refuse windows that are too fine for existing positions."""
     if plan.measure.dtype.kind != "f":
         return
-    live, _ = state.slices.list_all()
-    rows = state.slices.firsts[live], state.slices.lasts[live], state.waiting.positions
+    used, _ = state.slices.list_all()
+    rows = state.slices.firsts[used], state.slices.lasts[used], state.waiting.positions
     known = np.abs(np.concatenate([*rows, [state.watermark, state.newest]]))
     furthest = known[np.isfinite(known)].max(initial=0.0)
     if furthest > plan.measure.reach:

@@ -1,4 +1,4 @@
-"""Windows and their values as a table of results."""
+"""Tables of results from windows and their values."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from sash.plan.plan import Plan, Planned
 from sash.slicing.partials import Answer
 from sash.slicing.slices import Array
 
-__all__ = ["RANKS", "Fired", "arrow_of", "columns_of", "names_of", "schema_of", "table_of", "values_of"]
+__all__ = ["RANKS", "FiredWindows", "arrow_of", "columns_of", "names_of", "schema_of", "table_of", "values_of"]
 
 RANKS = ("rank_start", "rank_end")
 
 
 @dataclass(frozen=True)
-class Fired:
-    """Windows of one query that are to be sent; or of several with the same results, told apart by `which`."""
+class FiredWindows:
+    """Windows to emit: of one query, or of several with the same results, where `which` is the query."""
 
     queries: tuple[Planned, ...]
     which: Array | None
-    known_names: Any  # of several queries, as a column
+    known_names: Any  # the names of several queries, as a column
     slots: Array
     starts: Array
     ends: Array
@@ -36,23 +36,23 @@ class Fired:
     ranks: tuple[Array, Array] | None = None  # of count windows
 
     def names(self) -> Any:
-        """Whose each window is."""
+        """Return the name of each window's query."""
         if self.known_names is None:
             return pa.repeat(pa.scalar(self.queries[0].name), len(self.slots))
         return self.known_names.take(pa.array(self.which))
 
     def rank_column(self, side: int) -> Any:
-        """The first rank of each window, or the one after the last; null where windows do not count rows."""
+        """Return the first rank of each window, or the one after the last; null if windows do not count rows."""
         return pa.nulls(len(self.slots), pa.int64()) if self.ranks is None else pa.array(self.ranks[side])
 
 
 def names_of(queries: Sequence[Planned]) -> Any:
-    """The names of queries, as a column to choose from."""
+    """Return the names of queries as a column."""
     return pa.array([each.name for each in queries], pa.string())
 
 
 def columns_of(query: Planned, answers: Sequence[Answer | None]) -> Columns:
-    """The results of a query, in the order of its readings: values, and where there is one."""
+    """Return the results of a query in the order of its readings: values and validity."""
     columns = []
     flags: list[Any] = [iter(()) if answer is None else iter(answer[1]) for answer in answers]
     for reading in query.readings:
@@ -65,7 +65,7 @@ def columns_of(query: Planned, answers: Sequence[Answer | None]) -> Columns:
 
 
 def values_of(output: Output, values: Any, flags: Iterator[Any], name: str) -> tuple[Any, Array]:
-    """One output: its values, and where there is one; `flags` are the presences of outputs that can be absent."""
+    """Return values and validity of one output; `flags` are the presences of outputs that can be absent."""
     if output.presence is None:
         valid = np.ones(len(values), np.bool_)
     else:
@@ -83,12 +83,12 @@ def values_of(output: Output, values: Any, flags: Iterator[Any], name: str) -> t
 
 
 def _kind(result: Field) -> str:
-    """The type that a result must fit, in words."""
+    """Return the name of the type that a result must fit."""
     return "64-bit integers" if result.decimal is None else "decimal({}, {})".format(*result.decimal)
 
 
 def schema_of(plan: Plan) -> pa.Schema:
-    """What the table of results looks like."""
+    """Return the schema of the table of results."""
     fields = [pa.field(name, kind) for name, kind in zip(plan.options.by, plan.key_types, strict=True)]
     kind = _edge_type(plan)
     fields += [pa.field("query", pa.string()), pa.field("window_start", kind), pa.field("window_end", kind)]
@@ -106,8 +106,8 @@ def _edge_type(plan: Plan) -> Any:
     return pa.from_numpy_dtype(plan.measure.dtype)
 
 
-def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[Fired]) -> pa.Table:
-    """All of them as one table."""
+def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[FiredWindows]) -> pa.Table:
+    """Return fired windows as one table."""
     fired = [each for each in fired if len(each.slots)]
     if not fired:
         return schema.empty_table()
@@ -141,7 +141,7 @@ def _edges(plan: Plan, kind: Any, parts: list[Array]) -> Any:
     return array if array.type == kind else array.cast(kind)
 
 
-def _column(fired: Fired, name: str, known: Any, count: int) -> Any:
+def _column(fired: FiredWindows, name: str, known: Any, count: int) -> Any:
     for reading, (values, valid) in zip(fired.queries[0].readings, fired.columns, strict=True):
         if reading.name == name:
             array = arrow_of(values, valid, reading.arrow)

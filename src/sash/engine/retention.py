@@ -1,4 +1,4 @@
-"""What no window needs any more is dropped: emitted windows that are final, slices, keys."""
+"""Drop what no window needs any more: emitted windows that are final, slices, keys."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ __all__ = ["forget"]
 
 
 def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
-    """Drop what windows do not need that are not final; `grids` are those of queries that share one pass."""
+    """Drop what only final windows needed; `grids` are those of queries that share one pass."""
     if plan.has_revisions:
-        _settle(plan, state, final)
+        _forget_final(plan, state, final)
     for query in plan.by_themselves:
         query.kind.forget(state.own[query.name], final)
     slices = state.slices
@@ -37,7 +37,7 @@ def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
 
 
 def _keep_from(plan: Plan, grids: Grids | None, final: Any) -> tuple[Any, Any]:
-    """Return from where on slices are needed, and from where on with all their edges."""
+    """Return the position from which slices are needed, and the one from which all their edges are needed."""
     measure = plan.measure
     if final == measure.lowest:
         return final, final
@@ -51,18 +51,18 @@ def _keep_from(plan: Plan, grids: Grids | None, final: Any) -> tuple[Any, Any]:
     return min(keep, fine), fine
 
 
-def _settle(plan: Plan, state: State, final: Any) -> None:
+def _forget_final(plan: Plan, state: State, final: Any) -> None:
     """Forget emitted windows that cannot change any more."""
     for query in plan.queries:
         emitted = state.emitted.get(query.name)
         if emitted is not None and len(emitted):
-            gone = query.kind.find_final(state.slices, state.own[query.name], final, emitted)
-            if gone.any():
-                state.emitted[query.name] = emitted.take(np.flatnonzero(~gone))
+            is_final = query.kind.find_final(state.slices, state.own[query.name], final, emitted)
+            if is_final.any():
+                state.emitted[query.name] = emitted.take(np.flatnonzero(~is_final))
 
 
 def _free_keys(plan: Plan, state: State) -> None:
-    """Forget keys of which nothing is left, unless a query must go on counting their rows."""
+    """Drop keys without any state, unless a query must continue to count their rows."""
     if not plan.options.by or any(query.kind.keeps_keys for query in plan.queries):
         return
     slices = state.slices

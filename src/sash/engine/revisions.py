@@ -1,4 +1,4 @@
-"""Emitted windows that may still change: exactly those that changed are sent again, under the next revision."""
+"""Emitted windows that may still change; exactly those that change are emitted again with the next revision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from sash.errors import InvalidState
 from sash.kinds.kind import Same
 from sash.slicing.slices import Array, check_array
 
-__all__ = ["Columns", "Emitted", "plain_values", "revised"]
+__all__ = ["Columns", "Emitted", "plain_values", "revise"]
 
-Columns = tuple[tuple[Any, Array], ...]  # of results: values, and whether there is one
+Columns = tuple[tuple[Any, Array], ...]  # columns of results: values and validity
 
 
 @dataclass(frozen=True)
@@ -33,26 +33,26 @@ class Emitted:
 
     @classmethod
     def from_saved(cls, saved: Any, dtype: Any, results: Sequence[tuple[Field, Any]]) -> "Emitted":
-        """Windows that were saved: their edges of this type, their results of these fields and Arrow types.
+        """Restore windows with edges of this type and results of these fields and Arrow types.
 
-        Without results, where windows are is all that is read.
+        With no `results`, read only the edges.
         """
         if not isinstance(saved, tuple) or len(saved) != 5 or not isinstance(saved[4], tuple):
-            raise InvalidState.damaged("the windows that were sent are not whole")
+            raise InvalidState.damaged("its emitted windows are incomplete")
         slots = check_array(saved[0], np.int64, "slots of windows")
         starts, ends = (check_array(each, dtype, "edges of windows", len(slots)) for each in saved[1:3])
         revisions = check_array(saved[3], np.int64, "revisions of windows", len(slots))
         if not (starts < ends).all() or not ((revisions >= 0) & (revisions < 2**62)).all():
-            raise InvalidState.damaged("a window that was sent ends before it starts, or was never sent")
+            raise InvalidState.damaged("an emitted window ends before it starts, or has no revision")
         if results and len(saved[4]) != len(results):
-            raise InvalidState.damaged("the windows that were sent have other results")
+            raise InvalidState.damaged("its emitted windows have other results")
         columns = tuple(
             _restore_column(each, *result, len(slots)) for each, result in zip(saved[4], results, strict=False)
         )
         return cls(slots, starts, ends, revisions, columns)
 
     def plain(self) -> tuple[Any, ...]:
-        """As arrays and lists, to be saved."""
+        """Return arrays and lists, to be saved."""
         columns = tuple((plain_values(values), valid) for values, valid in self.columns)
         return self.slots, self.starts, self.ends, self.revisions, columns
 
@@ -61,7 +61,7 @@ class Emitted:
         return Emitted(self.slots[places], self.starts[places], self.ends[places], self.revisions[places], columns)
 
     def concat(self, other: "Emitted") -> "Emitted":
-        """Both, one after the other."""
+        """Return the windows of both."""
         if not len(self):
             return other
         slots, starts, ends, revisions = (
@@ -69,30 +69,30 @@ class Emitted:
             for name in ("slots", "starts", "ends", "revisions")
         )
         columns = tuple(
-            (_concatenated(mine, theirs), np.concatenate([valid, other_valid]))
+            (_concat(mine, theirs), np.concatenate([valid, other_valid]))
             for (mine, valid), (theirs, other_valid) in zip(self.columns, other.columns, strict=True)
         )
         return Emitted(slots, starts, ends, revisions, columns)
 
 
 def plain_values(values: Any) -> Any:
-    """Values as they are saved: an array of objects becomes a list."""
+    """Return values as they are saved: an array of objects as a list."""
     return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "O" else values
 
 
 def _restore_column(given: Any, field: Field, arrow: Any, windows: int) -> tuple[Any, Array]:
-    """A column of results: values, and where there is one."""
+    """Restore a column of results: values and validity."""
     if not isinstance(given, tuple) or len(given) != 2:
-        raise InvalidState.damaged("a result of a window that was sent is missing")
+        raise InvalidState.damaged("a result of an emitted window is missing")
     valid = check_array(given[1], np.bool_, "results of windows", windows)
     try:
         values = field.restored(given[0], compiled=True)
         if field.is_object:
             pa.array([value if known else None for value, known in zip(values, valid.tolist(), strict=True)], arrow)
     except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
-        raise InvalidState.unreadable("a result of a window that was sent is none", error) from error
+        raise InvalidState.unreadable("a result of an emitted window is not valid", error) from error
     if len(values) != windows:
-        raise InvalidState.damaged("results of windows that were sent are missing")
+        raise InvalidState.damaged("results of emitted windows are missing")
     return values, valid
 
 
@@ -102,7 +102,7 @@ def _pick(values: Any, places: Array) -> Any:
     return [values[place] for place in places.tolist()]
 
 
-def _concatenated(one: Any, other: Any) -> Any:
+def _concat(one: Any, other: Any) -> Any:
     return np.concatenate([one, other]) if isinstance(one, np.ndarray) else one + other
 
 
@@ -110,7 +110,7 @@ def _concatenated(one: Any, other: Any) -> Any:
 def _find_twins(
     slots: Any, starts: Any, ends: Any, old_slots: Any, old_starts: Any, old_ends: Any, twins: Any, owners: Any
 ) -> None:
-    """For each window the sent one with its extent, or -1, and the other way round. Sorted by slot, end and start."""
+    """Find for each window the emitted one with the same extent, or -1, and vice versa; sorted by slot, end, start."""
     at = 0
     for k in range(len(slots)):
         while at < len(old_slots) and (
@@ -142,12 +142,12 @@ def _replace(
     changed: Any,
     by: int,
     revisions: Any,
-    gone: Any,
+    replaced: Any,
 ) -> None:
-    """For each window that changed the last revision of all that it replaces, and which these are.
+    """Find for each changed window the emitted ones that it replaces, and their last revision.
 
-    by 0: the same start and end; by 1: the same end; by 2: any that it overlaps. A sent window that is there as it was
-    is replaced by none but itself. Both are sorted by slot, then end.
+    by 0: the same start and end; by 1: the same end; by 2: any that it overlaps. An emitted window whose extent still
+    exists is replaced only by the window of that extent. Both are sorted by slot, then end.
     """
     begin = 0
     for k in range(len(slots)):
@@ -162,17 +162,17 @@ def _replace(
                 is_replaced = by == 1 or (by == 2 and old_starts[at] < ends[k] and starts[k] < old_ends[at])
             if is_replaced:
                 revisions[k] = max(revisions[k], old_revisions[at])
-                gone[at] = True
+                replaced[at] = True
             at += 1
 
 
-def revised(sent: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
-    """From what was sent and what is due now: what is to be sent, and what was sent then.
+def revise(emitted: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
+    """Return the windows to emit now, and all emitted windows afterwards.
 
-    A window is sent if nothing sent before is the same window, or if its extent or a value changed.
+    A window is emitted if it was not emitted before, or if its extent or a value changed.
     """
     now = now.take(np.lexsort((now.starts, now.ends, now.slots)))
-    old = sent.take(np.lexsort((sent.starts, sent.ends, sent.slots)))
+    old = emitted.take(np.lexsort((emitted.starts, emitted.ends, emitted.slots)))
     twins, owners = np.full(len(now), -1), np.full(len(old), -1)
     _find_twins(now.slots, now.starts, now.ends, old.slots, old.starts, old.ends, twins, owners)
     known = np.flatnonzero(twins >= 0)
@@ -182,7 +182,7 @@ def revised(sent: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
         same &= (valid == old_valid) & (_equal(values, old_values) | ~valid)
     changed = np.ones(len(now), np.bool_)
     changed[known[same]] = False
-    revisions, gone = np.full(len(now), -1), np.zeros(len(old), np.bool_)
+    revisions, replaced = np.full(len(now), -1), np.zeros(len(old), np.bool_)
     _replace(
         now.slots,
         now.starts,
@@ -195,15 +195,15 @@ def revised(sent: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
         changed,
         int(by),
         revisions,
-        gone,
+        replaced,
     )
     fresh = now.take(np.flatnonzero(changed))
     fresh = Emitted(fresh.slots, fresh.starts, fresh.ends, revisions[changed] + 1, fresh.columns)
-    return fresh, old.take(np.flatnonzero(~gone)).concat(fresh)
+    return fresh, old.take(np.flatnonzero(~replaced)).concat(fresh)
 
 
 def _equal(values: Any, others: Any) -> Array:
-    """Which are the same; NaN is itself."""
+    """Return which values are equal; NaN equals NaN."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         same: Array = (values == others) | ((values != values) & (others != others))
         return same if same.ndim == 1 else np.asarray(same.all(axis=1))

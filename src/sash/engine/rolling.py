@@ -1,4 +1,4 @@
-"""One result per row: SQL's OVER, on a table."""
+"""Frames, the windows of SQL's OVER, on a table: one result per row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from sash.algebra.aggregate import Aggregate, Template
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
-from sash.engine.input_rows import as_bound, types_of
+from sash.engine.input_rows import cast_column, types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
 from sash.engine.results import arrow_of, values_of
@@ -28,17 +28,17 @@ from sash.windows.duration import Duration
 from sash.windows.lengths import length_on
 from sash.windows.measure import Measure
 
-__all__ = ["EVER", "Closed", "Frame", "Framing", "frame", "framed", "frames_of", "plan_frames"]
+__all__ = ["UNBOUNDED", "Closed", "Frame", "FramePlan", "compute_frames", "frame", "frames_of", "plan_frames"]
 
 Closed = Literal["both", "right"]
 
-# Of rows, and of microseconds: a frame that reaches back to the first row of its key.
-EVER = 2**61 - 1
+# The length, in rows or microseconds, of a frame that reaches back to the first row of its key.
+UNBOUNDED = 2**61 - 1
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What each row looks back on: its last `rows`, or those within `range`; and what is computed of them.
+    """The last `rows` rows of each row, or those within `range` before it, and the aggregates of them.
 
     >>> import sash
     >>> isinstance(sash.frame(rows=2, peak=sash.max("x")), sash.Frame)
@@ -52,14 +52,14 @@ class Frame:
     aggregates: tuple[tuple[str, Template], ...]
 
     def sealed(self) -> "Frame":
-        """The same frame, to be sent away: its aggregates mean there what they mean here."""
+        """Return the same frame, to be sent to another process, with aggregates that do not change on the way."""
         return replace(self, aggregates=tuple((name, each.sealed()) for name, each in self.aggregates))
 
 
 def frame(
     *, rows: int | None = None, range: Any = None, closed: Closed = "both", min_samples: int = 1, **aggregates: Template
 ) -> Frame:
-    """One of several frames of a call to `rolling`.
+    """Describe one of several frames of a call of `rolling`.
 
     >>> import sash
     >>> near, far = sash.frame(rows=2, near=sash.max("x")), sash.frame(range=10, far=sash.max("x"))
@@ -67,7 +67,7 @@ def frame(
     [{'near': 5, 'far': 5}, {'near': 5, 'far': 5}, {'near': 3, 'far': 5}]
     """
     if (rows is None) == (range is None):
-        raise InvalidInput.option("rows and range", (rows, range), "one of them given, the other left out")
+        raise InvalidInput.rows_or_range(rows, range)
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1):
         raise InvalidInput.at_least("rows", rows, 1)
     if closed not in ("both", "right"):
@@ -81,7 +81,7 @@ def frame(
 def frames_of(
     frames: Sequence[Frame], rows: Any, range: Any, closed: Closed, min_samples: int, aggregates: dict[str, Template]
 ) -> tuple[Frame, ...]:
-    """All frames of a call, those given one by one and the one that the call itself describes."""
+    """Return all frames of a call: the given ones, and the one of the call's own options."""
     for each in frames:
         if not isinstance(each, Frame):
             raise InvalidInput.option("A frame", each, "made by sash.frame(rows=… or range=…, name=aggregate)")
@@ -91,8 +91,8 @@ def frames_of(
 
 
 @dataclass(frozen=True)
-class Framing:
-    """Frames over columns of known types: what is decided before rows are looked at."""
+class FramePlan:
+    """The plan of frames over columns of known types."""
 
     frames: tuple[Frame, ...]
     on: str
@@ -102,18 +102,18 @@ class Framing:
     types: dict[str, ColumnType]
 
     def lines(self) -> list[str]:
-        """What is asked, the same in every process: the functions of users by what they do, not by where they lie."""
+        """Return the plan as text that is the same in every process."""
         found = [f"on {self.on} by {', '.join(self.by) or 'no key'}"]
         for each, width in zip(self.frames, self.widths, strict=True):
             extent = f"rows {each.rows}" if each.rows is not None else f"range {width} closed {each.closed}"
-            asked = ", ".join(f"{name}={described(template)}" for name, template in each.aggregates)
+            results = ", ".join(f"{name}={described(template)}" for name, template in each.aggregates)
             groups, _, _ = grouped([_as_query(each)], self.types)
             parts = " ".join(component.name for group in groups for component in group.components)
-            found.append(f"{extent}, at least {each.min_samples}: {asked} ({parts})")
+            found.append(f"{extent}, at least {each.min_samples}: {results} ({parts})")
         return found
 
     def results(self) -> list[tuple[str, Any]]:
-        """The names and Arrow types of the columns that are added; None where only the objects can tell."""
+        """Return the names and Arrow types of the added columns; None if the type depends on the objects."""
         found = []
         for each in self.frames:
             wanted = _as_query(each)
@@ -122,8 +122,8 @@ class Framing:
         return found
 
 
-def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Sequence[str] | None) -> Framing:
-    """Check frames against the columns of a table."""
+def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Sequence[str] | None) -> FramePlan:
+    """Check frames against the columns of a table, and return their plan."""
     options = options_of(on, by, 0, None, False, "final")
     for name in (on, *options.by):
         given.known(name)
@@ -138,13 +138,13 @@ def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Seque
     types = types_of([_as_query(each) for each in frames], given)
     for each in frames:
         grouped([_as_query(each)], types)
-    return Framing(frames, on, options.by, measure, widths, types)
+    return FramePlan(frames, on, options.by, measure, widths, types)
 
 
 def _width(measure: Measure, range: Any) -> Any:
     if range is None:
         return None
-    if range == Duration(EVER):
+    if range == Duration(UNBOUNDED):
         return measure.highest  # twice as far as any position is from zero
     return length_on(measure, "range", range)
 
@@ -153,10 +153,10 @@ def _as_query(frame: Frame) -> Query:
     return query("rolling", tumbling(1), **dict(frame.aggregates))
 
 
-def framed(plan: Framing, given: Rows) -> dict[str, Any]:
-    """The columns that frames add to a table."""
+def compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
+    """Return the columns that frames add to a table."""
     positions, valid = given.positions(plan.on, plan.measure)
-    order, slots = _sorted(given, plan.by, positions, valid)
+    order, slots = _sort(given, plan.by, positions, valid)
     columns: dict[str, Any] = {}
     for each, width in zip(plan.frames, plan.widths, strict=True):
         if each.rows is not None:
@@ -167,12 +167,12 @@ def framed(plan: Framing, given: Rows) -> dict[str, Any]:
             starts, ends = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
             own = plan.measure.dtype.type(width)
             _frames(slots, positions[order], own, each.closed == "both", starts, ends)
-        columns |= _computed(given, _as_query(each), plan.types, order, starts, ends, each.min_samples)
+        columns |= _compute(given, _as_query(each), plan.types, order, starts, ends, each.min_samples)
     return columns
 
 
-def _sorted(rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None) -> tuple[Array, Array]:
-    """The places of rows by key, position, then as they stand; and their keys. Rows without a position are left out."""
+def _sort(rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None) -> tuple[Array, Array]:
+    """Return places and keys of rows sorted by key, position, and place; leave out rows without a position."""
     kept = None if valid is None else np.flatnonzero(valid)
     own = positions if kept is None else positions[kept]
     if not by:
@@ -196,7 +196,7 @@ def _sorted(rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | No
 
 
 def _key_begins(slots: Array) -> Array:
-    """For each row the place of the first of its key."""
+    """Return for each row the place of the first row of its key."""
     places = np.arange(len(slots))
     is_first = np.ones(len(slots), np.bool_)
     is_first[1:] = slots[1:] != slots[:-1]
@@ -205,9 +205,9 @@ def _key_begins(slots: Array) -> Array:
 
 @kernel
 def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any, ends: Any) -> None:
-    """[start, end) of each row's frame: from the first row of its key at p - width, or after, to its last peer.
+    """Write [start, end) of each row's frame: from the first row of its key at or after p - width to its last peer.
 
-    Positions are compared with p - width, as SQL does: of floats, p - q <= width is another question.
+    Positions are compared with p - width, as in SQL; for floats, p - q <= width can differ.
     """
     low, high = 0, 0
     for row in range(len(slots)):
@@ -215,7 +215,7 @@ def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any
         while high < len(slots) and slots[high] == slots[row] and positions[high] == positions[row]:
             high += 1
         oldest = positions[row] - width
-        # Never past `high`: there an empty frame begins and ends, be it at the end of the arrays.
+        # Never past `high`: an empty frame begins and ends there, which may be the end of the arrays.
         while low < high and (
             slots[low] != slots[row] or positions[low] < oldest or (not is_closed and positions[low] == oldest)
         ):
@@ -224,13 +224,13 @@ def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any
         ends[row] = high
 
 
-def _computed(
+def _compute(
     given: Rows, wanted: Query, types: dict[str, ColumnType], order: Array, starts: Array, ends: Array, least: int
 ) -> dict[str, Any]:
     groups, names, found = grouped([wanted], types)
     readings = readings_of(found[wanted.name], names)
     data = {
-        name: tuple(each[order] for each in as_bound(name, given.column(name), types[name]))
+        name: tuple(each[order] for each in cast_column(name, given.column(name), types[name]))
         for each in names
         for name in each
     }
@@ -242,25 +242,25 @@ def _computed(
         view = view_of(group, found[wanted.name], place, {})
         assert view is not None
         monoid = replace(group, outputs=view.monoid.outputs, name="frames")
-        results, presences = _slid(monoid, [data[name] for name in own], starts, ends, users)
+        results, presences = _slide(monoid, [data[name] for name in own], starts, ends, users)
         flags = iter(presences)
         for reading in (each for each in readings if each.group == place):
             output = monoid.outputs[reading.output]
             values, valid = values_of(output, results[reading.output], flags, f"rolling.{reading.name}")
             if least > 1:
                 valid = valid & _has_samples([data[name] for name in reading.template.columns], starts, ends, least)
-            columns[reading.name] = _scattered(values, valid, back, reading.arrow)
+            columns[reading.name] = _scatter(values, valid, back, reading.arrow)
     return {reading.name: columns[reading.name] for reading in readings}
 
 
-def _slid(
+def _slide(
     monoid: Monoid, columns: list[tuple[Any, Any]], starts: Array, ends: Array, users: list[str]
 ) -> tuple[Any, Any]:
-    """The fold of each frame; keys follow each other, so frames never go back."""
+    """Fold each frame; rows are sorted by key, so frames never move back."""
     compiled = monoid.is_compiled
     inputs: tuple[Any, ...] = (*(data for data, _ in columns), *(valid for _, valid in columns))
     if not inputs:
-        inputs = (np.zeros(len(starts), np.int64),)  # a row of no columns has a place all the same
+        inputs = (np.zeros(len(starts), np.int64),)  # without columns, kernels need the number of rows
     if not compiled:
         inputs = tuple(each.tolist() for each in inputs)
     results = tuple(each.result.empty(len(starts), compiled) for each in monoid.outputs)
@@ -286,7 +286,7 @@ def _has_samples(columns: list[tuple[Any, Any]], starts: Array, ends: Array, lea
     return np.asarray(counts[ends] - counts[starts] >= least)
 
 
-def _scattered(values: Any, valid: Array, back: Array, kind: Any) -> Any:
-    """Results in the order of the table; null where a row has no frame."""
+def _scatter(values: Any, valid: Array, back: Array, kind: Any) -> Any:
+    """Return results in the order of the table; null for rows without a frame."""
     column = arrow_of(values, valid, kind)
     return column.take(pa.array(back, mask=back < 0))

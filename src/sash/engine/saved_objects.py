@@ -1,4 +1,4 @@
-"""Python objects in a saved state: of which types they may be, so that functions and Arrow take them as their own."""
+"""Check the types of Python objects in a saved state before functions or Arrow read them."""
 
 import datetime as dt
 import decimal
@@ -13,22 +13,22 @@ from sash.errors import InvalidState
 
 __all__ = ["refuse_foreign", "refuse_foreign_partials"]
 
-_DIGITS = 100  # more than any decimal of Arrow has
+_DIGITS = 100  # more than any Arrow decimal has
 
 
 def refuse_foreign(values: Sequence[Any], arrow: Any) -> None:
-    """Refuse values that are not Python's for a column of this Arrow type."""
+    """Refuse values that are not Python objects of this Arrow type."""
     kinds = _kinds_of(arrow)
     if not all(type(each) in kinds for each in values):
-        raise InvalidState.damaged(f"values of it are not of {arrow}")
+        raise InvalidState.damaged(f"its values are not of type {arrow}")
     if kinds == _DECIMALS:
         if not all(map(_is_short, values)):
-            raise InvalidState.damaged("a decimal of it is longer than any that can be")
+            raise InvalidState.damaged("one of its decimals has too many digits")
     elif not pa.types.is_temporal(arrow):
         try:
             pa.array(values, arrow)
         except (pa.ArrowException, ValueError, OverflowError) as error:
-            raise InvalidState.unreadable(f"values of it are not of {arrow}", error) from error
+            raise InvalidState.unreadable(f"its values are not of type {arrow}", error) from error
 
 
 _DECIMALS = frozenset((decimal.Decimal,))
@@ -51,12 +51,12 @@ def _is_short(value: decimal.Decimal) -> bool:
 
 
 def refuse_foreign_partials(component: Component, values: Sequence[Any], arrow: Any) -> None:
-    """Refuse what a field of a component of sash cannot hold; of a user's own, anything may be in it."""
+    """Refuse values that a built-in component cannot hold; components of users may hold anything."""
     if component.name == "collected":
         refuse_foreign(list(_members(values)), arrow)
     elif component.name == "values":
         if any(not isinstance(each, tuple) or len(each) != 2 for each in values):
-            raise InvalidState.damaged("a partial of it is not values and counts")
+            raise InvalidState.damaged("one of its partials is not values and counts")
         lists = [tuple(map(len, pair)) for pair in values if all(isinstance(each, tuple) for each in pair)]
         counts = list(_members(pair[1] for pair in values))
         if (
@@ -64,11 +64,11 @@ def refuse_foreign_partials(component: Component, values: Sequence[Any], arrow: 
             or any(a != b for a, b in lists)
             or not all(type(n) is int and n > 0 for n in counts)
         ):
-            raise InvalidState.damaged("a partial of it is not values and counts")
+            raise InvalidState.damaged("one of its partials is not values and counts")
         refuse_foreign(list(_members(pair[0] for pair in values)), arrow)
     elif component.name == "decimal sum":
         if not all(type(each) is int for each in values):
-            raise InvalidState.damaged("a sum of decimals is not whole units")
+            raise InvalidState.damaged("a sum of decimals is not an integer")
     elif component.selective and "@" not in component.name:
         refuse_foreign([each for each in values if each is not None], arrow)
 
@@ -76,5 +76,5 @@ def refuse_foreign_partials(component: Component, values: Sequence[Any], arrow: 
 def _members(values: Iterable[Any]) -> Iterable[Any]:
     found = list(values)
     if not all(isinstance(each, tuple) for each in found):
-        raise InvalidState.damaged("a partial of it is not a tuple of values")
+        raise InvalidState.damaged("one of its partials is not a tuple of values")
     return chain.from_iterable(found)

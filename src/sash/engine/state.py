@@ -1,4 +1,4 @@
-"""What a stream remembers, as arrays; and as bytes, with the plan that it belongs to."""
+"""The state of a stream, as arrays."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,47 +17,47 @@ from sash.slicing.partials import Partials
 from sash.slicing.runs import Runs
 from sash.slicing.slices import Array, Slices
 
-__all__ = ["State", "kept"]
+__all__ = ["State", "new_store"]
 
 
 @dataclass
 class State:
-    """One stream between two pushes."""
+    """The state of one stream between two pushes."""
 
     keys: Keys
     slices: Slices
     partials: list[Partials | Runs]
     groups: tuple[Monoid, ...]  # what each of them keeps
-    names: tuple[tuple[str, ...], ...]  # of the columns that each group of partials reads
+    names: tuple[tuple[str, ...], ...]  # the columns that each group of partials reads
     waiting: RowBatch
-    watermark: Any  # a position; the lowest: none was given yet
+    watermark: Any  # a position; the lowest if there is none yet
     lowest: Any  # before every position
-    newest: Any  # the largest position of a row that was accepted
-    rows_since: Any  # after it, each row is a slice of its own, where that is asked for
-    unordered_until: Any  # up to here rows were cut as they came, by queries that do not need their order
-    cutting: Cutting  # of the plan that it was made under
-    rejected: int = 0  # rows that came too late, or had no position
-    rows: int = 0  # rows that were accepted
-    swept: int = 0  # slices that were left when they were last swept
+    newest: Any  # the largest position of an accepted row
+    rows_since: Any  # after it, each row is a slice of its own, if the plan needs that
+    unordered_until: Any  # up to it, rows were cut in order of arrival
+    cutting: Cutting  # of the plan of this state
+    rejected: int = 0  # rows that were too late, or had no position
+    rows: int = 0  # accepted rows
+    swept: int = 0  # slices that were left after the last sweep
     kinds: dict[str, Kind] = field(default_factory=dict)  # of the queries
-    own: dict[str, Any] = field(default_factory=dict)  # what each kind remembers besides slices
-    emitted: dict[str, Emitted] = field(default_factory=dict)  # windows that may be sent again
-    added: dict[str, Any] = field(default_factory=dict)  # of queries that came later: the watermark that they found
-    unseen: dict[str, Any] = field(default_factory=dict)  # … and the last row of which they do not know the edges
-    punctuations: tuple[str, ...] = ()  # columns that the bits of slices and waiting rows stand for
-    # Of parts of partials that came later, by group and part: the newest row that they may lack.
+    own: dict[str, Any] = field(default_factory=dict)  # the state of each kind besides slices
+    emitted: dict[str, Emitted] = field(default_factory=dict)  # windows that may be emitted again
+    added: dict[str, Any] = field(default_factory=dict)  # for queries added later: the watermark at that time
+    unseen: dict[str, Any] = field(default_factory=dict)  # … and the last row whose edges they do not know
+    punctuations: tuple[str, ...] = ()  # the columns of the bits of slices and waiting rows
+    # For parts of partials that were added later, by group and part: the newest row that they may lack.
     lacking: dict[tuple[str, Part], Any] = field(default_factory=dict)
-    is_restored: bool = False  # from bytes: what cannot be computed with may be their fault
-    broken: BaseException | None = None  # a push failed half way: nothing in it can be relied on
+    is_restored: bool = False  # from bytes, which may be the reason of an error
+    broken: BaseException | None = None  # the error of a push that failed half way: the state is invalid
 
     @classmethod
     def empty(cls, plan: Plan) -> "State":
-        """Before the first row."""
+        """Return the state before the first row."""
         dtype = plan.measure.dtype
         state = cls(
             Keys(plan.key_types, plan.options.by),
             Slices.empty(dtype),
-            [kept(group, plan) for group in plan.groups],
+            [new_store(group, plan) for group in plan.groups],
             plan.groups,
             plan.group_columns,
             RowBatch.empty(plan.columns, plan.measure.dtype),
@@ -68,11 +68,11 @@ class State:
         return state
 
     def fit(self, plan: Plan) -> None:
-        """Have what each query of the plan remembers, and nothing of queries that are gone."""
+        """Create the state of each new query of the plan, and drop that of removed queries."""
         if self.punctuations != plan.punctuations:
-            self.slices.opens = _moved_bits(self.slices.opens, self.punctuations, plan.punctuations)
+            self.slices.opens = _move_bits(self.slices.opens, self.punctuations, plan.punctuations)
             bits = self.waiting.bits if len(self.waiting.bits) else np.zeros(len(self.waiting), np.int64)
-            bits = _moved_bits(bits, self.punctuations, plan.punctuations) if plan.punctuations else bits[:0]
+            bits = _move_bits(bits, self.punctuations, plan.punctuations) if plan.punctuations else bits[:0]
             self.waiting = RowBatch(self.waiting.slots, self.waiting.positions, bits, self.waiting.columns)
             self.punctuations = plan.punctuations
         self.kinds = {each.name: each.kind for each in plan.queries}
@@ -84,19 +84,19 @@ class State:
                 self.own[name] = kind.start(self.slices.keys, self.watermark)
 
     def ensure_keys(self, keys: int) -> None:
-        """Room for this many keys."""
+        """Make room for this many keys."""
         self.slices.ensure_keys(keys)
         for name, own in self.own.items():
             if own is not None:
                 since = self.added.get(name, self.lowest)
                 self.own[name] = self.kinds[name].with_room(own, self.slices.keys, since)
 
-    def held(self) -> StreamView:
-        """What kinds of windows are told of it."""
+    def view(self) -> StreamView:
+        """Return what kinds of windows may read of this state."""
         return StreamView(self.slices, self.watermark, self.newest, self.rows > 0, self.rows_since)
 
     def copy(self) -> "State":
-        """The same state, apart: what changes one does not change the other."""
+        """Return an independent copy."""
         slices = self.slices.copy()
         slices.dirty[:] = 0  # trees are not copied
         return State(
@@ -127,7 +127,7 @@ class State:
 
     @property
     def nbytes(self) -> int:
-        """How much memory the arrays take; Python objects, in keys, contexts and lists of values, are not in it."""
+        """The memory of the arrays in bytes, without Python objects in keys, contexts and lists of values."""
         arrays = [*vars(self.slices).values(), self.waiting.slots, self.waiting.positions, self.waiting.bits]
         arrays += [column for pair in self.waiting.columns.values() for column in pair]
         for emitted in self.emitted.values():
@@ -137,14 +137,14 @@ class State:
         return own + int(sum(each.nbytes for each in [*arrays, *self.partials]))
 
     def weight(self, plan: Plan) -> int:
-        """How many bytes it takes to save it, about; of Python objects, a few for each."""
+        """Return the approximate size of the saved state in bytes, with a few bytes for each Python object."""
         rows = 16 + 12 * len(self.waiting.columns)
         emitted = sum(len(each) * (32 + 12 * len(each.columns)) for each in self.emitted.values())
         keys = len(self.keys) * 16 + self.slices.keys * 48
         return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + emitted
 
     def mixed_until(self, query: Planned) -> Any:
-        """The last row that some parts of an aggregate hold and others lack; none if all parts came together."""
+        """Return the last row that only some parts of an aggregate contain; the lowest position if there is none."""
         last = self.lowest
         for reading in query.readings:
             group = self.groups[reading.group].name
@@ -153,11 +153,11 @@ class State:
                 last = max(last, *lacking)
         return last
 
-    # --- to bytes and back -----------------------------------------------------------------------
+    # --- saving and restoring -----------------------------------------------------------------------
 
     @staticmethod
     def layout(group: Monoid, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
-        """What each field of a group of partials means: its component, the columns that it reads, and its number."""
+        """Return the meaning of each field of a group of partials: its component, columns and number."""
         if keeps_runs(group):
             return [("runs", names, group.columns[0].field.code, k) for k in range(3)]
         return [
@@ -167,7 +167,7 @@ class State:
         ]
 
     def save(self) -> dict[str, Any]:
-        """Numbers, arrays, lists and dicts of them."""
+        """Return the state as numbers, arrays, lists and dicts."""
         slices, numbers = self.slices.save()
         return {
             "keys": self.keys.save(),
@@ -197,7 +197,7 @@ class State:
         }
 
     def move_to(self, new: Plan) -> None:
-        """Go on under another plan: partials that both keep stay, others start with no rows."""
+        """Change to another plan: keep partials that both plans have; others start without rows."""
         found_runs: dict[tuple[str, ...], Any] = {}
         known: dict[tuple[Any, ...], Any] = {}
         for group, names, each in zip(self.groups, self.names, self.partials, strict=True):
@@ -207,7 +207,7 @@ class State:
                 known |= dict(zip(self.layout(group, names), each.fields, strict=True))
         partials = []
         for group, names in zip(new.groups, new.group_columns, strict=True):
-            each = kept(group, new)
+            each = new_store(group, new)
             each.ensure(self.slices.capacity)
             if keeps_runs(group):
                 partials.append(found_runs.get(names, each))
@@ -241,18 +241,18 @@ class State:
 
 
 def _parts(groups: Sequence[Monoid], columns: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, Part]]:
-    """The parts of partials, each under the name of its group."""
+    """Yield the parts of partials, each with the name of its group."""
     for group, names in zip(groups, columns, strict=True):
         yield from ((group.name, part_of(component, names)) for component in group.components)
 
 
-def kept(group: Monoid, plan: Plan) -> Any:
-    """What keeps a group of a plan, with no slices yet."""
+def new_store(group: Monoid, plan: Plan) -> Any:
+    """Return the store for a group of partials, without slices."""
     return Runs(group.columns[0].field.dtype) if keeps_runs(group) else Partials(group, bool(plan.tree.choice))
 
 
-def _moved_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Array:
-    """Bits that stood for the old columns, standing for the new ones; of columns that are gone they are left out."""
+def _move_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Array:
+    """Return bits of the old columns as bits of the new columns; drop those of removed columns."""
     moved = np.zeros_like(bits)
     for k, name in enumerate(old):
         if name in new:

@@ -1,10 +1,10 @@
 """The core of the engine: one push.
 
-rows ─▶ judged ─▶ held back until they are in order? ─▶ slices ─▶ partials ─▶ windows that are due ─▶ results
-          │ rejected                                     ▲                          │
-          ▼                                              └── dropped when no window needs them
+rows ─▶ watermark ─▶ wait until they are in order? ─▶ slices ─▶ partials ─▶ windows that are due ─▶ results
+           │ rejected                                  ▲                          │
+           ▼                                           └── dropped when no window needs them
 
-No clock, no randomness, no Spark. `Stream` is a thin shell around it, and so is a bucket of a Spark stream.
+A step depends only on its arguments. `Stream` and the buckets of a Spark stream are thin shells around it.
 """
 
 from typing import Any
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.input_rows import Arrived
-from sash.engine.placement import Placer, blame
+from sash.engine.input_rows import InputRows
+from sash.engine.placement import Placer, as_user_error
 from sash.engine.results import schema_of, table_of
 from sash.engine.retention import forget
 from sash.engine.row_batch import RowBatch
@@ -27,15 +27,15 @@ from sash.slicing.slices import Array
 __all__ = ["Engine", "step"]
 
 
-def step(plan: Plan, state: State, rows: Arrived, watermark: Any = None) -> tuple[State, pa.Table, Array]:
-    """Take one push; return the next state, the results, and the places of rejected rows.
+def step(plan: Plan, state: State, rows: InputRows, watermark: Any = None) -> tuple[State, pa.Table, Array]:
+    """Process one push; return the next state, the results, and the places of rejected rows.
 
     >>> import sash
-    >>> from sash.engine.input_rows import arrived
+    >>> from sash.engine.input_rows import read_input
     >>> from sash.engine.tables import read_rows
     >>> queries = [sash.query("n", sash.tumbling(10), n=sash.count())]
     >>> plan = sash.explain({"t": [0]}, queries, on="t")
-    >>> rows = arrived(plan, read_rows({"t": [3, 11]}))
+    >>> rows = read_input(plan, read_rows({"t": [3, 11]}))
     >>> state, results, rejected = step(plan, State.empty(plan), rows, watermark=10)
     >>> results.to_pylist(), len(rejected)
     ([{'query': 'n', 'window_start': 0, 'window_end': 10, 'n': 1}], 0)
@@ -44,7 +44,7 @@ def step(plan: Plan, state: State, rows: Arrived, watermark: Any = None) -> tupl
 
 
 class Engine:
-    """What a plan needs for every push, made once; it remembers nothing of the stream."""
+    """The objects that a plan needs for every push; it holds no state of the stream."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -53,24 +53,24 @@ class Engine:
         self.placer = Placer(plan)
         self.trigger = Trigger(plan)
         self._nothing = self.schema.empty_table()
-        self._asks_for_touched = (
+        self._needs_touched = (
             plan.has_revisions or bool(plan.punctuations) or any(each.kind.reads_rows for each in plan.queries)
         )
 
     def step(
-        self, state: State, rows: Arrived, watermark: Any = None, newest: Any = None, wants_results: bool = True
+        self, state: State, rows: InputRows, watermark: Any = None, newest: Any = None, wants_results: bool = True
     ) -> tuple[State, pa.Table, Array]:
-        """Judge rows, move the watermark, send what is due; return the state, results, and places of rejected rows.
+        """Accept rows, move the watermark, emit due windows; return state, results, and places of rejected rows.
 
-        The state is changed, but where users' functions may fail: then a copy is, so that after an error the push has
-        not happened. `newest` is the newest row of all buckets, where this one is one of several. A replay
-        does not want results: it changes the state in the same way, and returns none.
+        Change the state in place; but if users' functions may fail, change a copy, so that a failed push has no
+        effect. `newest` is the newest row of all buckets, if this is one of several. A replay passes
+        `wants_results=False`: the state changes in the same way, and there are no results.
         """
         plan = self.plan
         if plan.calls_users:
             state = state.copy()
-        judged = self.watermarks.judge(state.watermark, rows.positions, rows.valid)
-        batch = rows.batch(state.keys, judged.accepted)
+        accepted = self.watermarks.accept(state.watermark, rows.positions, rows.valid)
+        batch = rows.batch(state.keys, accepted.accepted)
         state.rejected += len(rows) - len(batch)
         if newest is not None:
             state.newest = max(state.newest, newest)
@@ -80,55 +80,56 @@ class Engine:
         after = self.watermarks.after(state.watermark, state.newest, watermark)
         try:
             results = self._advance(state, batch, after, wants_results)
-        except BaseException as error:  # an interrupt, too, leaves a push half done
+        except BaseException as error:  # an interrupt, too, leaves an incomplete push
             state.broken = error
             raise
-        return state, results, judged.rejected
+        return state, results, accepted.rejected
 
     def _advance(self, state: State, batch: RowBatch, after: Any, wants_results: bool) -> pa.Table:
         plan, before = self.plan, state.watermark
         state.ensure_keys(state.keys.capacity)
         state.rows += len(batch)
         touched = behind = np.zeros(0, np.int64)
-        if len(batch) and self._asks_for_touched:
+        if len(batch) and self._needs_touched:
             touched = _distinct(batch.slots)
             if plan.lateness > 0 and (is_behind := batch.positions < before).any():
                 behind = _distinct(batch.slots[is_behind])
         if plan.waits:
             shown = self._hold_back(state, batch, after)
         else:
-            self.placer.place_for_good(state, batch)
+            self.placer.place_final(state, batch)
             shown = None
         state.watermark = after
         is_end = after >= plan.measure.highest
         slots = np.arange(state.slices.keys)
         push = Push(before, after, self.watermarks.final(before), is_end, slots, touched, behind)
-        undo = None if shown is None else self.placer.place_for_now(state, shown)
+        undo = None if shown is None else self.placer.place_provisional(state, shown)
         try:
             fired = self.trigger.fire(state, push, wants_results)
         finally:
             if undo is not None:
-                self.placer.take_back(state, undo)
+                self.placer.undo_place(state, undo)
         try:
             results = table_of(plan, state.keys, self.schema, fired) if fired and wants_results else self._nothing
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             if not state.is_restored:
                 raise
-            raise blame(plan, state, error, "lower") from error
-        forget(plan, state, self.trigger.all_grids, self.watermarks.final(after))  # keys, too: results have theirs
+            raise as_user_error(plan, state, error, "lower") from error
+        # Not before the results: it also frees keys.
+        forget(plan, state, self.trigger.all_grids, self.watermarks.final(after))
         return results
 
     def _hold_back(self, state: State, batch: RowBatch, after: Any) -> RowBatch | None:
-        """Place rows that no earlier one can overtake; return those that windows are answered with for now."""
+        """Place rows that are final in order; return the waiting rows that current results include."""
         plan = self.plan
         if len(batch) and batch.positions.min() <= state.unordered_until:
-            # Among rows that were cut as they came, before a query that needs order was added.
+            # These are among rows that were cut in order of arrival, before a query that needs order was added.
             early = batch.positions <= state.unordered_until
             self.placer.place(state, batch.take(np.flatnonzero(early)), in_order=False)
             batch = batch.take(np.flatnonzero(~early))
         waiting = state.waiting.with_newer(batch)
         count = waiting.until(self.watermarks.final(after))
-        self.placer.place_for_good(state, waiting.part(0, count))
+        self.placer.place_final(state, waiting.part(0, count))
         state.waiting = waiting.part(count, len(waiting))
         if not plan.has_revisions:
             return None

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine import stream_bytes
-from sash.engine.input_rows import arrived, types_of
+from sash.engine.input_rows import read_input, types_of
 from sash.engine.options import Emit, Late, options_of, with_free_names
 from sash.engine.query_changes import adapt
 from sash.engine.state import State
@@ -27,16 +27,16 @@ __all__ = ["Stream"]
 
 
 class Stream:
-    """Windows over rows that are pushed as they come.
+    """Windows over a stream of rows, pushed table by table.
 
-    Rows are tables of any kind, or a dict of lists. Windows are sent when the watermark has passed their end: the one
-    given with a push; with `watermark="10 seconds"`, the largest position less that delay, after each push; with
-    `in_order=True`, each row's own position. Rows that come after their window may still count for `allowed_lateness`:
-    then exactly the windows that change are sent again, under the next revision. Later ones are counted, and with
-    `late="keep"` kept.
+    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. The
+    watermark is the one passed to `push`; with `watermark="10 seconds"`, the largest position minus that delay, after
+    each push; with `in_order=True`, the position of each row. Rows that are late by at most `allowed_lateness` change
+    their windows: exactly the windows that change are emitted again, with the next revision. Later rows are rejected:
+    they are counted, and kept with `late="keep"`.
 
-    Threads may share a stream: each call waits until the one before it is done, so rows are taken in the order of the
-    calls. Your own aggregates and windows, which `push` calls, cannot call the stream.
+    Threads may share a stream: each call waits for the one before it, so rows are processed in the order of the calls.
+    Your own aggregates and windows, which `push` calls, cannot call the stream.
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
@@ -78,7 +78,7 @@ class Stream:
 
     @classmethod
     def with_options(cls, queries: Query | Sequence[Query], options: Options, late: str = "count") -> "Stream":
-        """A stream whose options are checked already: those of a table, or some with other limits."""
+        """Create a stream with checked options: those of a table, or some with other limits."""
         wanted = named_queries(queries)
         if not wanted:
             raise InvalidQuery.none()
@@ -95,7 +95,7 @@ class Stream:
         types: Mapping[str, ColumnType] | None = None,
         late: str = "count",
     ) -> "Stream":
-        """A stream whose plan was made before its first rows came; `queries` and `types` are for saving it."""
+        """Create a stream with an existing plan; `queries` and `types` are needed to save it."""
         stream = cls.__new__(cls)
         stream.options, stream.queries = plan.options, tuple(queries)
         stream._keeps_late, stream._rejected_rows = late == "keep", []
@@ -108,48 +108,48 @@ class Stream:
 
     @guarded
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
-        """Take rows, then move the watermark, then send the windows that are due; bad input changes nothing."""
+        """Add rows, move the watermark, and return the windows that are due; bad input has no effect."""
         return self._advance(rows, watermark, None)
 
     @guarded
     def advance(self, rows: Any, watermark: Any = None, *, newest: Any = None) -> pa.Table:
-        """Push rows of one of several streams that share a watermark: it follows `newest`, the newest row of all."""
+        """Push rows to one of several streams with one watermark, which follows `newest`, the newest row of all."""
         return self._advance(rows, watermark, newest)
 
     @guarded
     def replay(self, rows: Any, watermark: Any = None, *, newest: Any = None) -> None:
-        """Change the state as `advance` does, for rows whose results were sent before; compute no results."""
+        """Change the state as `advance` does, without results, for rows whose results were emitted before."""
         self._advance(rows, watermark, newest, wants_results=False)
 
     def _advance(self, rows: Any, watermark: Any, newest: Any, wants_results: bool = True) -> pa.Table:
         given = read_rows(rows)
         if self._engine is not None and self._state is not None:
-            self._state, results = self._pushed(self._engine, self._state, given, watermark, newest, wants_results)
+            self._state, results = self._push(self._engine, self._state, given, watermark, newest, wants_results)
             return results
         if not given.names:
             if watermark is not None:
-                self._pending = [_awaited(watermark, self._pending)]
+                self._pending = [_pending_watermark(watermark, self._pending)]
             return pa.table({})
         engine, state, types = self._begin(given)
-        state, results = self._pushed(engine, state, given, watermark, newest, wants_results)
-        # Only now: if the first rows are refused, the next ones may be of other types.
+        state, results = self._push(engine, state, given, watermark, newest, wants_results)
+        # Not before: if the first rows are refused, the next ones may have other types.
         self._engine, self._state, self._types, self._pending = engine, state, types, []
         return results
 
-    def _pushed(
+    def _push(
         self, engine: Engine, state: State, given: Rows, watermark: Any, newest: Any, wants_results: bool
     ) -> tuple[State, pa.Table]:
         if state.broken is not None:
             raise BrokenStream.since(state.broken)
         measure = engine.plan.measure
         mark = None if watermark is None else measure.position(watermark)
-        state, results, rejected = engine.step(state, arrived(engine.plan, given), mark, newest, wants_results)
+        state, results, rejected = engine.step(state, read_input(engine.plan, given), mark, newest, wants_results)
         if len(rejected) and self._keeps_late:
             self._rejected_rows.append(given.table().take(pa.array(rejected)))
         return state, results
 
     def finish(self) -> pa.Table:
-        """The end of the stream: everything that is complete is sent.
+        """End the stream, and return all windows that are complete.
 
         >>> import sash
         >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t")
@@ -159,13 +159,13 @@ class Stream:
         return self.push({}, watermark=math.inf)
 
     def _begin(self, rows: Rows) -> tuple[Engine, State, dict[str, ColumnType]]:
-        """Make a plan: only the first rows tell the types. Watermarks that came before them count now."""
+        """Make a plan, for which the types of the first rows are needed; apply watermarks that came before them."""
         types = types_of(self.queries, rows)
         measure = rows.measure(rows.known(self.options.on))
         keys = [rows.arrow(rows.known(name)).type for name in self.options.by]
         plan = make_plan(self.queries, self.options, types, measure, keys)
         state, engine = State.empty(plan), Engine(plan)
-        pending, self._pending = self._pending, []  # if one does not fit, it is refused once
+        pending, self._pending = self._pending, []  # a wrong one raises an error once
         for each in pending:
             state.watermark = engine.watermarks.after(state.watermark, measure.lowest, measure.position(each))
         self._pending = pending
@@ -175,12 +175,12 @@ class Stream:
 
     @property
     def late_count(self) -> int:
-        """How many rows came too late, or had no position: they are part of no window."""
+        """The number of rejected rows, which came too late or had no position; they are in no window."""
         return 0 if self._state is None else self._state.rejected
 
     @guarded
     def late(self) -> pa.Table:
-        """The late rows since this was last asked, as they came; kept with late="keep".
+        """Return the rejected rows since the last call, with `late="keep"`.
 
         >>> import sash
         >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", late="keep")
@@ -189,15 +189,15 @@ class Stream:
         ([{'t': 3}], 1)
         """
         if not self._keeps_late:
-            raise InvalidInput.option("late", "count", "'keep' for late rows to be kept: Stream(…, late='keep')")
+            raise InvalidInput.option("late", "count", "'keep' to get late rows: Stream(…, late='keep')")
         kept, self._rejected_rows = self._rejected_rows, []
         return pa.concat_tables(kept, promote_options="permissive") if kept else pa.table({})
 
-    # --- queries that come and go --------------------------------------------------------------------
+    # --- adding and removing queries --------------------------------------------------------------------
 
     @guarded
     def add(self, query: Query) -> None:
-        """One more query: it sees the slices that are still kept, and reports windows that end after the watermark.
+        """Add a query; it uses the slices that still exist, and emits windows that end after the watermark.
 
         >>> import sash
         >>> stream = sash.Stream(sash.query("ten", sash.tumbling(10), n=sash.count()), on="t")
@@ -210,7 +210,7 @@ class Stream:
 
     @guarded
     def remove(self, name: str) -> None:
-        """One query less; what only it needed is freed.
+        """Remove a query, and free what only this query needed.
 
         >>> import sash
         >>> stream = sash.Stream([sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab"], on="t")
@@ -224,7 +224,7 @@ class Stream:
 
     @guarded
     def learn(self, types: Mapping[str, ColumnType]) -> None:
-        """Know of columns that no query has asked for yet."""
+        """Add the types of columns that no query has read yet."""
         self._types = {**self._types, **types}
 
     def _change(self, queries: tuple[Query, ...]) -> None:
@@ -235,16 +235,16 @@ class Stream:
         old = self._engine.plan
         plan = make_plan(queries, self.options, self._types, old.measure, old.key_types)
         engine = Engine(plan)
-        # Users' functions may fail: then nothing has changed.
+        # Users' functions may fail: then the state must be unchanged.
         state = self._state.copy() if plan.calls_users else self._state
         adapt(engine, state)
         self.queries, self._engine, self._state = queries, engine, state
 
-    # --- to bytes and back ---------------------------------------------------------------------------
+    # --- saving and restoring ---------------------------------------------------------------------------
 
     @guarded
     def save(self) -> bytes:
-        """Everything that the stream remembers, as bytes; nothing in them can run.
+        """Return the whole state of the stream as bytes, which contain no code.
 
         >>> import sash
         >>> ten = sash.query("ten", sash.tumbling(10), n=sash.count())
@@ -268,13 +268,13 @@ class Stream:
 
     @classmethod
     def restore(cls, blob: bytes, queries: Query | Sequence[Query]) -> "Stream":
-        """The stream that was saved, as if it had never stopped; queries added or removed since are taken up."""
+        """Restore a saved stream; `queries` may contain new ones, and lack some of the saved ones."""
         given = named_queries(queries)
         return cls.of_saved(stream_bytes.load(blob), given)
 
     @classmethod
     def of_saved(cls, saved: stream_bytes.Saved, given: tuple[Query, ...]) -> "Stream":
-        """The stream of bytes that were read before; `load` gives it its limits."""
+        """Restore a stream from loaded bytes; `load` sets its limits."""
         if saved.queries and not given:
             raise InvalidQuery.none()
         stream = cls.__new__(cls)
@@ -284,10 +284,10 @@ class Stream:
         stream._engine = stream._state = None
         stream._guard = Guard()
         old = dict(saved.queries)
-        for each in given:
-            if old.get(each.name, str(each)) != str(each):
-                raise InvalidState.changed_query(each.name, old[each.name], str(each))
-            stream_bytes.check_functions(saved, each)
+        for query in given:
+            if old.get(query.name, str(query)) != str(query):
+                raise InvalidState.changed_query(query.name, old[query.name], str(query))
+            stream_bytes.check_functions(saved, query)
         both = [each for each in given if each.name in old]
         missing = [name for name in old if name not in {each.name for each in given}]
         stream.queries = given
@@ -312,11 +312,11 @@ class Stream:
             self.queries = plan_queries
             self._change(given)
 
-    # --- looking at it -------------------------------------------------------------------------------
+    # --- inspection -------------------------------------------------------------------------------
 
     @property
     def watermark(self) -> Any:
-        """The watermark, in the unit of `on`; None before there is one. A time beyond year 9999 is microseconds."""
+        """The watermark in the unit of `on`; None before there is one. After the year 9999, it is in microseconds."""
         if self._engine is None or self._state is None or self._state.watermark == self._engine.plan.measure.lowest:
             return max(self._pending, default=None)
         measure = self._engine.plan.measure
@@ -330,22 +330,22 @@ class Stream:
 
     @property
     def plan(self) -> Plan | None:
-        """What was decided, once the first rows have told their types."""
+        """The plan; None before the first rows."""
         return None if self._engine is None else self._engine.plan
 
     @property
     def state(self) -> State | None:
-        """What is remembered, once there is a plan."""
+        """The state; None before the first rows."""
         return self._state
 
     @property
     def combines(self) -> int:
-        """How often two partials were combined, about: once for each row, and as windows were finished."""
+        """The approximate number of combines of two partials: one for each row, and those of finished windows."""
         return 0 if self._engine is None or self._state is None else self._engine.trigger.combines + self._state.rows
 
     @property
     def state_bytes(self) -> int:
-        """How much memory the state takes."""
+        """The memory of the state in bytes."""
         with self._guard.lock:
             return 0 if self._state is None else self._state.nbytes
 
@@ -355,8 +355,8 @@ class Stream:
         return f"<sash.Stream of {names}: {rows} rows, {self.late_count} late, watermark {self.watermark}>"
 
 
-def _awaited(watermark: Any, before: list[Any]) -> Any:
-    """The larger of watermarks that come before the first row, when nobody knows yet what `on` is."""
+def _pending_watermark(watermark: Any, before: list[Any]) -> Any:
+    """Return the largest of watermarks that come before the first row, when the type of `on` is not known yet."""
     if isinstance(watermark, np.datetime64):
         watermark = watermark.astype("datetime64[us]").item()
     elif hasattr(watermark, "to_pydatetime"):  # pandas
@@ -365,11 +365,11 @@ def _awaited(watermark: Any, before: list[Any]) -> Any:
         watermark = watermark.item()
     is_usable = isinstance(watermark, int | float | dt.date) and not isinstance(watermark, bool)
     if not is_usable or watermark != watermark:
-        raise InvalidInput.option("watermark", watermark, "a number or a time, as `on` is")
+        raise InvalidInput.option("watermark", watermark, "a number or a time, like `on`")
     if math.inf in (watermark, *before):  # the end of the stream, whatever `on` is
         return math.inf
     try:
         return max([*before, watermark])
     except TypeError as error:
-        expected = f"of one kind with the one before, {before[0]!r}"
+        expected = f"of the same kind as the watermark before it, {before[0]!r}"
         raise InvalidInput.option("watermark", watermark, expected) from error

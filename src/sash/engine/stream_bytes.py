@@ -1,4 +1,4 @@
-"""A stream as bytes, with what it takes to tell whether a plan may read them."""
+"""Save a stream as bytes, and load them; the bytes contain what is needed to check them against a plan."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ MAGIC = b"SASHSTR\0"
 
 @dataclass(frozen=True)
 class Saved:
-    """What the bytes of a stream hold."""
+    """The content of the bytes of a stream."""
 
     queries: list[tuple[str, str]]  # names and texts
-    windows: list[Window | None]  # of the queries; a user's own is not known
+    windows: list[Window | None]  # of the queries; None for a user's own
     options: Options
     types: dict[str, ColumnType]
     measure: Measure | None
@@ -50,7 +50,7 @@ class Saved:
     late_rows: list[pa.Table]
     pending: Any
     state: dict[str, Any] | None
-    meanings: dict[str, Meanings]  # of the users' aggregates, by query and result
+    meanings: dict[str, Meanings]  # digests of users' aggregates, by query and result
     python: str
 
 
@@ -64,18 +64,18 @@ def save(
     keeps_late: bool,
     pending: Any,
 ) -> bytes:
-    """Everything under one magic, version, length and checksum."""
+    """Return a stream as bytes with magic, version, length and checksum."""
     schema = pa.schema([pa.field(name, each.arrow) for name, each in types.items()])
     keys = pa.schema([]) if engine is None else pa.schema(list(zip(options.by, engine.plan.key_types, strict=True)))
     measure = None if engine is None else engine.plan.measure
     logical = pa.schema([] if measure is None or measure.logical is None else [pa.field("on", measure.logical)])
     content = {
         "queries": [(each.name, str(each)) for each in queries],
-        "windows": [_described(each.window) for each in queries],
+        "windows": [_describe(each.window) for each in queries],
         "options": {
             **{name: getattr(options, name) for name in ("on", "by", "in_order", "emit", "partial")},
-            "lateness": _length(options.lateness),
-            "delay": _length(options.delay),
+            "lateness": _plain_length(options.lateness),
+            "delay": _plain_length(options.delay),
         },
         "types": schema.serialize().to_pybytes(),
         "fields": {
@@ -96,7 +96,7 @@ def save(
 
 
 def load(blob: Any, limits: Limits = LIMITS) -> Saved:
-    """What was saved, to go on under these limits; bytes that are anything else are refused with the reason."""
+    """Read saved bytes, with these limits for the stream; refuse anything else with the reason."""
     content = bytes_of.unpack(blob, MAGIC, "stream")
     if not isinstance(content, dict):
         raise InvalidState.damaged("it is not the state of a stream")
@@ -123,39 +123,39 @@ def load(blob: Any, limits: Limits = LIMITS) -> Saved:
     except (SashError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, pa.ArrowException) as error:
         raise InvalidState.unreadable("its parts do not fit together", error) from error
     if len(saved.windows) != len(queries) or (saved.state is not None and measure is None):
-        raise InvalidState.damaged("its windows are not those of its queries, or not on any measure")
+        raise InvalidState.damaged("its windows do not match its queries, or it has no measure")
     if len(saved.key_types) != (0 if saved.state is None else len(saved.options.by)):
-        raise InvalidState.damaged("its keys are not of the columns that it is kept by")
+        raise InvalidState.damaged("its keys do not match its key columns")
     return saved
 
 
 def _typed(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"a {type(value).__name__} stands where a {kind.__name__} should")
+        raise TypeError(f"expected a {kind.__name__}, but found a {type(value).__name__}")
     return value
 
 
 def _pairs_of_texts(given: Any) -> list[tuple[str, str]]:
     found = [(_typed(name, str), _typed(text, str)) for name, text in _typed(given, list)]
     if len({name for name, _ in found}) < len(found):
-        raise ValueError("two queries have one name")
+        raise ValueError("two queries have the same name")
     return found
 
 
 def _meanings(given: Any) -> dict[str, Meanings]:
     if not all(map(are_meanings, _typed(given, dict).values())):
-        raise TypeError("functions are not told by digests")
+        raise TypeError("the digests of functions are not digests")
     return dict(given)
 
 
 def _options(given: Any, limits: Limits) -> Options:
-    lateness, delay = (_unlength(given[name]) for name in ("lateness", "delay"))
+    lateness, delay = (_restore_length(given[name]) for name in ("lateness", "delay"))
     by, partial = _typed(given["by"], tuple), _typed(given["partial"], bool)
     return options_of(given["on"], list(by), lateness, delay, given["in_order"], given["emit"], partial, limits=limits)
 
 
 def _types(schema: Any, described: Any) -> dict[str, ColumnType]:
-    """The types of columns, as Arrow has them and as kernels read them; the second follows from the first."""
+    """Return the types of columns for Arrow and for kernels; check that they match."""
     found = schema_of_bytes(schema)
     rows = read_rows(found.empty_table())
     types = {}
@@ -163,14 +163,14 @@ def _types(schema: Any, described: Any) -> dict[str, ColumnType]:
         code, is_time, decimal = described[each.name]
         column = Column(Field(code, decimal), nullable=True, is_time=_typed(is_time, bool))
         known = rows.column(each.name).column
-        told = code, is_time, decimal
-        # Lists of dates and decimals are kept as the objects that they are.
-        is_plain = told == ("O", False, None) and (known.is_time or known.field.decimal is not None)
-        if not is_plain and told != (known.field.code, known.is_time, known.field.decimal):
-            raise ValueError(f"column {each.name!r} is not of {each.type}")
+        described_as = code, is_time, decimal
+        # Dates and decimals may also be plain objects, if they came in lists.
+        is_plain = described_as == ("O", False, None) and (known.is_time or known.field.decimal is not None)
+        if not is_plain and described_as != (known.field.code, known.is_time, known.field.decimal):
+            raise ValueError(f"column {each.name!r} is not of type {each.type}")
         types[each.name] = ColumnType(column, each.type)
     if len(types) != len(found):
-        raise ValueError("two columns have one name")
+        raise ValueError("two columns have the same name")
     return types
 
 
@@ -182,34 +182,34 @@ def _measure(given: Any) -> Measure | None:
     measure = Measure(MeasureKind(kind), schema.field(0).type if len(schema) else None)
     known = None if measure.logical is None else Measure.of(measure.logical)
     if (measure.kind is MeasureKind.TIME) != (known is not None) or (known is not None and known != measure):
-        raise ValueError(f"positions are no {kind}")
-    measure.to_arrow(np.zeros(1, measure.dtype))[0].as_py()  # its zone is one
+        raise ValueError(f"positions are not of kind {kind}")
+    measure.to_arrow(np.zeros(1, measure.dtype))[0].as_py()  # raises an error if the time zone is unknown
     return measure
 
 
 def _pending(given: Any) -> list[Any]:
-    """Watermarks that came before the first row: one at most."""
+    """Return the watermark that came before the first row, if there is one."""
     for each in _typed(given, list):
         if isinstance(each, bool) or not isinstance(each, int | float | dt.date) or each != each:
-            raise ValueError("a watermark is no number and no time")
+            raise ValueError("a watermark is neither a number nor a time")
     if len(given) > 1:
         raise ValueError("there is more than one watermark")
     return list(given)
 
 
 def check_functions(saved: Saved, given: Query) -> None:
-    """Refuse a query whose functions would make other partials than those that were saved."""
+    """Refuse a query whose functions differ from those that computed the saved partials."""
     check_meanings(f"Query {given.name!r}", saved.meanings.get(given.name, {}), given.aggregates, saved.python)
 
 
 def same_queries(saved: Saved, given: Sequence[Query]) -> tuple[Query, ...]:
-    """The queries that were saved and are still wanted, in the order in which they were saved."""
+    """Return the given queries that were saved, in the order of the saved ones."""
     by_name = {each.name: each for each in given}
     return tuple(by_name[name] for name, _ in saved.queries if name in by_name)
 
 
 def plan_of(queries: Sequence[Query], saved: Saved) -> Plan:
-    """The plan of queries that were saved: they made one before, so it is the bytes if they do not."""
+    """Return the plan of saved queries; it was valid once, so an error means damaged bytes."""
     assert saved.measure is not None
     try:
         return make_plan(queries, saved.options, saved.types, saved.measure, saved.key_types)
@@ -218,7 +218,7 @@ def plan_of(queries: Sequence[Query], saved: Saved) -> Plan:
 
 
 def state_of(plan: Plan, saved: Saved) -> State:
-    """The state under a plan of the saved queries, or of some of them: then `adapt` must follow."""
+    """Return the state for a plan of the saved queries, or of some of them; `adapt` must follow then."""
     state = restore_state(plan, saved.state)
     if len(plan.queries) == len(saved.queries):
         state.fit(plan)
@@ -226,7 +226,7 @@ def state_of(plan: Plan, saved: Saved) -> State:
 
 
 def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State]:
-    """A stream that computes nothing: where its slices and windows are can be told without any aggregate."""
+    """Return plan and state without aggregates, to inspect slices and windows."""
     known = {each.name: each.window for each in given}
     queries = []
     for (name, text), window in zip(saved.queries, saved.windows, strict=True):
@@ -240,25 +240,25 @@ def windows_only(saved: Saved, given: Sequence[Query] = ()) -> tuple[Plan, State
     return plan, state_of(plan, saved)
 
 
-def _described(window: Window) -> Any:
-    """A window of sash in plain values."""
+def _describe(window: Window) -> Any:
+    """Return a built-in window as plain values; None for a user's own."""
     if type(window).__name__ not in savable_windows() or not is_dataclass(window):
         return None
-    return type(window).__name__, {each.name: _length(getattr(window, each.name)) for each in fields(window)}
+    return type(window).__name__, {each.name: _plain_length(getattr(window, each.name)) for each in fields(window)}
 
 
 def _window(described: Any) -> Window | None:
     if described is None:
         return None
     name, values = described
-    window = savable_windows()[name](**{field: _unlength(value) for field, value in values.items()})
+    window = savable_windows()[name](**{field: _restore_length(value) for field, value in values.items()})
     if type(window).__name__ != name:
-        raise ValueError(f"a window is no {name}")
+        raise ValueError(f"a window is not a {name}")
     return window
 
 
-def _length(value: Any) -> Any:
-    """A length in plain values; edges of a calendar are a list, times in it as text."""
+def _plain_length(value: Any) -> Any:
+    """Return a length as plain values, and the edges of a calendar as a list."""
     if isinstance(value, Duration):
         return "duration", value.microseconds
     if isinstance(value, Span):
@@ -266,7 +266,7 @@ def _length(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _unlength(value: Any) -> Any:
+def _restore_length(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
     name, *numbers = value

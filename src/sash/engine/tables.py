@@ -1,6 +1,6 @@
-"""Tables at the border: Arrow, pandas, Polars or a dict of columns in, the same kind out.
+"""Read tables of Arrow, pandas and Polars and dicts of columns; return results as a table of the same kind.
 
-Nothing is converted before it is asked for: a row pushed as a dict of lists never becomes a table.
+Columns are converted when they are first read: a row pushed as a dict of lists never becomes a table.
 """
 
 import reprlib
@@ -21,7 +21,7 @@ from sash.windows.measure import Measure, Positions
 
 __all__ = ["Kind", "Rows", "kind_of", "like", "read_positions", "read_rows", "to_arrow", "with_columns"]
 
-_FEW = 32  # values that keys look up as they stand, without Arrow
+_FEW = 32  # values that keys look up without Arrow
 _PLAIN: dict[type, tuple[Column, Any]] = {
     int: (Column(Field("i8")), np.int64),
     float: (Column(Field("f8")), np.float64),
@@ -31,7 +31,7 @@ _COARSE = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s", "ps": "ns", "fs": "
 
 
 class Kind(Enum):
-    """What a table came as, so that results can be the same."""
+    """The kind of a table, so that results can be of the same kind."""
 
     ARROW = "arrow"
     PANDAS = "pandas"
@@ -40,7 +40,7 @@ class Kind(Enum):
 
 
 def kind_of(rows: Any) -> Kind:
-    """What a table is; other Arrow tables than Polars', DuckDB's for one, are Arrow.
+    """Return the kind of a table; other tables with an Arrow interface, such as DuckDB's, are Arrow.
 
     >>> kind_of({"x": [1]}), kind_of(pa.table({"x": [1]}))
     (<Kind.DICT: 'dict'>, <Kind.ARROW: 'arrow'>)
@@ -52,24 +52,24 @@ def kind_of(rows: Any) -> Kind:
     package = type(rows).__module__.partition(".")[0]
     if package == "polars":
         if not hasattr(rows, "__arrow_c_stream__") or not hasattr(rows, "columns"):
-            raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "collect() it first, or give a DataFrame")
+            raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "call collect() first, or pass a DataFrame")
         return Kind.POLARS
     if isinstance(rows, pa.Array | pa.ChunkedArray):
-        raise InvalidInput.rows(f"a {type(rows).__name__}", "give it a name, in a dict")
+        raise InvalidInput.rows(f"a {type(rows).__name__}", "pass it in a dict, under a name")
     if package != "pyspark" and (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
         return Kind.ARROW
     fix = "convert them to one of these"
     if isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
         fix = "convert the list with pyarrow.Table.from_pylist"
     elif package == "pandas":
-        fix = "give a DataFrame, or name the column in a dict"
+        fix = "pass a DataFrame, or name the column in a dict"
     elif package == "pyspark":
         fix = "collect them with toArrow(), or use sash.aggregate on the DataFrame"
     raise InvalidInput.rows(reprlib.repr(rows), fix)
 
 
 def like(table: Any, kind: Kind) -> Any:
-    """An Arrow table as the kind of table that the rows were; for a dict it stays an Arrow table.
+    """Convert an Arrow table to the kind of the rows; for a dict, return the Arrow table.
 
     >>> like(pa.table({"x": [1]}), Kind.PANDAS)
        x
@@ -78,19 +78,19 @@ def like(table: Any, kind: Kind) -> Any:
     if kind is Kind.PANDAS:
         return table.to_pandas()
     if kind is Kind.POLARS:
-        return sys.modules["polars"].from_arrow(table)  # imported by whoever made the rows
+        return sys.modules["polars"].from_arrow(table)  # imported already by the caller
     return table
 
 
 def with_columns(rows: Any, columns: Mapping[str, Any]) -> Any:
-    """The rows as they came, with Arrow columns beside them; a DataFrame keeps its index, its types and its order.
+    """Return the rows with further Arrow columns; a DataFrame keeps its index, its types and its order.
 
     >>> with_columns({"x": [1]}, {"y": pa.array([2])}).to_pylist()
     [{'x': 1, 'y': 2}]
     """
     kind = kind_of(rows)
     if kind is Kind.PANDAS:
-        pandas = sys.modules["pandas"]  # imported by whoever made the rows
+        pandas = sys.modules["pandas"]  # imported already by the caller
         added = pa.table(dict(columns)).to_pandas()
         added.index, added.attrs = rows.index, rows.attrs
         deeper = [""] * (rows.columns.nlevels - 1)
@@ -106,7 +106,7 @@ def with_columns(rows: Any, columns: Mapping[str, Any]) -> Any:
 
 
 def to_arrow(rows: Any) -> Any:
-    """Any table as a pyarrow.Table.
+    """Convert any table to a pyarrow.Table.
 
     >>> to_arrow({"ts": [1, 2], "x": [0.5, None]}).column("x").to_pylist()
     [0.5, None]
@@ -115,7 +115,7 @@ def to_arrow(rows: Any) -> Any:
 
 
 def read_positions(column: Any, measure: Measure, name: str = "on") -> Positions:
-    """The positions in an Arrow column, and which rows have one (None: all); of no column, none.
+    """Return the positions in an Arrow column, and which rows have one (None: all); without a column, no positions.
 
     >>> read_positions(pa.array([7, None]), Measure.of(pa.int64()))
     (array([7, 0]), array([ True, False]))
@@ -126,7 +126,7 @@ def read_positions(column: Any, measure: Measure, name: str = "on") -> Positions
 
 
 def read_rows(rows: Any) -> "Rows":
-    """The rows of a table or of a dict of columns, whose columns are read when asked for.
+    """Return the rows of a table or of a dict; columns are converted when they are first read.
 
     >>> rows = read_rows({"ts": [1, 2], "plug": ["a", "b"]})
     >>> rows.count, rows.names, rows.column("ts").data
@@ -153,7 +153,7 @@ def _of_dict(rows: Mapping[Any, Any]) -> "Rows":
     count = -1
     for name, column in rows.items():
         if not isinstance(name, str):
-            raise InvalidInput.rows(f"a dict with a column {name!r}", "name columns by strings")
+            raise InvalidInput.rows(f"a dict with a column {name!r}", "the names of columns must be strings")
         if type(column) is not list:
             column = _as_column(name, column)
         given[name] = column
@@ -176,7 +176,7 @@ def _as_column(name: str, column: Any) -> Any:
     elif isinstance(column, Sequence) and not isinstance(column, str | bytes):
         return list(column)
     shape = getattr(column, "shape", None) or reprlib.repr(column)
-    raise InvalidInput.in_column(name, f"it is {shape}. Give one list or one-dimensional array per column")
+    raise InvalidInput.in_column(name, f"it is {shape}. Pass one list or one-dimensional array per column")
 
 
 def _named(columns: list[tuple[str, Any]], count: int, table: Any, levels: tuple[str, ...] = ()) -> "Rows":
@@ -188,12 +188,12 @@ def _named(columns: list[tuple[str, Any]], count: int, table: Any, levels: tuple
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows as columns, each converted once, when it is asked for."""
+    """Rows as columns; each is converted once, when it is first read."""
 
     count: int
     names: tuple[str, ...]
     _given: Mapping[str, Any] = field(repr=False)
-    levels: tuple[str, ...] = field(default=(), repr=False)  # of pandas' index: they are no columns
+    levels: tuple[str, ...] = field(default=(), repr=False)  # names of levels of pandas' index, which are not columns
     _twice: frozenset[str] = field(default=frozenset(), repr=False)
     _arrow: dict[str | None, Any] = field(default_factory=dict, repr=False)  # under None, the whole table
     _values: dict[str, Values] = field(default_factory=dict, repr=False)
@@ -202,7 +202,7 @@ class Rows:
         return self.count
 
     def known(self, name: str) -> str:
-        """The name, if there is a column of it; otherwise it is refused."""
+        """Return the name; refuse it if there is no such column."""
         if name not in self.names:
             if name in self.levels:
                 raise UnknownName.index_level(name)
@@ -210,21 +210,21 @@ class Rows:
         return name
 
     def column(self, name: str) -> Values:
-        """A column as kernels read it."""
+        """Return a column as kernels read it."""
         values = self._values.get(name)
         if values is None:
             values = self._values[name] = _values(name, self._raw(name))
         return values
 
     def arrow(self, name: str) -> Any:
-        """A column as an Arrow array."""
+        """Return a column as an Arrow array."""
         array = self._arrow.get(name)
         if array is None:
             array = self._arrow[name] = _array(name, self._raw(name))
         return array
 
     def key(self, name: str) -> Any:
-        """A column as `Keys` take it: a short list as it stands, anything else as an Arrow array.
+        """Return a column as `Keys` reads it: a short list as it is, anything else as an Arrow array.
 
         >>> read_rows({"plug": ["a"]}).key("plug")
         ['a']
@@ -233,7 +233,7 @@ class Rows:
         return raw if type(raw) is list and self.count <= _FEW else self.arrow(name)
 
     def measure(self, name: str) -> Measure:
-        """What the column measures, as `on`.
+        """Return the measure of a column, used as `on`.
 
         >>> read_rows({"ts": [1]}).measure("ts")
         Measure(kind=<MeasureKind.INTEGER: 'integer'>, logical=None)
@@ -241,7 +241,7 @@ class Rows:
         return Measure.of(self.arrow(name).type, name)
 
     def positions(self, name: str, measure: Measure) -> Positions:
-        """The position of each row, and which rows have one (None: all).
+        """Return the position of each row, and which rows have one (None: all).
 
         >>> read_rows({"ts": [1, 2]}).positions("ts", Measure.of(pa.float64()))
         (array([1., 2.]), None)
@@ -254,7 +254,7 @@ class Rows:
         return measure.positions(self.arrow(name), name)
 
     def table(self) -> Any:
-        """All columns as an Arrow table.
+        """Return all columns as an Arrow table.
 
         >>> read_rows({"x": [1, 2]}).table().num_rows
         2
@@ -273,7 +273,7 @@ class Rows:
 
 
 def _is_pandas(values: Any) -> bool:
-    """Whether it is of pandas, or of a class that was made of one of pandas'."""
+    """Return whether the class of the values is of pandas, or derived from one of pandas."""
     return any(each.__module__.startswith("pandas.") for each in type(values).__mro__)
 
 
@@ -286,7 +286,7 @@ def _values(name: str, raw: Any) -> Values:
             try:
                 data = raw.copy() if dtype is None else np.array(raw, dtype)
             except OverflowError:
-                pass  # worded where other lists are read
+                pass  # the error is raised below, where other lists are read
             else:
                 return Values(data, None, column, "list")
     try:
@@ -296,7 +296,7 @@ def _values(name: str, raw: Any) -> Values:
 
 
 def _array(name: str, raw: Any) -> Any:
-    """A column as an Arrow array."""
+    """Return a column as an Arrow array."""
     if isinstance(raw, pa.ChunkedArray | pa.Array):
         return raw
     try:
@@ -316,7 +316,7 @@ def _array(name: str, raw: Any) -> Any:
 
 
 def _unmixed(name: str, array: Any, values: list[Any]) -> Any:
-    """The array that Arrow made of the values, unless it took unlike ones for one type."""
+    """Return the array that Arrow made from the values; refuse it if it merged different types."""
     for belongs, other in ((pa.types.is_binary, str), (pa.types.is_temporal, int)):
         if belongs(array.type) and any(isinstance(value, other) for value in values):
             raise InvalidInput.in_column(name, f"{array.type} and {other.__name__} are mixed. Give all one type")

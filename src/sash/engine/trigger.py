@@ -1,13 +1,13 @@
-"""Windows that are due, with their values; of those that may be sent again, what changed."""
+"""Find the windows that are due and compute their results; emit again those that changed."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from sash.engine.placement import blame
-from sash.engine.results import Fired, columns_of, names_of
-from sash.engine.revisions import Columns, Emitted, revised
+from sash.engine.placement import as_user_error
+from sash.engine.results import FiredWindows, columns_of, names_of
+from sash.engine.revisions import Columns, Emitted, revise
 from sash.engine.state import State
 from sash.kinds.kind import Moment, Push, StreamView
 from sash.plan.decide import finishes
@@ -26,7 +26,7 @@ def due(state: State, held: StreamView, query: Planned, moment: Moment) -> Ended
 
 
 def _without_unseen(state: State, family: Sequence[Planned], ended: Ended) -> Ended:
-    """Leave out windows that may hold rows from before their query came, where it does not know all of these."""
+    """Leave out windows that may contain rows from before their query was added, if it lacks some of these rows."""
     for place, query in enumerate(family) if state.unseen and len(ended) else ():
         if query.name in state.unseen:
             slices = state.slices
@@ -39,7 +39,7 @@ def _without_unseen(state: State, family: Sequence[Planned], ended: Ended) -> En
 
 
 class Trigger:
-    """Fires windows under one plan. Queries on grids with the same results are a family, answered in one pass."""
+    """Fires the windows of one plan; queries on grids with the same results are a family, computed in one pass."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -54,8 +54,8 @@ class Trigger:
         self._first_end: tuple[Any, Any] = (plan.measure.highest, plan.measure.lowest)  # of a grid, after a watermark
         self._expected = 0
 
-    def fire(self, state: State, push: Push, wants_results: bool = True) -> list[Fired]:
-        """Return the windows to send after a push; without results, compute only those that revisions compare."""
+    def fire(self, state: State, push: Push, wants_results: bool = True) -> list[FiredWindows]:
+        """Return the windows to emit after a push; without results, compute only those that revisions compare."""
         plan = self.plan
         is_due = push.is_moved and self.all_grids is not None and push.after >= self._next_end(push.before)
         if self._has_only_grids and not is_due:
@@ -64,8 +64,8 @@ class Trigger:
             for partials in state.partials:
                 partials.update_trees(state.slices)
             mark_trees_updated(state.slices)
-        fired: list[Fired] = []
-        held = state.held()
+        fired: list[FiredWindows] = []
+        held = state.view()
         for family in plan.families:
             query = family[0]
             if query.name in self._families:
@@ -97,7 +97,7 @@ class Trigger:
             self._first_end = after, self.all_grids.first_end(after)
         return self._first_end[1]
 
-    def _finish(self, state: State, family: tuple[Planned, ...], ended: Ended) -> list[Fired]:
+    def _finish(self, state: State, family: tuple[Planned, ...], ended: Ended) -> list[FiredWindows]:
         plan, query = self.plan, family[0]
         lengths = ended.highs - ended.lows
         overlap = np.maximum(ended.lows[1:], ended.highs[:-1])
@@ -112,17 +112,17 @@ class Trigger:
                 self.combines += 0 if view is None else self._combined(lengths, covered, str(how))
                 answers.append(None if view is None else partials.answer(view, state.slices, ended, algorithm))
         except Exception as error:
-            raise blame(plan, state, error, "combine or lower") from error
+            raise as_user_error(plan, state, error, "combine or lower") from error
         columns = columns_of(query, answers)
         if query.window.by_count:
             columns = (*_first_and_last(state.slices, ended), *columns)
         if not plan.has_revisions:
             names = self._families[query.name][1] if query.name in self._families else None
-            return [_fired(family, ended, columns, names=names)]
+            return [_fired_windows(family, ended, columns, names=names)]
         now = Emitted(ended.slots, ended.starts, ended.ends, np.zeros(len(ended), np.int64), columns)
         before = state.emitted.get(query.name, now.take(np.zeros(0, np.int64)))
-        fresh, state.emitted[query.name] = revised(before, now, query.kind.same_window)
-        return [_fired(family, fresh, fresh.columns, fresh.revisions)] if len(fresh) else []
+        fresh, state.emitted[query.name] = revise(before, now, query.kind.same_window)
+        return [_fired_windows(family, fresh, fresh.columns, fresh.revisions)] if len(fresh) else []
 
     def _combined(self, lengths: Array, covered: int, how: str) -> int:
         """Return how many partials are combined for windows of so many slices each."""
@@ -132,23 +132,23 @@ class Trigger:
 
 
 def _first_and_last(slices: Slices, ended: Ended) -> Columns:
-    """Return the positions of the first and the last row of count windows: late rows may change them, too."""
+    """Return the positions of the first and the last row of count windows, which late rows may change."""
     every = np.ones(len(ended), np.bool_)
     firsts, lasts = slices.firsts[slices.order[ended.lows]], slices.lasts[slices.order[ended.highs - 1]]
     return (firsts, every), (lasts, every)
 
 
-def _fired(
+def _fired_windows(
     family: tuple[Planned, ...], windows: Ended | Emitted, columns: Columns, revisions: Any = None, names: Any = None
-) -> Fired:
-    """Return windows as they are sent: count windows by the positions of their rows, their ranks beside these."""
+) -> FiredWindows:
+    """Return windows as they are emitted; for count windows, positions as edges and ranks as further columns."""
     which = windows.which if isinstance(windows, Ended) else None
     starts, ends, ranks = windows.starts, windows.ends, None
     if family[0].window.by_count:
         ranks = starts, ends
         (starts, _), (ends, _), *rest = columns
         columns = tuple(rest)
-    return Fired(family, which, names, windows.slots, starts, ends, columns, revisions, ranks)
+    return FiredWindows(family, which, names, windows.slots, starts, ends, columns, revisions, ranks)
 
 
 def _grids(plan: Plan, queries: Sequence[Planned]) -> Grids | None:

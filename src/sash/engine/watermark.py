@@ -1,6 +1,6 @@
-"""The watermark: which rows it accepts, and how it follows them.
+"""The watermark: which rows it accepts, and how it moves.
 
-Rows of one push are judged by the watermark before it; then the watermark moves. Both rules are here and nowhere else.
+The watermark before a push decides which of its rows are accepted; then the watermark moves. Both rules are only here.
 """
 
 import math
@@ -13,20 +13,20 @@ from sash.algebra.compiler import kernel
 from sash.slicing.slices import Array
 from sash.windows.measure import Measure
 
-__all__ = ["Judged", "Watermarks"]
+__all__ = ["AcceptedRows", "Watermarks"]
 
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-class Judged(NamedTuple):
-    """Which rows of a push are accepted, by place; None: all of them."""
+class AcceptedRows(NamedTuple):
+    """The places of the accepted rows of a push; None: all of them."""
 
     accepted: Array | None
     rows: int
 
     @property
     def rejected(self) -> Array:
-        """The places of rows that came too late, or have no position."""
+        """The places of rows that are too late, or have no position."""
         if self.accepted is None:
             return _NO_ROWS
         mask = np.ones(self.rows, np.bool_)
@@ -40,7 +40,7 @@ class Watermarks:
 
     measure: Measure
     lateness: Any = 0  # in positions
-    delay: Any = None  # behind the newest row; None: only the user moves it
+    delay: Any = None  # behind the newest row; None: only the user moves the watermark
     in_order: bool = False  # each row is a watermark
 
     def final(self, watermark: Any) -> Any:
@@ -51,33 +51,33 @@ class Watermarks:
         final = max(watermark - self.lateness, measure.lowest)
         return measure.lowest if measure.dtype.kind == "f" and final < -measure.reach else final
 
-    def judge(self, watermark: Any, positions: Array, valid: Array | None) -> Judged:
-        """Judge rows by the watermark before the push; in an ordered stream, each by the rows before it."""
+    def accept(self, watermark: Any, positions: Array, valid: Array | None) -> AcceptedRows:
+        """Accept rows by the watermark before the push; in an ordered stream, each by the rows before it."""
         rows = len(positions)
         if not rows:
-            return Judged(None, 0)
+            return AcceptedRows(None, 0)
         if self.in_order:
             if valid is None and is_ascending(positions, watermark):
-                return Judged(None, rows)
+                return AcceptedRows(None, rows)
             seen = positions if valid is None else np.where(valid, positions, self.measure.lowest)
             accepted = positions >= np.maximum.accumulate(np.concatenate([[watermark], seen])[:-1])
         else:
             final = self.final(watermark)
             if valid is None and positions.min() >= final:
-                return Judged(None, rows)
+                return AcceptedRows(None, rows)
             accepted = positions >= final
         if valid is not None:
             accepted &= valid
-        return Judged(None if accepted.all() else np.flatnonzero(accepted), rows)
+        return AcceptedRows(None if accepted.all() else np.flatnonzero(accepted), rows)
 
     def within_reach(self, position: Any) -> Any:
-        """Return a watermark, no further than rows can be."""
+        """Return a watermark, limited to positions that rows can have."""
         if self.measure.dtype.kind != "f" or abs(position) in (0.0, math.inf):
             return position
         return min(max(position, -self.measure.reach), self.measure.reach)
 
     def after(self, watermark: Any, newest: Any, given: Any = None) -> Any:
-        """Return the watermark after a push: the one given with it, or what follows the newest row; never back."""
+        """Return the watermark after a push: the given one, or that of the newest row; it never moves back."""
         after = watermark if given is None else max(watermark, self.within_reach(given))
         if self.in_order:
             return max(after, newest)
@@ -89,7 +89,7 @@ class Watermarks:
 @kernel
 def _ascends(positions: Any, least: Any) -> bool:
     goes_back = positions[0] < least
-    for row in range(1, len(positions)):  # to the end in any case: so it is done for several rows at once
+    for row in range(1, len(positions)):  # no early exit, so that the loop is vectorized
         goes_back |= positions[row] < positions[row - 1]
     return not goes_back
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sash.engine.results import RANKS
-from sash.engine.rolling import EVER, Frame
+from sash.engine.rolling import UNBOUNDED, Frame
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
 from sash.text.expressions import Column, Expression
@@ -53,7 +53,7 @@ class Request:
     @property
     def is_unbounded(self) -> bool:
         """Whether a frame reaches back to the first row."""
-        return any(each.rows == EVER or each.range == Duration(EVER) for each in self.frames)
+        return any(each.rows == UNBOUNDED or each.range == Duration(UNBOUNDED) for each in self.frames)
 
     def check_columns(self, names: Iterable[str], levels: Sequence[str] = ()) -> None:
         """Raise for a column that the table lacks, at its place in the text, and for one that would be overwritten.

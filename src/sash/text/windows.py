@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from sash.algebra.aggregate import Template
-from sash.engine.rolling import EVER, Frame, frame
+from sash.engine.rolling import UNBOUNDED, Frame, frame
 from sash.errors import InvalidText, SashError
 from sash.text.expressions import Column
 from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Length
@@ -43,7 +43,7 @@ def _unbounded(bracket: Bracket) -> tuple[str, Any]:
     if bracket.slide is not None:
         what = "An unbounded window has no slide"
         raise InvalidText.meaning(bracket.slide.place, what, "leave out SLIDE, or use CUMULATE, which starts anew")
-    return "range", Duration(EVER)
+    return "range", Duration(UNBOUNDED)
 
 
 def _punctuated(bracket: Bracket) -> Window:
@@ -134,7 +134,7 @@ def _zone(argument: Argument) -> str:
 def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
     """How far a frame looks back; without a word about it, to the first row, as in SQL."""
     if spec.unit is None or spec.start is None:
-        return "range", Duration(EVER)
+        return "range", Duration(UNBOUNDED)
     for bound in (spec.start, spec.end):
         if bound is not None and bound.is_following:
             raise InvalidText.unsupported(
@@ -144,7 +144,7 @@ def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
         raise InvalidText.meaning(spec.end.place, "A frame ends at its row", "write … AND CURRENT ROW")
     start = spec.start
     if start.is_unbounded:
-        return ("rows", EVER) if spec.unit == "ROWS" else ("range", Duration(EVER))
+        return ("rows", UNBOUNDED) if spec.unit == "ROWS" else ("range", Duration(UNBOUNDED))
     length = _value(start.length, 0)
     if spec.unit == "RANGE":
         return "range", length

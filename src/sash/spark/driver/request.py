@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from sash.engine.keys import Keys
 from sash.engine.options import with_free_names
-from sash.engine.rolling import Frame, Framing, plan_frames
+from sash.engine.rolling import Frame, FramePlan, plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.plan import Options
@@ -35,7 +35,7 @@ def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
     return Recipe(tuple(each.sealed() for each in wanted), options, schema)
 
 
-def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[Framing, pa.Schema, pa.Schema]:
+def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[FramePlan, pa.Schema, pa.Schema]:
     """Return the plan of frames over a DataFrame, its columns, and the columns that are added."""
     columns = [name for each in frames for _, template in each.aggregates for name in template.columns]
     used = list(dict.fromkeys([options.on, *options.by, *columns]))

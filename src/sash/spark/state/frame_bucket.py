@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
-from sash.engine.rolling import Framing
+from sash.engine.rolling import FramePlan
 from sash.engine.watermark import Watermarks
 from sash.errors import InvalidState
 from sash.spark.state.bucket import (
@@ -59,7 +59,7 @@ class FrameBucket(Bucket):
         if batch.newest is not None:
             self.newest = max(self.newest, batch.newest)
         watermarks = Watermarks(plan.measure, delay=self._work.delay)
-        judged = watermarks.judge(before, *plan.measure.positions(rows.column(plan.on), plan.on))
+        judged = watermarks.accept(before, *plan.measure.positions(rows.column(plan.on), plan.on))
         self.rejected = rejected_rows(rows.take(pa.array(judged.rejected)), plan.on, plan.measure)
         self.rejected_count += len(self.rejected) + batch.far_rows
         accepted = rows if judged.accepted is None else rows.take(pa.array(judged.accepted))
@@ -103,7 +103,7 @@ class FrameBucket(Bucket):
 class FrameWork(Work):
     """Frames over rows."""
 
-    plan: Framing
+    plan: FramePlan
     delay: Any  # in positions
     schema: pa.Schema
     results: pa.Schema

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.keys import Keys
-from sash.engine.rolling import Framing, framed
+from sash.engine.rolling import FramePlan, compute_frames
 from sash.engine.tables import read_rows
 from sash.limits import Limits
 from sash.spark.wire.hot_keys import HotKey, by_bucket
@@ -24,7 +24,7 @@ __all__ = ["FrameTask", "Frames"]
 class Frames:
     """Answer frames stretch by stretch; keep the rows that later frames look back on."""
 
-    def __init__(self, plan: Framing, before: pa.Table) -> None:
+    def __init__(self, plan: FramePlan, before: pa.Table) -> None:
         self.plan = plan
         self.before = before  # rows that are answered, and needed by later ones
 
@@ -32,7 +32,7 @@ class Frames:
         """Return rows with the aggregates of their frames; no row before `until` comes later (None: no row at all)."""
         plan, count = self.plan, self.before.num_rows if rows.num_rows else 0
         table = pa.concat_tables([self.before, rows]) if count else rows
-        columns = with_failing_rows(lambda part: framed(plan, read_rows(part)), table, plan.by, plan.on)
+        columns = with_failing_rows(lambda part: compute_frames(plan, read_rows(part)), table, plan.by, plan.on)
         self.skip(rows, until)
         for name, column in columns.items():
             rows = rows.append_column(name, column.slice(count))
@@ -44,7 +44,7 @@ class Frames:
             self.before = _needed(self.plan, pa.concat_tables([self.before, rows]), until).combine_chunks()
 
 
-def _needed(plan: Framing, table: pa.Table, until: Any) -> pa.Table:
+def _needed(plan: FramePlan, table: pa.Table, until: Any) -> pa.Table:
     """Return the rows that frames from a position on look back on: the last rows of each key, or the last in time."""
     positions = plan.measure.positions_or_lowest(table.column(plan.on), plan.on)
     keep = np.zeros(len(positions), np.bool_)
@@ -75,7 +75,7 @@ def _last_of_keys(table: pa.Table, by: tuple[str, ...], positions: Any, count: i
 class FrameTask(Task):
     """Answer frames over whole buckets; over a bucket that is too large, in stretches of time."""
 
-    plan: Framing
+    plan: FramePlan
     schema: pa.Schema
     results: pa.Schema
     limits: Limits
