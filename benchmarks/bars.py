@@ -20,8 +20,8 @@ __all__ = [
     "bars_of",
     "by_copy",
     "by_value",
-    "picked",
-    "resolved",
+    "resolve",
+    "select_records",
 ]
 
 # Wanted values by field or parameter of a record: a value, a tuple or range of values, or `min` or `max` for the
@@ -65,7 +65,7 @@ def growth(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class Target:
-    """What a measured value, or its ratio to the value of a peer, is to reach.
+    """A limit that a measured value, or its ratio to the value of a peer, must reach.
 
     Of several peers, the one with the highest value counts. `{parameter}` in the name is replaced by its value.
     """
@@ -84,18 +84,18 @@ class Target:
     remark: Callable[[Report], str] | None = None
 
     def bars(self, report: Report) -> Iterator[Bar]:
-        """Give a bar, or one for each value of a parameter."""
+        """Yield a bar, or one for each value of a parameter."""
         records = [record for record in report.records if self.experiment in ("", record.experiment)]
         if not self.each:
             yield self._bar(report, records, {})
             return
-        alike = picked(records, {name: wanted for name, wanted in self.of.items() if name == "aggregate"})
+        alike = select_records(records, {name: wanted for name, wanted in self.of.items() if name == "aggregate"})
         for value in dict.fromkeys(record.get(self.each) for record in alike):
             if value is not None:
-                yield self._bar(report, picked(records, {self.each: value}), {self.each: value})
+                yield self._bar(report, select_records(records, {self.each: value}), {self.each: value})
 
     def _bar(self, report: Report, records: list[Record], shape: Pick) -> Bar:
-        of = resolved(records, self.of)
+        of = resolve(records, self.of)
         found = list(self._measured(records, of))
         measured = self.reduce([value for _, _, value in found]) if found else None
         shown = {name: Unknown() if value == () else value for name, value in (of | shape).items()}
@@ -104,17 +104,17 @@ class Target:
         return Bar(self.name.format(**shown), self.required, measured, self.unit, self.at_most, note)
 
     def _measured(self, records: list[Record], of: Pick) -> Iterator[Measured]:
-        for record in picked(records, of):
+        for record in select_records(records, of):
             value, peer = self.value(record), None
             if self.over is not None:
-                wanted = resolved(records, self.over) | ({self.along: record.get(self.along)} if self.along else {})
-                peer = max(picked(records, wanted), key=lambda each: each.value or 0.0, default=None)
+                wanted = resolve(records, self.over) | ({self.along: record.get(self.along)} if self.along else {})
+                peer = max(select_records(records, wanted), key=lambda each: each.value or 0.0, default=None)
                 value = value / peer.value if peer is not None and peer.value and value is not None else None
             if value is not None:
                 yield record, peer, value
 
     def _values(self, found: Sequence[Measured]) -> Iterator[str]:
-        """Say what the bar is made of."""
+        """Return the values behind the bar as text."""
         if self.along:
             unit = f" {found[0][0].unit}" if found and self.over is None and self.value is by_value else ""
             yield from (f"{value:.3g}{unit} at {record.get(self.along):,}" for record, _, value in found)
@@ -126,7 +126,7 @@ class Target:
 
 
 def bars_of(targets: Iterable[Target], report: Report) -> tuple[Bar, ...]:
-    """Give the bars of all targets whose experiment is in the report."""
+    """Return the bars of all targets whose experiment is in the report."""
     ran = {record.experiment for record in report.records}
     bars: list[Bar] = []
     for target in targets:
@@ -137,7 +137,7 @@ def bars_of(targets: Iterable[Target], report: Report) -> tuple[Bar, ...]:
     return tuple(bars)
 
 
-def picked(records: Iterable[Record], pick: Pick) -> list[Record]:
+def select_records(records: Iterable[Record], pick: Pick) -> list[Record]:
     """Return the records that have the wanted values."""
     return [record for record in records if all(_fits(record, name, wanted) for name, wanted in pick.items())]
 
@@ -147,10 +147,10 @@ def _fits(record: Record, name: str, wanted: Any) -> bool:
     return given in wanted if isinstance(wanted, tuple | range) else given == wanted
 
 
-def resolved(records: list[Record], pick: Pick, least: int = 2) -> Pick:
+def resolve(records: list[Record], pick: Pick, least: int = 2) -> Pick:
     """Replace `min` and `max` by the smallest and the largest value; if there are too few values, no record fits."""
     plain = {name: wanted for name, wanted in pick.items() if wanted not in (min, max)}
-    others = picked(records, {name: wanted for name, wanted in plain.items() if name not in FIELDS})
+    others = select_records(records, {name: wanted for name, wanted in plain.items() if name not in FIELDS})
     for name in pick.keys() - plain.keys():
         values = {int(record.get(name) or 0) for record in others}
         plain[name] = pick[name](values) if len(values) >= least else ()

@@ -1,11 +1,11 @@
-"""The plots of every suite as data, and the figures that they give of a report."""
+"""The plots of every suite as data, and the figures that they draw from a report."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from benchmarks import drawing
-from benchmarks.bars import Pick, by_copy, by_value, picked, resolved
+from benchmarks.bars import Pick, by_copy, by_value, resolve, select_records
 from benchmarks.records import Record, Report
 from benchmarks.spark_streams.measurement import BATCH, WRITTEN
 from benchmarks.spark_tables.measurement import MEMORY, TIME
@@ -20,11 +20,11 @@ class Plot(Protocol):
     """Figures of one experiment."""
 
     def figures(self, report: Report) -> Figures:
-        """Give each figure with its name."""
+        """Yield each figure with its name."""
 
 
 def figures_of(plots: Iterable[Plot], report: Report) -> Figures:
-    """Give the figures of all plots whose records are in the report."""
+    """Yield the figures of all plots whose records are in the report."""
     for plot in plots:
         yield from plot.figures(report)
 
@@ -66,9 +66,9 @@ class Lines:
     def figures(self, report: Report) -> Figures:
         """Give a figure, or one for each value of a field or parameter."""
         records = report.select(self.experiment or self.name.removesuffix("_{each}"))
-        records = [record for record in picked(records, resolved(records, self.of, least=1)) if record.value]
+        records = [record for record in select_records(records, resolve(records, self.of, least=1)) if record.value]
         for value in _distinct(records, self.each) if self.each else [None]:
-            own = picked(records, {self.each: value}) if self.each else records
+            own = select_records(records, {self.each: value}) if self.each else records
             points = self._points(own)
             if points:
                 title, copy = self.title.format(each=value) + self.remark(own), _copy(own) if self.has_copy else None

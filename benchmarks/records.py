@@ -69,7 +69,7 @@ class Bar:
         return "pass" if kept else "miss"
 
     @property
-    def asked(self) -> str:
+    def limit(self) -> str:
         """Return the required value with its sign and unit."""
         return f"{'≤' if self.at_most else '≥'} {_number(self.required)} {self.unit}".strip()
 
@@ -176,7 +176,7 @@ class Report:
 
     def bar_table(self) -> Table:
         """Return the bars as a table."""
-        rows = tuple((bar.name, bar.asked, bar.found, bar.verdict, bar.note) for bar in self.bars)
+        rows = tuple((bar.name, bar.limit, bar.found, bar.verdict, bar.note) for bar in self.bars)
         return Table("bars", ("bar", "required", "measured", "verdict", "note"), rows)
 
     def text(self) -> str:

@@ -58,7 +58,7 @@ def best_of_each(functions: Mapping[str, Callable[[], Any]], rounds: int = 3, bu
     return best
 
 
-def copying(size: int) -> Callable[[], None]:
+def copy_call(size: int) -> Callable[[], None]:
     """Return a function that copies `size` bytes between arrays that are in memory already."""
     source, target = np.ones(size, np.uint8), np.ones(size, np.uint8)
     return functools.partial(np.copyto, target, source)
@@ -66,7 +66,7 @@ def copying(size: int) -> Callable[[], None]:
 
 def copy_seconds(size: int, runs: int = 5) -> float:
     """Return the seconds that `np.copyto` takes for `size` bytes."""
-    return best_of(copying(size), runs).seconds
+    return best_of(copy_call(size), runs).seconds
 
 
 # --- cycles, readable from inside a kernel ---------------------------------------------------------

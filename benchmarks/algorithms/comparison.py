@@ -18,7 +18,7 @@ from benchmarks.baselines.peers import installed, missing
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
 from benchmarks.suite import Task
-from benchmarks.timer import best_of_each, copying
+from benchmarks.timer import best_of_each, copy_call
 from sash.swag import ALGORITHMS
 
 __all__ = ["parallel_tasks", "peer_tasks", "warm_start_tasks"]
@@ -47,7 +47,7 @@ def _peers(settings: AlgorithmSettings, name: str, rows: int, window: int) -> It
     values: Any = (column, np.arange(rows)) if name == "argmax" else column
     template = TEMPLATES[name]()
     sash.swag.slide(values, window, template)  # compiles, so that compilation is not timed
-    calls: dict[str, Callable[[], Any]] = {"copy": copying(column.nbytes)}
+    calls: dict[str, Callable[[], Any]] = {"copy": copy_call(column.nbytes)}
     calls["sash"] = lambda: sash.swag.slide(values, window, template)
     for peer in installed():
         if name in peer.rolls:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.algorithms.throughput import columns_of
-from benchmarks.algorithms.timed_calls import bound, to_inputs
+from benchmarks.algorithms.timed_calls import bind_for, to_inputs
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
@@ -30,7 +30,7 @@ QUANTILES = {"min": 0.0, "25 %": 25.0, "median": 50.0, "75 %": 75.0, "99.99 %": 
 
 
 @kernel
-def _stamped(
+def _time_answers(
     algorithm: Algorithm, aggregate: Monoid, state: Any, inputs: Fields, size: int, cycles: Any, answer: Fields
 ) -> None:
     for row in range(length(inputs)):
@@ -63,7 +63,7 @@ def _clock(settings: AlgorithmSettings) -> Iterator[Record]:
     algorithm = ALGORITHMS["recalculate"]
     runs = np.ones((settings.latency_runs, settings.latency_rows), np.int64)
     for cycles in runs:
-        _empty(bound(algorithm, suited(algorithm)), cycles)
+        _empty(bind_for(algorithm, suited(algorithm)), cycles)
     step = np.diff(np.unique(runs[-1])).min(initial=1) / cycles_per_second() * 1e9
     note = f"the time of two readings of the counter, which moves in steps of {step:.1f} ns"
     yield from _distribution("clock alone", "", settings.latency_windows[0], runs, note)
@@ -71,7 +71,7 @@ def _clock(settings: AlgorithmSettings) -> Iterator[Record]:
 
 def _latency(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
     workload = suited(algorithm)
-    monoid = bound(algorithm, workload)
+    monoid = bind_for(algorithm, workload)
     answer = monoid.allocate(1)
     costs = (algorithm.facts.insert, algorithm.facts.evict, algorithm.facts.query)
     for window in settings.latency_windows:
@@ -87,7 +87,7 @@ def _latency(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Reco
         runs = np.ones((settings.latency_runs, rows), np.int64)
         for cycles in runs:
             state = algorithm.steps.start(monoid, window, (window,))
-            _stamped(algorithm, monoid, state, inputs, window, cycles, answer)
+            _time_answers(algorithm, monoid, state, inputs, window, cycles, answer)
         yield from _distribution(algorithm.name, workload.name, window, runs[:, filling:], "")
 
 

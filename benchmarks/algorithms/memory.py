@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.algorithms.timed_calls import bound
+from benchmarks.algorithms.timed_calls import bind_for
 from benchmarks.algorithms.workloads import suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
@@ -25,7 +25,7 @@ def memory_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
 
 def _memory(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
     workload = suited(algorithm)
-    monoid = bound(algorithm, workload)
+    monoid = bind_for(algorithm, workload)
     width = sum(field.dtype.itemsize * field.width for field in monoid.fields)
     for window in settings.windows:
         value: float | None = None

@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import sash
-from benchmarks.algorithms.timed_calls import bytes_of, head_of, sliding, warmed
+from benchmarks.algorithms.timed_calls import bytes_of, head_of, sliding, warm_up
 from benchmarks.algorithms.workloads import AGGREGATES, Workload, suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
@@ -73,7 +73,7 @@ def _auto_by_window(settings: AlgorithmSettings, workload: Workload) -> Iterator
         def make(some: Any, size: int = window) -> Callable[[], Any]:
             return lambda: sash.swag.slide(some, size, template)
 
-        seconds = best_of(warmed(make, columns), 3, settings.point_seconds).seconds
+        seconds = best_of(warm_up(make, columns), 3, settings.point_seconds).seconds
         yield _measured(
             workload, "auto", window, rows / seconds, copied, f"{rows} rows, all cores, through sash.swag.slide"
         )
@@ -102,13 +102,13 @@ def _by_window(settings: AlgorithmSettings, workload: Workload, algorithm: Algor
             continue
         affordable = 1 << int(expected * settings.point_seconds).bit_length()
         rows = min(full, max(LEAST, 4 * window, affordable))
-        call = warmed(partial(_sliding, algorithm, workload, window), head_of(columns, rows))
+        call = warm_up(partial(_sliding, algorithm, workload, window), head_of(columns, rows))
         rate, before = rows / best_of(call, 3, settings.point_seconds).seconds, window
         yield _measured(workload, algorithm.name, window, rate, copied, f"{rows} rows{kind}")
 
 
 def _first_rate(algorithm: Algorithm, workload: Workload, window: int, columns: Any) -> float:
-    call = warmed(partial(_sliding, algorithm, workload, window), head_of(columns, LEAST))
+    call = warm_up(partial(_sliding, algorithm, workload, window), head_of(columns, LEAST))
     return LEAST / best_of(call, 2).seconds
 
 
@@ -137,7 +137,7 @@ def _by_slide(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Rec
         def make(some: Any, every: int = every) -> Callable[[], Any]:
             return lambda: sash.swag.slide(some, window, template, algorithm=algorithm.name, every=every, threads=1)
 
-        seconds = best_of(warmed(make, columns, 4 * every), 3, settings.point_seconds).seconds
+        seconds = best_of(warm_up(make, columns, 4 * every), 3, settings.point_seconds).seconds
         shape = parameters(slide=every, window=window, rows=rows)
         rate = rows / seconds
         yield Record(
@@ -169,7 +169,7 @@ def _break_even(settings: AlgorithmSettings, algorithm: Algorithm, workload: Wor
     since: int | None = None
     for window in reversed(settings.break_even_windows):
         both = {
-            each.name: warmed(partial(_sliding, each, workload, window), columns)
+            each.name: warm_up(partial(_sliding, each, workload, window), columns)
             for each in (ALGORITHMS["recalculate"], algorithm)
         }
         times = best_of_each(both, 3, settings.point_seconds / 4)

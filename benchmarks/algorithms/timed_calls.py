@@ -16,10 +16,10 @@ from sash.swag import loops
 from sash.swag.contract import Algorithm, Needs
 from sash.swag.values import read
 
-__all__ = ["bound", "bytes_of", "head_of", "sliding", "sliding_all", "to_inputs", "warmed"]
+__all__ = ["bind_for", "bytes_of", "head_of", "sliding", "sliding_all", "to_inputs", "warm_up"]
 
 
-def bound(algorithm: Algorithm, workload: Workload) -> Monoid:
+def bind_for(algorithm: Algorithm, workload: Workload) -> Monoid:
     """Return the monoid of the workload in the form that the algorithm needs."""
     template = workload.aggregate()
     types = tuple(each.column for each in read(workload.columns(1), template.arity, template.name))
@@ -61,7 +61,7 @@ def sliding(algorithm: Algorithm, workload: Workload, columns: Any, size: int) -
     if not any(algorithm.has_step(step) for step in ("insert", "sweep", "run")):
         template = workload.aggregate()
         return lambda: sash.swag.slide(columns, size, template, algorithm=algorithm.name, threads=1)
-    monoid = bound(algorithm, workload)
+    monoid = bind_for(algorithm, workload)
     inputs = to_inputs(monoid, columns)
     room = _room(monoid, len(inputs[0]))
     return functools.partial(loops.over_rows, algorithm, monoid, inputs, size, *room, 1)
@@ -69,13 +69,13 @@ def sliding(algorithm: Algorithm, workload: Workload, columns: Any, size: int) -
 
 def sliding_all(algorithm: Algorithm, workload: Workload, columns: Any, most: int) -> Callable[[], Any]:
     """Return a call that answers, at every row, all ranges from 1 to `most` rows."""
-    monoid = bound(algorithm, workload)
+    monoid = bind_for(algorithm, workload)
     inputs = to_inputs(monoid, columns)
     room = _room(monoid, len(inputs[0]) * most)
     return functools.partial(loops.over_sizes, algorithm, monoid, inputs, tuple(range(most, 0, -1)), *room)
 
 
-def warmed(make: Callable[[Any], Callable[[], Any]], columns: Any, rows: int = 64) -> Callable[[], Any]:
+def warm_up(make: Callable[[Any], Callable[[], Any]], columns: Any, rows: int = 64) -> Callable[[], Any]:
     """Return the call for all columns, after a call for a few rows, so that compilation is not timed."""
     make(head_of(columns, rows))()
     return make(columns)

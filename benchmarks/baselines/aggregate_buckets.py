@@ -3,7 +3,7 @@
 Idea      Every row is combined into the buckets of all windows that cover it, so a window that ends is
           only read. Work that windows have in common is repeated. Sessions are buckets that grow and merge.
 Picture     window size 10 every 4      row at 9 →   n = 0 [0, 10)   n = 1 [4, 14)   n = 2 [8, 18)
-            ring of definition k:  bucket n lives in slot base(k) + n mod room(k)
+            ring of definition k:  bucket n is in slot base(k) + n mod room(k)
 Keeps     K1  low(k) ≤ n < high(k) for every open window n of k that has a row;  high - low ≤ room
           K2  a bucket with rows = their fold, in order of arrival;  without rows, anything
           K3  sessions [f, b): in order, more than the gap apart
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.baselines.operator import Facts, Operator, announce, place_of, shift_down, shift_up, widened
+from benchmarks.baselines.operator import Facts, Operator, announce, place_of, shift_down, shift_up, widen_column
 from benchmarks.baselines.windows import Layout, first_open
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, length, load, store
@@ -43,7 +43,7 @@ class Ring:
         self.room = np.full(definitions, ROOM, np.int64)
         self.base = np.arange(definitions, dtype=np.int64) * ROOM
         self.wanted = np.full(definitions, ROOM, np.int64)
-        # The windows [begin, stop) that cover the last row, and the positions [since, until) that have the same.
+        # The windows [begin, stop) that cover the last row, and the positions [since, until) that they all cover.
         self.covering = tuple(np.zeros(definitions, np.int64) for _ in range(4))
 
     @property
@@ -55,7 +55,7 @@ class Ring:
         return int(self.room.sum())
 
     def widen(self) -> tuple[Any, Any]:
-        """Give each definition the room it wants; old and new slots of the buckets that there are."""
+        """Enlarge the ring of each definition to the wanted room; return old and new slots of the buckets."""
         room = np.array([1 << (int(wanted) - 1).bit_length() for wanted in self.wanted], np.int64)
         room = np.maximum(room, self.room)
         base = np.concatenate([[0], np.cumsum(room)[:-1]]).astype(np.int64)
@@ -70,7 +70,7 @@ class Ring:
 
 def copy_ring(column: Any, old: Any, new: Any, slots: int) -> Any:
     """Return a column with its buckets moved to other slots."""
-    wider = widened(column[:0], slots)
+    wider = widen_column(column[:0], slots)
     if isinstance(wider, list):
         for origin, target in zip(old.tolist(), new.tolist(), strict=True):
             wider[target] = column[origin]
@@ -80,7 +80,7 @@ def copy_ring(column: Any, old: Any, new: Any, slots: int) -> Any:
 
 
 class AggregateBuckets(Operator):
-    """Combines a row into every window that covers it."""
+    """A technique that combines a row into every window that covers it."""
 
     def __init__(self, aggregate: Monoid, layout: Layout) -> None:
         super().__init__(aggregate, layout)
@@ -123,8 +123,8 @@ class AggregateBuckets(Operator):
         if self.cursor[B] == len(self.extents[0]):
             begin, end = int(self.cursor[F]), int(self.cursor[B])
             room = 2 * max(ROOM, end - begin)
-            self.extents = tuple(widened(each[begin:end], room) for each in self.extents)
-            self.merged = tuple(widened(each[begin:end], room) for each in self.merged)
+            self.extents = tuple(widen_column(each[begin:end], room) for each in self.extents)
+            self.merged = tuple(widen_column(each[begin:end], room) for each in self.merged)
             self.cursor[F], self.cursor[B] = 0, end - begin
 
     def _find_due(self) -> bool:
@@ -140,7 +140,7 @@ class AggregateBuckets(Operator):
         _fold(self.aggregate, self.partials, self.merged, self.layout.session, self.due, count, results, presences)
 
     def _drop(self) -> None:
-        """Do nothing: the slots of buckets that were sent are free already."""
+        """Do nothing: the slots of emitted buckets are free already."""
 
 
 @jitable
@@ -175,7 +175,7 @@ def reach(times: Any, ring: Any, covering: Any, position: int) -> bool:
 
 @jitable
 def session_of(extents: Any, begin: int, end: int, gap: int, position: int) -> int:
-    """The first session that ends less than the gap before a position, or later."""
+    """Return the first session that ends less than the gap before a position, or later."""
     _firsts, lasts = extents
     if begin < end and lasts[end - 1] < position - gap:
         return end
@@ -263,7 +263,7 @@ def due_buckets(times: Any, ring: Any, counts: Any, watermark: int, due: Any) ->
 
 @kernel
 def due_session_buckets(which: int, gap: int, extents: Any, cursor: Any, watermark: int, due: Any) -> bool:
-    """Sessions that no row from the watermark on can reach."""
+    """List the sessions that no row from the watermark on can reach."""
     firsts, lasts = extents
     while cursor[F] < cursor[B] and lasts[cursor[F]] + gap < watermark:
         at = cursor[F]

@@ -1,4 +1,4 @@
-"""Aggregate tree: FlatFAT on the rows, and every window a range of its leaves.
+"""Aggregate tree: FlatFAT over the rows; a window is a range of its leaves.
 
 Idea      The rows, lifted, are the leaves of a binary tree of folds kept in one array. A row in order
           changes the path above its leaf. A row that comes late moves all newer leaves one further,
@@ -7,7 +7,7 @@ Picture     tree   [ – | 1 | 2 | 3 | … | leaf 0 | leaf 1 | … ]      tree[k
                                             f …           b
 Keeps     K1  f ≤ i < b: leaves in order of position, then arrival
           K2  a node with all its leaves in [f, b) is their fold
-              (leaves before f and from b on hold anything: no range asks for them)
+              (leaves before f and from b on hold anything: no range reads them)
 Combines  in order log N, late ≥ 2 · newer rows, window ≤ 2 log N.
           Space  rows · row + (rows - 1) · partial.
 From      Tangwongsan et al. General Incremental Sliding-Window Aggregation. PVLDB 8(7), 2015.
@@ -32,7 +32,7 @@ FACTS = Facts(
 
 
 class AggregateTree(SortedRows):
-    """Folds a window from the largest nodes inside it."""
+    """A technique that folds a window from the largest nodes inside it."""
 
     def __init__(self, aggregate: Monoid, layout: Layout) -> None:
         super().__init__(aggregate, layout)
@@ -60,7 +60,7 @@ class AggregateTree(SortedRows):
 
 
 def _bare(aggregate: Monoid, room: int) -> Fields:
-    """A tree of identities: partials of nothing that combine understands."""
+    """Return a tree of identities, so that combine can read every node."""
     tree = aggregate.allocate(2 * room)
     for field, value in zip(tree, identity(aggregate), strict=True):
         field[:] = [value] * (2 * room) if isinstance(field, list) else value
@@ -75,7 +75,7 @@ def _replant(aggregate: Monoid, tree: Fields) -> None:
 
 @jitable
 def _repair(aggregate: Monoid, tree: Fields, start: int, end: int) -> None:
-    """K2 above the leaves [start, end), level by level, each node once."""
+    """Restore K2 above the leaves [start, end), level by level, each node once."""
     low, high = leaves(tree) + start, leaves(tree) + end - 1
     while low > 1:
         low >>= 1

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.baselines.operator import place_of, shift_up, widened
+from benchmarks.baselines.operator import place_of, shift_up, widen_column
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import allocate, load, store
 from sash.algebra.monoid import Monoid, combine, lift
@@ -25,7 +25,7 @@ __all__ = [
     "chain_positions",
     "cut",
     "drop_last",
-    "enlarged",
+    "enlarge",
     "fold_chain",
     "insert_row",
     "join",
@@ -59,15 +59,15 @@ def _free_from(pool: Any, start: int, end: int) -> None:
     cursor[SPARE] += end - start
 
 
-def enlarged(pool: Any, least: int = 0) -> Any:
+def enlarge(pool: Any, least: int = 0) -> Any:
     """Return the chains in a pool of at least twice the chunks, with at least so many of them free."""
     positions, rows, before, after, counts, cursor = pool
     had = len(counts)
     has = 2 * had + least
     pool = (
-        widened(positions, has * CHUNK),
-        tuple(widened(each, has * CHUNK) for each in rows),
-        *(widened(each, has) for each in (before, after, counts)),
+        widen_column(positions, has * CHUNK),
+        tuple(widen_column(each, has * CHUNK) for each in rows),
+        *(widen_column(each, has) for each in (before, after, counts)),
         cursor,
     )
     _free_from(pool, had, has)
@@ -135,7 +135,7 @@ def _move_rows(pool: Any, source: int, start: int, target: int) -> None:
 
 @jitable
 def _tail_with_room(pool: Any, heads: Any, tails: Any, chain: int) -> int:
-    """A new last chunk."""
+    """Return the last chunk of a chain; add one if it is full."""
     _positions, _rows, before, after, _counts, _cursor = pool
     if tails[chain] != NONE:
         return _chunk_after(pool, tails, chain, tails[chain])
@@ -149,7 +149,7 @@ def _tail_with_room(pool: Any, heads: Any, tails: Any, chain: int) -> int:
 
 @jitable
 def append_row(pool: Any, heads: Any, tails: Any, chain: int, position: int, row: Any) -> None:
-    """Put a row behind all others: in order, or where order does not matter.
+    """Append a row after all others: its position is the largest, or the order does not matter.
 
     Small enough to be compiled into its caller: a call that hands on all arrays takes ten times as long.
     """
@@ -166,7 +166,7 @@ def append_row(pool: Any, heads: Any, tails: Any, chain: int, position: int, row
 
 @jitable
 def insert_row(pool: Any, heads: Any, tails: Any, chain: int, position: int, row: Any) -> None:
-    """Put a row behind those that are not after it."""
+    """Insert a row after all rows that are not after it."""
     positions, rows, before, _after, counts, cursor = pool
     chunk = tails[chain]
     if chunk == NONE or positions[chunk * CHUNK + counts[chunk] - 1] <= position:
@@ -193,7 +193,7 @@ def insert_row(pool: Any, heads: Any, tails: Any, chain: int, position: int, row
 
 @jitable
 def prepend(pool: Any, heads: Any, tails: Any, chain: int, position: int, row: Any) -> None:
-    """Put a row before all others; none of them is before it."""
+    """Insert a row before all others, none of which is before it."""
     positions, rows, before, after, counts, cursor = pool
     chunk = heads[chain]
     if chunk == NONE or counts[chunk] == CHUNK:
@@ -226,7 +226,7 @@ def last_row(pool: Any, tails: Any, chain: int) -> int:
 
 @jitable
 def row_at(pool: Any, heads: Any, tails: Any, chain: int, index: int, count: int) -> int:
-    """The slot of the row with so many before it, of `count`; found from the nearer end."""
+    """Return the slot of the row with this rank, of `count` rows; search from the nearer end."""
     _positions, _rows, before, after, counts, _cursor = pool
     if 2 * index < count:
         chunk = heads[chain]
@@ -303,7 +303,7 @@ def cut(pool: Any, heads: Any, tails: Any, older: int, newer: int, at: int) -> N
 
 @jitable
 def release(pool: Any, heads: Any, tails: Any, chain: int) -> None:
-    """Forget the rows of a chain."""
+    """Free the rows of a chain."""
     _positions, _rows, _before, after, counts, cursor = pool
     chunk = heads[chain]
     while chunk != NONE:

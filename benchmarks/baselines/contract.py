@@ -1,13 +1,13 @@
 """The contract of a technique, and the list of techniques that benchmarks and tests read.
 
-A technique is a module with `FACTS` and an `Operator`. All operators are used alike:
+A technique is a module with `FACTS` and an `Operator`. All operators are used in the same way:
 
     operator = TECHNIQUES["tuple_buffer"].start(aggregate, (Window.time(10, 4), Window.session(3)))
     results = operator.push(positions, values, watermark)      # the windows that have ended since
     operator.size_bytes()                                      # rows, partials and metadata that it holds
 
-The aggregate is a monoid bound to the columns that are pushed; one that is to be taken out of slices again
-(count windows of slices_on_rows) is best bound as invertible.
+The aggregate is a monoid bound to the columns that are pushed. Bind it as invertible if rows are removed from
+slices again (count windows of slices_on_rows).
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
 """The common part of all techniques: add rows, find the windows that are due, fold them, drop old rows.
 
-A push runs only kernels, which cannot allocate. A kernel that runs out of room returns how far it got; the caller
+A push runs only kernels, which cannot allocate. A kernel that runs out of room returns where it stopped; the caller
 adds room and calls it again.
 """
 
@@ -17,7 +17,7 @@ from sash.algebra.fields import Field, Fields, allocate
 from sash.algebra.monoid import Monoid
 from sash.errors import InvalidInput
 
-__all__ = ["Facts", "Operator", "Results", "announce", "place_of", "shift_down", "shift_up", "widened"]
+__all__ = ["Facts", "Operator", "Results", "announce", "place_of", "shift_down", "shift_up", "widen_column"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Operator(ABC):
         self.aggregate = aggregate
         self.layout = layout
         self.watermark = NEVER
-        self.nexts = layout.opened(NEVER)  # of each time window, the number of the next to be sent
+        self.nexts = layout.first_open_windows(NEVER)  # the next number to emit, of each time window
         self.due = tuple(np.zeros(64, np.int64) for _ in range(6))
 
     def push(self, positions: Any, values: Any, watermark: int, marks: Any = None) -> Results:
@@ -76,7 +76,7 @@ class Operator(ABC):
         self.watermark = max(self.watermark, int(watermark))
         self.due[-1][0] = 0
         while not self._find_due():
-            self.due = (*(widened(each, 2 * len(each)) for each in self.due[:-1]), self.due[-1])
+            self.due = (*(widen_column(each, 2 * len(each)) for each in self.due[:-1]), self.due[-1])
         results = self._results(int(self.due[-1][0]))
         self._drop()
         return results
@@ -100,11 +100,11 @@ class Operator(ABC):
         return Results(which, starts, ends, results, presences)
 
     def _row_bytes(self) -> int:
-        """A row: its position and its values."""
+        """Return the bytes of a row: its position and its values."""
         return 8 + sum(each.field.dtype.itemsize * each.field.width for each in self.aggregate.columns)
 
     def _partial_bytes(self, partials: Fields, slots: Any) -> int:
-        """The partials in some slots; of objects, what Python says that they take."""
+        """Return the bytes of the partials in some slots; for objects, by sys.getsizeof."""
         if self.aggregate.is_compiled:
             width = sum(each.dtype.itemsize * each.width for each in self.aggregate.fields)
             return width * len(slots)
@@ -132,11 +132,11 @@ class Operator(ABC):
 
     @abstractmethod
     def _drop(self) -> None:
-        """Forget what no window needs any more."""
+        """Drop the rows and slices that no window needs."""
 
 
 def _writable(column: Any, dtype: Any) -> Any:
-    """One type of array for the compiler: contiguous and writable."""
+    """Return a contiguous and writable array, so that the compiler sees one type."""
     return np.require(column, dtype, ["C", "W"])
 
 
@@ -145,7 +145,7 @@ def _object_bytes(value: Any) -> int:
     return sys.getsizeof(value) + inner
 
 
-def widened(column: Any, slots: int) -> Any:
+def widen_column(column: Any, slots: int) -> Any:
     """Return the column with more room."""
     if isinstance(column, list):
         return column + [None] * (slots - len(column))
@@ -159,7 +159,7 @@ def widened(column: Any, slots: int) -> Any:
 
 @jitable
 def announce(due: Any, which: int, start: int, end: int, low: int, high: int) -> bool:
-    """Put a window on the list, to be folded from slots [low, high); False if the list is full."""
+    """Append a window to the list, to be folded from slots [low, high); return False if the list is full."""
     windows, starts, ends, lows, highs, filled = due
     place = filled[0]
     if place == len(windows):
@@ -175,7 +175,7 @@ def announce(due: Any, which: int, start: int, end: int, low: int, high: int) ->
 
 @jitable
 def place_of(positions: Any, begin: int, end: int, position: int) -> int:
-    """The first of the slots [begin, end) whose position is not before this one."""
+    """Return the first of the slots [begin, end) whose position is not before this one."""
     low, high = begin, end
     while low < high:
         middle = (low + high) >> 1

@@ -23,7 +23,7 @@ from benchmarks.baselines.chains import (
     append_row,
     cut,
     drop_last,
-    enlarged,
+    enlarge,
     fold_chain,
     insert_row,
     join,
@@ -33,7 +33,7 @@ from benchmarks.baselines.chains import (
     release,
     spare,
 )
-from benchmarks.baselines.operator import shift_down, shift_up, widened
+from benchmarks.baselines.operator import shift_down, shift_up, widen_column
 from benchmarks.baselines.windows import NEVER
 from sash.algebra.compiler import compiled_reading, jitable, static_of
 from sash.algebra.fields import Partial, load, same, store
@@ -53,10 +53,10 @@ __all__ = [
     "merge",
     "new_line",
     "open_slice",
-    "roomier",
     "shift",
     "split",
     "update",
+    "with_room",
 ]
 
 FIRSTS, LASTS = 2, 3  # of the metadata: start, end, first, last, count, head, tail
@@ -76,17 +76,17 @@ def new_line(aggregate: Monoid) -> Any:
     return meta, aggregate.allocate(ROOM), new_pool(aggregate), cursor
 
 
-def roomier(line: Any, chunks: int) -> Any:
+def with_room(line: Any, chunks: int) -> Any:
     """Return the slices with room for at least two more, and for so many more chunks of rows."""
     meta, partials, pool, cursor = line
     begin, end, room = int(cursor[F]), int(cursor[B]), len(meta[0])
     if end + 2 > room:
         wider = room if 2 * (end - begin) <= room else 2 * room
-        meta = tuple(widened(each[begin:end], wider) for each in meta)
-        partials = tuple(widened(each[begin:end], wider) for each in partials)
+        meta = tuple(widen_column(each[begin:end], wider) for each in meta)
+        partials = tuple(widen_column(each[begin:end], wider) for each in partials)
         cursor[F], cursor[B] = 0, end - begin
     if spare(pool) < chunks:
-        pool = enlarged(pool, chunks)
+        pool = enlarge(pool, chunks)
     return meta, partials, pool, cursor
 
 
@@ -104,7 +104,7 @@ def _compiled_without(aggregate: Any, whole: Any, part: Any) -> Any:
 
 @jitable
 def open_slice(line: Any, slot: int, start: int, end: int) -> None:
-    """An empty slice [start, end) in a slot; it and those from there on move up."""
+    """Insert an empty slice [start, end) at a slot; the slices from there on move up."""
     meta, partials, _pool, cursor = line
     starts, ends, firsts, lasts, counts, heads, tails = meta
     shift_up(meta, slot, cursor[B])
@@ -121,7 +121,7 @@ def open_slice(line: Any, slot: int, start: int, end: int) -> None:
 
 @jitable
 def _recompute(aggregate: Monoid, line: Any, slot: int) -> None:
-    """K3 from the rows."""
+    """Recompute the partial of a slice from its rows (K3)."""
     meta, partials, pool, _cursor = line
     _starts, _ends, _firsts, _lasts, _counts, heads, _tails = meta
     store(partials, slot, fold_chain(aggregate, pool, heads, slot))
@@ -233,7 +233,7 @@ def shift(aggregate: Monoid, line: Any, slot: int) -> None:
 
 @jitable
 def drop_until(line: Any, slot: int) -> None:
-    """Forget the slices before a slot, and their rows."""
+    """Drop the slices before a slot, and their rows."""
     meta, _partials, pool, cursor = line
     _starts, _ends, _firsts, _lasts, _counts, heads, tails = meta
     while cursor[F] < slot:

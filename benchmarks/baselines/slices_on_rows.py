@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.baselines.chains import bytes_in_use, spare
-from benchmarks.baselines.operator import Facts, Operator, announce, place_of, shift_up, widened
+from benchmarks.baselines.operator import Facts, Operator, announce, place_of, shift_up, widen_column
 from benchmarks.baselines.slice_manager import (
     FIRSTS,
     LASTS,
@@ -36,10 +36,10 @@ from benchmarks.baselines.slice_manager import (
     merge,
     new_line,
     open_slice,
-    roomier,
     shift,
     split,
     update,
+    with_room,
 )
 from benchmarks.baselines.sorted_slots import due_sessions, due_times, needed_from, session_state
 from benchmarks.baselines.windows import FOREVER, NEVER, Layout, next_edge
@@ -62,7 +62,7 @@ SLICE = 56  # bytes: start, end, first, last, count, where its rows begin and en
 
 
 class SlicesOnRows(Operator):
-    """Combines a row into its slice, and a window from its slices."""
+    """A technique that combines a row into its slice, and folds a window from its slices."""
 
     def __init__(self, aggregate: Monoid, layout: Layout) -> None:
         super().__init__(aggregate, layout)
@@ -93,7 +93,7 @@ class SlicesOnRows(Operator):
             done = _take_counted(aggregate, layout.counts, self.counted, positions, inputs, self._counted_done)
             if done < len(positions):
                 cursor = self.counted[-1]
-                self.counted = roomier(self.counted, int(cursor[B] - cursor[F]) + 3)
+                self.counted = with_room(self.counted, int(cursor[B] - cursor[F]) + 3)
             self._counted_done = done
         if not self.has_positions:
             return len(positions)
@@ -103,9 +103,9 @@ class SlicesOnRows(Operator):
         )
 
     def _grow(self) -> None:
-        self.timed = roomier(self.timed, 4)
+        self.timed = with_room(self.timed, 4)
         if self.timed[-1][MARKED] == len(self.marks):
-            self.marks = widened(self.marks, 2 * len(self.marks))
+            self.marks = widen_column(self.marks, 2 * len(self.marks))
 
     def _find_due(self) -> bool:
         layout, watermark, due = self.layout, self.watermark, self.due
@@ -206,7 +206,7 @@ def _slot_for(times: Any, line: Any, marks: Any, position: int) -> int:
 
 @jitable
 def _mark(aggregate: Monoid, line: Any, marks: Any, position: int) -> None:
-    """A punctuation: K4 at its position."""
+    """Split the slice at the position of a punctuation (K4)."""
     meta, _partials, _pool, cursor = line
     starts, ends, firsts, _lasts, _counts, _heads, _tails = meta
     place = place_of(marks, 0, cursor[MARKED], position)
@@ -225,7 +225,7 @@ def _mark(aggregate: Monoid, line: Any, marks: Any, position: int) -> None:
 
 @jitable
 def _cut_off(aggregate: Monoid, line: Any, slot: int, gap: int, position: int) -> int:
-    """K5 before a row comes: if it is more than the gap away from the rows of its slice, it gets its own."""
+    """Give a row a new slice if it is more than the gap away from the rows of its slice (K5)."""
     meta, _partials, _pool, _cursor = line
     _starts, _ends, firsts, lasts, counts, _heads, _tails = meta
     if counts[slot] > 0 and position - lasts[slot] > gap:

@@ -19,12 +19,12 @@ SESSION = 2  # how many numbers that is
 
 
 def session_state() -> Any:
-    """No session yet."""
+    """Return the state without a session."""
     return np.full(SESSION, NEVER, np.int64)
 
 
 def needed_from(layout: Layout, nexts: Any, session: Any) -> int:
-    """The first position that a time window or a session may still need."""
+    """Return the first position that a time window or a session may still need."""
     _which, _sizes, everys, offsets = layout.times
     needed = int((offsets + nexts * everys).min(initial=FOREVER))
     if layout.session >= 0:
@@ -34,7 +34,7 @@ def needed_from(layout: Layout, nexts: Any, session: Any) -> int:
 
 @kernel
 def due_times(times: Any, nexts: Any, firsts: Any, begin: int, end: int, watermark: int, due: Any) -> bool:
-    """Time windows that end by the watermark and hold a slot of [begin, end)."""
+    """List the time windows that end by the watermark and hold a slot of [begin, end)."""
     which, sizes, everys, offsets = times
     for k in range(len(sizes)):
         number = nexts[k]
@@ -60,7 +60,7 @@ def due_times(times: Any, nexts: Any, firsts: Any, begin: int, end: int, waterma
 
 @kernel
 def due_counts(counts: Any, nexts: Any, firsts: Any, base: int, begin: int, end: int, watermark: int, due: Any) -> bool:
-    """Count windows whose rows all lie before the watermark; slot j is the row of rank base + j."""
+    """List the count windows whose rows all lie before the watermark; slot j is the row of rank base + j."""
     which, sizes, everys, _offsets = counts
     final = base + place_of(firsts, begin, end, watermark)
     for k in range(len(sizes)):
@@ -76,7 +76,7 @@ def due_counts(counts: Any, nexts: Any, firsts: Any, base: int, begin: int, end:
 def due_sessions(
     which: int, gap: int, session: Any, firsts: Any, lasts: Any, begin: int, end: int, watermark: int, due: Any
 ) -> bool:
-    """Sessions that no row from the watermark on can reach; inside a slot rows are at most `gap` apart."""
+    """List the sessions that no row from the watermark on can reach; inside a slot, rows are at most `gap` apart."""
     slot = place_of(lasts, begin, end, session[LAST] + 1)
     while True:
         ended = slot == end or firsts[slot] >= watermark

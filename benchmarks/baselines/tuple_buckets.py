@@ -35,7 +35,7 @@ from benchmarks.baselines.chains import (
     append_row,
     bytes_in_use,
     drop_last,
-    enlarged,
+    enlarge,
     fold_chain,
     insert_row,
     join,
@@ -46,7 +46,7 @@ from benchmarks.baselines.chains import (
     row_at,
     spare,
 )
-from benchmarks.baselines.operator import Facts, Operator, announce, shift_down, shift_up, widened
+from benchmarks.baselines.operator import Facts, Operator, announce, shift_down, shift_up, widen_column
 from benchmarks.baselines.windows import Layout
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, length, load
@@ -84,7 +84,7 @@ class Buckets:
 
 
 class TupleBuckets(Operator):
-    """Copies a row into every window that covers it."""
+    """A technique that copies a row into every window that covers it."""
 
     def __init__(self, aggregate: Monoid, layout: Layout) -> None:
         super().__init__(aggregate, layout)
@@ -125,12 +125,12 @@ class TupleBuckets(Operator):
         self.counted.widen()
         needed = self.covering + 1 + int((self.counted.ring.high - self.counted.ring.low).sum())
         if spare(self.pool) < needed + len(self.counted.ring.low):
-            self.pool = enlarged(self.pool, needed)
+            self.pool = enlarge(self.pool, needed)
         if self.cursor[B] == len(self.extents[0]):
             begin, end = int(self.cursor[F]), int(self.cursor[B])
             room = 2 * max(ROOM, end - begin)
-            self.extents = tuple(widened(each[begin:end], room) for each in self.extents)
-            self.sessions = tuple(widened(each[begin:end], room) for each in self.sessions)
+            self.extents = tuple(widen_column(each[begin:end], room) for each in self.extents)
+            self.sessions = tuple(widen_column(each[begin:end], room) for each in self.sessions)
             self.cursor[F], self.cursor[B] = 0, end - begin
 
     def _find_due(self) -> bool:
@@ -197,7 +197,7 @@ def _open(ring: Any) -> int:
 
 @jitable
 def _row_before(pool: Any, counts: Any, buckets: Any, k: int, number: int) -> int:
-    """The row before the first one of a window of definition k: the window before has it."""
+    """Return the row before the first one of a window of definition k; the previous window has it."""
     _which, _sizes, everys, _offsets = counts
     ring, held, heads, tails = buckets
     _lows, _highs, rooms, bases, _wanted = ring
@@ -207,7 +207,7 @@ def _row_before(pool: Any, counts: Any, buckets: Any, k: int, number: int) -> in
 
 @jitable
 def _insert_ranked(pool: Any, counts: Any, buckets: Any, position: int, row: Any) -> None:
-    """K2 with one row more: newest window first, so that the one before is still as it was."""
+    """Insert a row and restore K2, newest window first, so that the window before it is still unchanged."""
     _which, sizes, _everys, _offsets = counts
     positions, rows, _before, _after, _counts, _cursor = pool
     ring, held, heads, tails = buckets
@@ -312,7 +312,7 @@ def _take(
 
 @kernel
 def _due_counts(aggregate: Monoid, counts: Any, pool: Any, buckets: Any, watermark: int, due: Any) -> bool:
-    """Complete count windows whose last row is before the watermark."""
+    """List the complete count windows whose last row is before the watermark."""
     which, sizes, everys, _offsets = counts
     positions, _rows, _before, _after, _counts, _cursor = pool
     ring, held, _heads, tails = buckets

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.baselines.operator import Facts, Operator, place_of, shift_up, widened
+from benchmarks.baselines.operator import Facts, Operator, place_of, shift_up, widen_column
 from benchmarks.baselines.sorted_slots import due_counts, due_sessions, due_times, needed_from, session_state
 from benchmarks.baselines.windows import FOREVER, Layout
 from sash.algebra.compiler import kernel
@@ -76,16 +76,16 @@ class SortedRows(Operator):
 
     def _relay(self, begin: int, end: int, room: int) -> None:
         """Move the slots [begin, end) to the front of so much room."""
-        self.positions = moved(self.positions, begin, end, room)
+        self.positions = move_to_front(self.positions, begin, end, room)
 
 
-def moved(column: Any, begin: int, end: int, room: int) -> Any:
+def move_to_front(column: Any, begin: int, end: int, room: int) -> Any:
     """Return a column of so much room with the slots [begin, end) at its front."""
-    return widened(column[begin:end], room)
+    return widen_column(column[begin:end], room)
 
 
 class TupleBuffer(SortedRows):
-    """Folds a window from its rows when it ends."""
+    """A technique that folds a window from its rows when it ends."""
 
     def __init__(self, aggregate: Monoid, layout: Layout) -> None:
         super().__init__(aggregate, layout)
@@ -99,7 +99,7 @@ class TupleBuffer(SortedRows):
 
     def _relay(self, begin: int, end: int, room: int) -> None:
         super()._relay(begin, end, room)
-        self.inputs = tuple(moved(each, begin, end, room) for each in self.inputs)
+        self.inputs = tuple(move_to_front(each, begin, end, room) for each in self.inputs)
 
     def _fold(self, count: int, results: Fields, presences: Fields) -> None:
         _fold(self.aggregate, self.inputs, self.due, count, results, presences)

@@ -28,11 +28,11 @@ class Kind(Enum):
 class Window:
     """One window definition.
 
-    time        [offset + n · every, … + size), by position; sent when its end ≤ watermark
-    count       ranks [i · every, … + size), rows ranked by position, then arrival; sent when it is complete and
+    time        [offset + n · every, … + size), by position; emitted when its end ≤ watermark
+    count       ranks [i · every, … + size), rows ranked by position, then arrival; emitted when it is complete and
                 all of its rows lie before the watermark
-    session     rows at most `size` apart; [first, last + size), sent when last + size < watermark
-    punctuated  from one mark to the next, the first one from the first row; sent when its end ≤ watermark
+    session     rows at most `size` apart; [first, last + size), emitted when last + size < watermark
+    punctuated  from one mark to the next, the first one from the first row; emitted when its end ≤ watermark
     """
 
     kind: Kind
@@ -76,31 +76,31 @@ class Layout:
             if len(by_kind[kind]) > 1:
                 raise InvalidInput.option("windows", windows, f"with at most one {kind.value} window")
         self.windows = windows
-        self.times = self._laid(by_kind[Kind.TIME])
-        self.counts = self._laid(by_kind[Kind.COUNT])
+        self.times = self._layout(by_kind[Kind.TIME])
+        self.counts = self._layout(by_kind[Kind.COUNT])
         self.session = by_kind[Kind.SESSION][0] if by_kind[Kind.SESSION] else -1
         self.gap = windows[self.session].size if self.session >= 0 else -1
         self.punctuated = by_kind[Kind.PUNCTUATED][0] if by_kind[Kind.PUNCTUATED] else -1
 
-    def _laid(self, places: list[int]) -> tuple[Any, Any, Any, Any]:
+    def _layout(self, places: list[int]) -> tuple[Any, Any, Any, Any]:
         chosen = [self.windows[place] for place in places]
         columns = (places, [w.size for w in chosen], [w.every for w in chosen], [w.offset for w in chosen])
         which, sizes, everys, offsets = (np.array(column, np.int64) for column in columns)
         return which, sizes, everys, offsets
 
-    def opened(self, watermark: int) -> Any:
-        """Of each time window, the number of the first that ends after the watermark."""
+    def first_open_windows(self, watermark: int) -> Any:
+        """Return, for each time window, the number of the first that ends after the watermark."""
         _which, sizes, everys, offsets = self.times
         return (watermark - sizes - offsets) // everys + 1
 
 
 @jitable
 def first_open(position: int, size: int, every: int, offset: int) -> int:
-    """The number of the first window that ends after a position."""
+    """Return the number of the first window that ends after a position."""
     return (position - size - offset) // every + 1
 
 
 @jitable
 def next_edge(position: int, every: int, offset: int) -> int:
-    """The first of the edges offset + n · every after a position."""
+    """Return the first of the edges offset + n · every after a position."""
     return offset + ((position - offset) // every + 1) * every

@@ -120,7 +120,7 @@ def _finding(finding: Finding, runs: Runs) -> str:
     parts = [
         f'<div class="verdict">{outcome.verdict}</div>',
         f"<div><b>{escape(finding.where)}.</b> {escape(finding.claim)}</div>",
-        _list((f"{bar.name}: {bar.found} (asked {bar.asked})" for bar in outcome.bars), "numbers"),
+        _list((f"{bar.name}: {bar.found} (required {bar.limit})" for bar in outcome.bars), "numbers"),
         f'<div class="note">{_measured_by(finding, runs)}</div>' if finding.experiment else "",
         f'<div class="note">{escape(finding.note)}</div>' if finding.note else "",
     ]
@@ -149,12 +149,12 @@ def _experiments(
 ) -> Iterator[str]:
     """Show plots and tables of every run of a suite, or the command to make them."""
 
-    def is_asked(name: str) -> bool:
+    def is_selected(name: str) -> bool:
         return name not in but and (only is None or name in only)
 
     for run in content.runs.of(suite):
-        yield from (_experiment(content, run, name) for name in run.experiments if is_asked(name))
-    known = [each for each in SUITES[suite].experiments if is_asked(each)]
+        yield from (_experiment(content, run, name) for name in run.experiments if is_selected(name))
+    known = [each for each in SUITES[suite].experiments if is_selected(each)]
     missing = [each for each in known if content.runs.with_experiment(suite, each) is None]
     if missing:
         how = command(suite) if len(missing) == len(SUITES[suite].experiments) else command(suite, *missing)

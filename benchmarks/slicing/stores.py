@@ -213,9 +213,9 @@ def _split_seconds(monoid: Monoid, rows: int, settings: SlicingSettings) -> floa
     slice_manager.open_slice(line, 0, 0, rows)
     inputs = _inputs(monoid, rows)
     for start in range(0, rows, FILLED):
-        line = slice_manager.roomier(line, 1 + FILLED)
+        line = slice_manager.with_room(line, 1 + FILLED)
         _fill(monoid, line, inputs, start, min(rows, start + FILLED))
-    line = slice_manager.roomier(line, 64)
+    line = slice_manager.with_room(line, 64)
     best, spent = math.inf, 0.0
     for _ in range(RUNS):
         begin = time.perf_counter()

@@ -28,7 +28,7 @@ __all__ = [
     "copy_rate",
     "monoid_of",
     "queries_of",
-    "slowed",
+    "slow_rate",
     "speed",
     "subjects",
 ]
@@ -192,7 +192,7 @@ def speed(subject: str, question: Question, sensor: Sensor, settings: SlicingSet
     return Speed(rows / best if best else math.inf, rows, min(rows, settings.push_rows))
 
 
-def slowed(sensor: Sensor, function: Function) -> Sensor:
+def slow_rate(sensor: Sensor, function: Function) -> Sensor:
     """Reduce the rate to a hundred rows per second where a partial is a Python object that grows with its rows."""
     return replace(sensor, rate=100, rows=min(sensor.rows, 30_000)) if function.holistic else sensor
 

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.baselines.contract import Window
 from benchmarks.records import Record, parameters
 from benchmarks.settings import SlicingSettings
-from benchmarks.slicing.subjects import Question, copy_rate, slowed, speed, subjects
+from benchmarks.slicing.subjects import Question, copy_rate, slow_rate, speed, subjects
 from benchmarks.slicing.workloads import FUNCTIONS, SECOND, Function, Sensor, lengths
 from benchmarks.suite import Task
 
@@ -104,7 +104,7 @@ def aggregate_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Measure every aggregate over windows of time and of rows; a fifth of the rows are late."""
     for name in settings.aggregates or FUNCTIONS:
         function = FUNCTIONS[name]
-        sensor = slowed(Sensor(settings.rows, late=LATE, delay=DELAY), function)
+        sensor = slow_rate(Sensor(settings.rows, late=LATE, delay=DELAY), function)
         kinds = {"time": _times(SOME), "count": _counts(SOME, sensor.rate)}
         for measure, windows in kinds.items():
             question, shape = _late(windows, function), {"measure": measure, "rate": sensor.rate}
@@ -116,7 +116,7 @@ def median_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Measure the median of few and of many distinct values, beside techniques that compute each window by itself."""
     function = FUNCTIONS["median"]
     for distinct in (37, 84_232):
-        sensor = slowed(Sensor(settings.rows, late=LATE, delay=DELAY, distinct=distinct), function)
+        sensor = slow_rate(Sensor(settings.rows, late=LATE, delay=DELAY, distinct=distinct), function)
         question, shape = _late(_times(SOME), function), {"distinct": distinct, "rate": sensor.rate}
         beside = ("tuple_buffer", "aggregate_buckets", "tuple_buckets")
         yield Task(f"{distinct} values", partial(_measured, "median", question, sensor, settings, shape, beside))

@@ -40,7 +40,7 @@ class Files:
         """Return fewer rows of the same keys, over the same time."""
         return replace(self, rows=rows)
 
-    def written(self, folder: Path) -> Path:
+    def write(self, folder: Path) -> Path:
         """Return the folder of the files; write them first if they are not there."""
         import pyarrow.parquet as pq
 
@@ -71,4 +71,4 @@ class Files:
     def read(self, spark: Any, folder: Path) -> Any:
         """Read the files as a stream, one in each micro-batch."""
         source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        return source.parquet(str(self.written(folder)))
+        return source.parquet(str(self.write(folder)))

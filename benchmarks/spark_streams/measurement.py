@@ -36,7 +36,7 @@ class Run:
     cores_busy: float
     runs: int = 1  # this one is the best of them
     is_stopped: bool = False  # at the time limit
-    different: int | None = None  # results that only one side sent; None: not compared
+    different: int | None = None  # results that only one side emitted; None: not compared
 
 
 def measure(local: LocalSpark, points: Iterable[Point], settings: StreamSettings) -> dict[Point, Run]:
@@ -58,7 +58,7 @@ def _warm(local: LocalSpark, point: Point, settings: StreamSettings) -> None:
         few = replace(point.files, rows=settings.warm_rows, keys=min(point.files.keys, 100), files=WARM_FILES)
         _run(local, replace(point, files=few), settings.limit_seconds)
         local.warmed.add(point.kind)
-    point.files.written(local.folder)
+    point.files.write(local.folder)
 
 
 def _run(local: LocalSpark, point: Point, limit_seconds: float) -> Run:
@@ -85,7 +85,7 @@ def _run(local: LocalSpark, point: Point, limit_seconds: float) -> Run:
             query.stop()
             wait_for_tasks(spark, limit_seconds)
     progress = Progress.of(map(Batch.of, query.recentProgress))
-    results = _sent(spark, output).count() if has_ended else 0
+    results = _emitted(spark, output).count() if has_ended else 0
     shutil.rmtree(output / "checkpoint", ignore_errors=True)
     busy = usage.cpu_seconds / seconds
     return Run(seconds, progress, results, usage.largest_bytes, busy, is_stopped=not has_ended)
@@ -95,12 +95,12 @@ def _outputs(local: LocalSpark) -> Path:
     return local.folder / "outputs"
 
 
-def _sent(spark: Any, output: Path) -> Any:
+def _emitted(spark: Any, output: Path) -> Any:
     return spark.read.parquet(str(output / "results"))
 
 
 def _compared(local: LocalSpark, runs: dict[Point, Run]) -> dict[Point, Run]:
-    """Add to each run that ended the number of results that only one of the two sides sent."""
+    """Add to each run that ended the number of results that only one of the two sides emitted."""
     yardstick = next((point for point, run in runs.items() if point.subject == NATIVE and not run.is_stopped), None)
     if yardstick is None:
         return runs
@@ -109,7 +109,7 @@ def _compared(local: LocalSpark, runs: dict[Point, Run]) -> dict[Point, Run]:
     def compared(point: Point, run: Run) -> Run:
         if point == yardstick or point.files != yardstick.files or run.is_stopped:
             return run
-        native, ours = (_sent(spark, _outputs(local) / each.name) for each in (yardstick, point))
+        native, ours = (_emitted(spark, _outputs(local) / each.name) for each in (yardstick, point))
         with shared_options(spark):
             return replace(run, different=ours.exceptAll(native).count() + native.exceptAll(ours).count())
 

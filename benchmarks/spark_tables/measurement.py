@@ -104,7 +104,7 @@ def _run(local: LocalSpark, point: Point, limit_seconds: float) -> Run:
         wait_for_tasks(spark, limit_seconds)
     return Run(
         seconds,
-        shuffles.written(),
+        shuffles.bytes_written(),
         usage.largest_bytes,
         usage.together_bytes,
         usage.cpu_seconds / seconds,
@@ -161,7 +161,7 @@ class _Shuffles:
         self._spark = spark
         self._last = max((each.stageId() for each in self._stages()), default=-1)
 
-    def written(self) -> int:
+    def bytes_written(self) -> int:
         new = (each for each in self._stages() if each.stageId() > self._last)
         return sum(each.shuffleWriteBytes() for each in new)
 

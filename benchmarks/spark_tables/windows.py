@@ -30,11 +30,11 @@ def slide_tasks(settings: TableSettings) -> Iterator[Task]:
 
 def _slide(settings: TableSettings, slides: int) -> Iterator[Record]:
     rows = slide_rows(settings)
-    asked = [SASH] if slides > settings.native_slides else [NATIVE, SASH]
-    runs = measure(LOCAL, [Point(each, WINDOWS, slides, rows) for each in asked], settings)
+    subjects = [SASH] if slides > settings.native_slides else [NATIVE, SASH]
+    runs = measure(LOCAL, [Point(each, WINDOWS, slides, rows) for each in subjects], settings)
     shape = {"slides": slides, "rows": rows.rows, "keys": rows.keys}
     yield from records_of("slide", AGGREGATE, runs.items(), NATIVE, shape)
-    if NATIVE not in asked:
+    if NATIVE not in subjects:
         why = f"Spark plans {slides} copies of each row; too slow above {settings.native_slides}"
         yield left_out("slide", NATIVE, AGGREGATE, why, shape)
 

@@ -12,7 +12,7 @@ import sash
 from benchmarks.baselines import slice_manager
 from benchmarks.baselines.chains import CHUNK, chain_positions
 from benchmarks.baselines.contract import TECHNIQUES, Kind, Operator, Technique, Window
-from benchmarks.baselines.slice_manager import F, merge, new_line, open_slice, roomier, shift, split, update
+from benchmarks.baselines.slice_manager import F, merge, new_line, open_slice, shift, split, update, with_room
 from benchmarks.baselines.slices_on_rows import SlicesOnRows
 from sash.algebra.aggregate import Template, bind
 from sash.algebra.compiler import JIT_DISABLED
@@ -276,7 +276,7 @@ class Line:
         slot = int(cursor[slice_manager.B])
         open_slice(self.line, slot, start, end)
         for position, value in rows:
-            self.line = roomier(self.line, 4)
+            self.line = with_room(self.line, 4)
             update(self.aggregate, self.line, int(self.line[-1][slice_manager.B]) - 1, position, (value,))
 
     def check(self, *slices: tuple[int, int, list[tuple[int, int]]]) -> None:
@@ -347,7 +347,7 @@ def test_a_late_row_costs_one_combine_if_the_aggregate_commutes_and_the_slice_if
         line = Line(name)
         line.slice(0, 60, rows)
         line.calls = 0
-        line.line = roomier(line.line, 4)
+        line.line = with_room(line.line, 4)
         update(line.aggregate, line.line, 0, 7, (100,))
         assert line.calls == calls
         line.check((0, 60, [*rows[:8], (7, 100), *rows[8:]]))

@@ -247,8 +247,8 @@ def planned_slicing() -> Iterator[tuple[str, str, str]]:
     """Of streams of rows: whoever can answer what is asked."""
     for _, task in SUITES["slicing"].plan():
         if isinstance(task.measure, partial) and task.measure.func is _measured:
-            experiment, asked, _, settings, _, *beside = task.measure.args
-            yield from ((experiment, each, asked.function.name) for each in subjects(asked, settings, *beside))
+            experiment, limit, _, settings, _, *beside = task.measure.args
+            yield from ((experiment, each, limit.function.name) for each in subjects(limit, settings, *beside))
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ def test_every_finding_of_a_paper_has_a_verdict_and_its_numbers(page: Page, pape
     for each in paper.findings:
         assert each.claim in page.text(paper.key)
         for bar in each.judge(world()).bars:
-            assert f"{bar.name}: {bar.found} (asked {bar.asked})" in words
+            assert f"{bar.name}: {bar.found} (required {bar.limit})" in words
 
 
 def test_promises_machine_and_commands_are_there(page: Page) -> None:

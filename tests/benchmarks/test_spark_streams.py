@@ -109,14 +109,14 @@ def test_every_run_measures_what_the_bars_are_about(settings: Any) -> None:
 
 def test_files_are_read_in_the_order_of_time_and_hold_all_rows(tmp_path: Path) -> None:
     files = Files(1000, 7, files=3, minutes=10)
-    paths = sorted(files.written(tmp_path).iterdir(), key=lambda path: path.stat().st_mtime)
+    paths = sorted(files.write(tmp_path).iterdir(), key=lambda path: path.stat().st_mtime)
     assert [path.name for path in paths] == ["0000.parquet", "0001.parquet", "0002.parquet"]
     tables = [pq.read_table(path) for path in paths]
     times = [time for table in tables for time in table.column("ts").to_pylist()]
     assert len(times) == 1000 and times == sorted(times)
     assert (times[-1] - times[0]).total_seconds() == pytest.approx(600, abs=1)
     assert {key for table in tables for key in table.column("k").to_pylist()} == set(range(7))
-    assert files.written(tmp_path) == files.written(tmp_path)
+    assert files.write(tmp_path) == files.write(tmp_path)
 
 
 # --- figures -----------------------------------------------------------------------------------------
