@@ -194,7 +194,7 @@ def test_agrees_with_a_recomputation_when_compiled(technique: Technique, name: s
 
 @pytest.mark.parametrize(("technique", "query"), [pair for pair in PAIRS if pair not in ABLE], ids=names)
 def test_refuses_what_it_cannot_answer(technique: Technique, query: str) -> None:
-    with pytest.raises(UnsupportedWindow, match=f"{technique.name} cannot answer"):
+    with pytest.raises(UnsupportedWindow, match=f"{technique.name} cannot compute"):
         technique.start(monoid("sum"), QUERIES[query])
 
 
