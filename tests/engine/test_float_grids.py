@@ -360,7 +360,7 @@ def test_a_row_too_far_for_its_windows_is_refused_in_a_table_and_set_aside_in_a_
     query = sash.query("q", window, n=sash.count())
     rows = {"t": pa.array(near).cast(pa.from_numpy_dtype(dtype), safe=False), "x": [1, 1]}
     with pytest.raises(
-        InvalidInput, match=r"Column 't' holds .*, but positions of these windows lie within .* of zero"
+        InvalidInput, match=r"Column 't' holds .*, but positions of these windows must lie within .* of zero"
     ):
         sash.aggregate(rows, query, on="t")
     stream = sash.Stream(query, on="t", late="keep", watermark=0)

@@ -145,5 +145,5 @@ def test_floats_on_spark_have_the_edges_that_a_table_has(spark: Any) -> None:
     found = sash.aggregate(spark.createDataFrame(rows), queries, on="t").collect()
     wanted = sash.aggregate(rows, queries, on="t").to_pylist()
     assert sorted(str(row.asDict()) for row in found) == sorted(map(str, wanted))
-    with pytest.raises(Exception, match=r"Column 't' holds 1e\+300, but positions of these windows lie within 4\.5"):
+    with pytest.raises(Exception, match=r"Column 't' holds 1e\+300, but positions .* must lie within 4\.5"):
         sash.aggregate(spark.createDataFrame([(1e300, 1.0)], "t double, x double"), queries, on="t").collect()

@@ -42,7 +42,7 @@ def test_extreme_positions_are_refused_on_every_path(spark: Any) -> None:
         rows = spark.range(3).selectExpr(given)
         query = sash.query("q", sash.tumbling(size), n=sash.count())
         for path in ("packed", "auto", "jvm"):
-            with pytest.raises(Exception, match=r"Column 't' holds .*, but positions of these windows lie within"):
+            with pytest.raises(Exception, match=r"Column 't' holds .*, but positions of these windows must lie within"):
                 batch.aggregate(rows, query, CallOptions("t"), path=path).collect()
 
 

@@ -12,6 +12,7 @@ from sash import text
 from sash.errors import SashError
 from sash.text.expressions import Apply, Column, Expression, Literal
 from sash.text.tokens import KEYWORDS, SYMBOLS
+from tests.accepting import accepting
 
 WORDS = [
     *KEYWORDS,
@@ -40,12 +41,31 @@ def test_any_text_is_answered_or_refused(given_text: str) -> None:
         text.parse(given_text)
 
 
-@settings(max_examples=400)
+def is_answered(said: str) -> bool:
+    try:
+        sash.sql(said, t={"ts": [1, 2], "x": [1.0, None], "k": ["a", "b"]}, on="ts")
+    except SashError:
+        return False
+    return True
+
+
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(WORDS), max_size=30), st.booleans())
 def test_any_words_of_the_language_are_answered_or_refused(words: list[str], is_begun: bool) -> None:
-    said = " ".join(["SELECT MAX(x) FROM t ["] * is_begun + words)
-    with suppress(SashError):
-        sash.sql(said, t={"ts": [1, 2], "x": [1.0, None]}, on="ts")
+    is_answered(" ".join(["SELECT MAX(x) FROM t ["] * is_begun + words))
+
+
+CLAUSES = ["WHERE x > 1", "WHERE k = 'a' OR x IS NULL", "GROUP BY k", "AND NOT x < 2", "-- the end", ";", "AS m"]
+
+
+@accepting(
+    0.1,
+    examples=150,
+    window=st.sampled_from(["[ROWS 5]", "[RANGE 10 SLIDE 5]", "[SESSION GAP 5]", "[ROWS 2 SLIDE 2]", "[RANGE 10", ""]),
+    clauses=st.lists(st.sampled_from(CLAUSES), max_size=3),
+)
+def test_clauses_in_any_order_are_answered_or_refused(window: str, clauses: list[str]) -> bool:
+    return is_answered(" ".join(["SELECT MAX(x) FROM t", window, *clauses]))
 
 
 VALID = [
@@ -55,14 +75,12 @@ VALID = [
 ]
 
 
-@settings(max_examples=400)
-@given(st.sampled_from(VALID), st.data())
-def test_a_valid_text_with_a_word_changed_is_answered_or_refused(valid: str, data: Any) -> None:
+@accepting(0.1, examples=400, valid=st.sampled_from(VALID), data=st.data())
+def test_a_valid_text_with_a_word_changed_is_answered_or_refused(valid: str, data: Any) -> bool:
     words = valid.replace("(", " ( ").replace(")", " ) ").replace("[", " [ ").replace("]", " ] ").split()
     at = data.draw(st.integers(0, len(words) - 1))
     words[at : at + data.draw(st.integers(0, 2))] = data.draw(st.lists(st.sampled_from(WORDS), max_size=2))
-    with suppress(SashError):
-        sash.sql(" ".join(words), t={"ts": [1, 2], "x": [1.0, None], "k": ["a", "b"]}, on="ts")
+    return is_answered(" ".join(words))
 
 
 names = st.text(string.ascii_letters + " .`'\"é_", min_size=1, max_size=8)

@@ -16,6 +16,7 @@ from sash.windows.duration import Duration
 from sash.windows.lengths import LONGEST, length_on
 from sash.windows.measure import Measure
 from sash.windows.window import Context, Window
+from tests.accepting import accepting, mostly
 
 TIME = Measure.of(pa.timestamp("us"))
 INTEGER = Measure.of(pa.int64())
@@ -347,19 +348,33 @@ ANYTHING = st.one_of(
 )
 
 
-@given(size=ANYTHING, every=ANYTHING, offset=ANYTHING, rows=st.none() | ANYTHING)
-def test_whatever_is_given_makes_a_window_or_a_sentence(size: Any, every: Any, offset: Any, rows: Any) -> None:
-    makers: list[Any] = [
-        lambda: sash.tumbling(size, rows=rows, offset=offset),
-        lambda: sash.sliding(size, every=every, rows=rows, offset=offset),
-        lambda: sash.cumulative(size, every=every, offset=offset),
-        lambda: sash.session(gap=size),
-        lambda: sash.landmark(start=size, end=every),
-    ]
-    for make in makers:
+NUMBERS, DURATIONS = st.integers(1, 12), st.sampled_from(["10s", "1 minute", "1h"])
+TIMES = st.datetimes(dt.datetime(2020, 1, 1), dt.datetime(2030, 1, 1))
+MAKERS: dict[str, Any] = {
+    "tumbling": lambda size, every, offset, rows: sash.tumbling(size, rows=rows, offset=offset),
+    "sliding": lambda size, every, offset, rows: sash.sliding(size, every=every, rows=rows, offset=offset),
+    "cumulative": lambda size, every, offset, rows: sash.cumulative(size, every=every, offset=offset),
+    "session": lambda size, every, offset, rows: sash.session(gap=size),
+    "landmark": lambda size, every, offset, rows: sash.landmark(start=size, end=every),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("measure", [TIME, INTEGER, FLOAT], ids=lambda measure: measure.kind.value)
+def test_whatever_is_given_makes_a_window_or_a_sentence(maker: str, measure: Measure) -> None:
+    usual = NUMBERS if measure is not TIME else TIMES if maker == "landmark" else DURATIONS
+    lengths = mostly(usual, ANYTHING)
+
+    share = 0.05 if maker == "landmark" else 0.3  # half of them end before they start
+
+    @accepting(
+        share, size=lengths, every=lengths, offset=mostly(st.just(0), ANYTHING), rows=mostly(st.none(), ANYTHING)
+    )
+    def is_made(**given_: Any) -> bool:
         try:
-            window = make()
-            for measure in (TIME, INTEGER, FLOAT):
-                window.on(measure)
+            MAKERS[maker](**given_).on(measure)
         except SashError:
-            continue
+            return False
+        return True
+
+    is_made()
