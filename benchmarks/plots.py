@@ -197,7 +197,11 @@ SLICING: tuple[Plot, ...] = (
         base=2,
     ),
     Lines(
-        "splits", "A split: both halves of a slice computed anew", ("rows", "rows of the slice"), "µs", label=_aggregate
+        "splits",
+        "A split: both halves of a slice computed again",
+        ("rows", "rows of the slice"),
+        "µs",
+        label=_aggregate,
     ),
     Lines("measures", "By measure: 20 % of the rows up to 2 s late", _WINDOWS, SPEED, label=_by("measure")),
     Bars("aggregates", "20 windows, 20 % of the rows late, by aggregate", SPEED, _aggregate, _by("measure")),

@@ -15,7 +15,7 @@ from sash.cli.table import Table
 
 __all__ = ["Bar", "Machine", "Record", "Report", "Value", "parameters"]
 
-FORMAT = 1  # of the JSON; other formats are refused
+FORMAT = 1  # of the JSON; other formats raise an error
 Value = int | float | str
 Parameters = tuple[tuple[str, Value], ...]
 

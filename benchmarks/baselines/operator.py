@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.baselines.windows import NEVER, Layout
-from sash.algebra.compiler import compiled_reading, jitable, unrolled
+from sash.algebra.compiler import compiled_reading, from_source, jitable
 from sash.algebra.fields import Field, Fields, allocate
 from sash.algebra.monoid import Monoid
 from sash.errors import InvalidInput
@@ -217,4 +217,4 @@ def _moves(fields: Any, loop: str, target: str, source: str) -> Any:
         f"fields[{k}][uint64({source})]\n"
         for k, array in enumerate(fields)
     )
-    return unrolled(f"def generated(fields, start, end):\n{lines}", ("uint64", np.uint64))
+    return from_source(f"def generated(fields, start, end):\n{lines}", ("uint64", np.uint64))

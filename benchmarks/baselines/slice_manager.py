@@ -5,10 +5,10 @@ Picture     slots    f                              b
 Keeps     K1  slices [f, b) are in order and do not overlap;  each has a row, outside of a split
           K2  first and last are the positions of its first and last row
           K3  partial = the fold of its rows, in order of position, then arrival
-Combines  update: 1, of a late row the slice anew unless the aggregate commutes.  merge: 1.
-          split: both slices anew, unless all rows are on one side.
-          shift: 2 (one of them an inverse) if the aggregate commutes and has an inverse, else the slice anew and 1;
-          of one that picks a row (max), anew only if the row that goes was picked.
+Combines  update: 1; for a late row all of the slice, unless the aggregate commutes.  merge: 1.
+          split: all of both slices, unless all rows are on one side.
+          shift: 2 (one of them an inverse) if the aggregate commutes and has an inverse, else all of the slice and 1;
+          for an aggregate that selects a row (max), all only if the moved row was selected.
 From      Traub et al. Efficient Window Aggregation with General Stream Slicing. EDBT 2019, section 5.2.
           doi:10.5441/002/edbt.2019.10
 """

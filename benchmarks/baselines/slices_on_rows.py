@@ -10,7 +10,7 @@ Keeps     K1–K3 of the slice manager, and
           K5  with sessions: inside a slice rows are at most the gap apart
           K6  by count: all slices but the newest have end - start rows
           Windows by position and windows by count have slices of their own.
-Combines  in order 1, late 1 (the slice anew if the aggregate does not commute), window: one less than it has slices.
+Combines  in order 1, late 1 (all of the slice if the aggregate does not commute), window: its slices less one.
           Space  rows · row + slices · (partial + slice).
 From      Traub et al. Efficient Window Aggregation with General Stream Slicing.
           EDBT 2019. doi:10.5441/002/edbt.2019.10

@@ -105,7 +105,7 @@ def _sash(question: Question, first: Batch) -> tuple[Push, Callable[[], Any]]:
         stream = sash.Stream(queries_of(question), on="t", in_order=True)
     else:
         stream = sash.Stream(queries_of(question), on="t", watermark=question.delay)
-    stream.push(first.table.slice(0, 0))  # gives the types, so that the plan is made
+    stream.push(first.table.slice(0, 0))  # an empty push with the types, so that the plan exists
     return (lambda batch: stream.push(batch.table)), stream.finish
 
 
@@ -169,8 +169,8 @@ def speed(subject: str, question: Question, sensor: Sensor, settings: SlicingSet
     def run(pushes: list[Batch]) -> float:
         push, _ = begin(pushes[0])
         start = time.perf_counter()
-        for each in pushes:
-            push(each)
+        for batch in pushes:
+            push(batch)
         return time.perf_counter() - start
 
     rows = min(FIRST_ROWS, sensor.rows)

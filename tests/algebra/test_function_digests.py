@@ -158,8 +158,8 @@ def test_an_identity_or_a_lower_that_cannot_be_compared_is_refused() -> None:
 
 def test_an_aggregate_that_is_sent_away_keeps_its_meaning_though_its_functions_remember() -> None:
     seen: dict[float, float] = {}
-    own = summing(made("f = lambda x: seen.setdefault(x, x)", seen=seen)).sealed()
+    own = summing(made("f = lambda x: seen.setdefault(x, x)", seen=seen)).seal()
     before = own.meanings
     seen[1.0] = 1.0
     assert own.meanings == before != replace(own).meanings
-    assert replace(own).sealed() == own
+    assert replace(own).seal() == own

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.building_blocks import after_count, before_last, counted, first_field, last_is_set, some
-from sash.algebra.compiler import JIT_DISABLED, jitable, own, returned_fields, unrolled
+from sash.algebra.compiler import JIT_DISABLED, copy_by_meaning, from_source, jitable, returned_fields
 from sash.algebra.digest import Undigestable, digest, digests
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional
@@ -60,7 +60,7 @@ class Template(ABC):
         """Digests of the user's functions that make its partials and of what they read, by name."""
         return {}
 
-    def sealed(self: T) -> T:
+    def seal(self: T) -> T:
         """Return the aggregate with its digests fixed, so that a worker does not compute other ones."""
         return self
 
@@ -110,10 +110,10 @@ class Aggregate(Template):
         fields = self._fields
         if not self._is_scalar and (not isinstance(self.identity, tuple) or len(self.identity) != len(fields)):
             raise InvalidAggregate.shape(self.name, "identity", len(fields), self.identity)
-        for each, value in zip(fields, (self.identity,) if self._is_scalar else self.identity, strict=True):
-            if not each.is_object and not isinstance(value, bool | int | float | np.number | np.bool_):
+        for kind, value in zip(fields, (self.identity,) if self._is_scalar else self.identity, strict=True):
+            if not kind.is_object and not isinstance(value, bool | int | float | np.number | np.bool_):
                 raise InvalidAggregate.parameter(
-                    self.name, "identity", self.identity, f"a number for field {each.code}"
+                    self.name, "identity", self.identity, f"a number for field {kind.code}"
                 )
         if self.result is not None and not isinstance(self.result, str | pa.DataType):
             raise InvalidAggregate.parameter(
@@ -142,7 +142,7 @@ class Aggregate(Template):
                 found[f"{name} (read by {what})" if name else f"the code of {what}"] = meaning
         return found
 
-    def sealed(self) -> "Aggregate":
+    def seal(self) -> "Aggregate":
         # A function may change what it reads, such as a table of its results. A worker that computed the digest again
         # would reject its own state as that of another function.
         copy = replace(self)
@@ -161,7 +161,7 @@ class Aggregate(Template):
         Equal functions share their parts: the compiler takes 100 ms to analyse them and never frees the memory.
         """
         functions = self.lift, self.combine, self.invert, self.lower
-        homes = tuple(id(getattr(each, "__globals__", None)) for each in functions)  # as in `own`
+        homes = tuple(id(getattr(each, "__globals__", None)) for each in functions)  # as in `copy_by_meaning`
         here = self._meanings_here()
         meaning = digest(self.__dict__.get("_sealed", here))
         known_here = tuple(here.items()), self._digest_of("lower", digest)
@@ -250,14 +250,14 @@ class _Wrap:
     checked: bool  # interpreted: the wrapper checks results, since no compiler does
 
     def lift(self, function: Callable[..., Any]) -> Callable[..., Partial]:
-        user = jitable(own(function))
+        user = jitable(copy_by_meaning(function))
         if self.is_scalar:
             row = ", ".join(f"x{k}" for k in range(self.arity))
-            return unrolled(f"def generated({row}):\n    return (user({row}),)", ("user", user))
+            return from_source(f"def generated({row}):\n    return (user({row}),)", ("user", user))
         return self._checks("lift", user) if self.checked else user
 
     def combine(self, function: Callable[[Any, Any], Any]) -> Callable[[Partial, Partial], Partial]:
-        user = jitable(own(function))
+        user = jitable(copy_by_meaning(function))
         if self.is_scalar:
             return lambda a, b: (user(a[0], b[0]),)
         return self._checks("combine", user) if self.checked else user
@@ -267,7 +267,7 @@ class _Wrap:
             if self.fields > 1:
                 raise InvalidAggregate.parameter(self.name, "lower", None, "given when the state has several fields")
             return first_field
-        user = jitable(own(function))
+        user = jitable(copy_by_meaning(function))
         return (lambda partial: user(partial[0])) if self.is_scalar else user
 
     def _checks(self, what: str, user: Callable[..., Any]) -> Callable[..., Partial]:

@@ -25,8 +25,8 @@ def constant(value: Any, depth: int = 20) -> str | None:
     if not depth:  # it may be inside itself
         return None
     found = []
-    for each in value.items() if kind is dict else value:
-        text = constant(each, depth - 1)
+    for item in value.items() if kind is dict else value:
+        text = constant(item, depth - 1)
         if text is None:
             return None
         found.append(text)
@@ -51,10 +51,10 @@ def reading_of(code: types.CodeType) -> Reading:
     Of the globals of its module, only those that it loads: cloudpickle sends no others to a worker.
     """
     names, read, imported = set(), set(), set()
-    for each in _codes(code):
-        names |= {*each.co_names}
-        names |= {text for text in each.co_consts if isinstance(text, str) and text.isidentifier()}
-        steps = list(dis.get_instructions(each))
+    for part in _codes(code):
+        names |= {*part.co_names}
+        names |= {text for text in part.co_consts if isinstance(text, str) and text.isidentifier()}
+        steps = list(dis.get_instructions(part))
         for place, step in enumerate(steps):
             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
                 read.add(str(step.argval))
@@ -77,6 +77,6 @@ def _constant(value: Any) -> str:
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     """Yield a function's code and that of the functions and comprehensions inside it."""
     yield code
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            yield from _codes(each)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _codes(inner)

@@ -161,7 +161,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
                 return None
             # A cache of machine code in a folder private to its user; state is never read this way.
             return CompileResult._rebuild(target_context, *pickle.loads(payload))
-        except Exception:  # whatever is wrong with an entry, compiling anew is right
+        except Exception:  # whatever is wrong with an entry, compile again
             return None
 
     def save_overload(self, signature: object, data: Any) -> None:

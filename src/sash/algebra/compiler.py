@@ -35,12 +35,12 @@ __all__ = [
     "Prepared",
     "Static",
     "compiled_reading",
+    "copy_by_meaning",
+    "from_source",
     "jitable",
     "kernel",
-    "own",
     "returned_fields",
     "static_of",
-    "unrolled",
 ]
 
 P = ParamSpec("P")
@@ -75,7 +75,7 @@ _STATICS: dict[str, Any] = {}
 
 @typeof_impl.register(Static)
 def _typeof_static(value: Static, _context: object) -> StaticType:
-    _STATICS[value.key] = value  # the latest: an older one may read globals that are gone
+    _STATICS[value.key] = value  # the latest: an older one may read globals that no longer exist
     return StaticType(value.key)
 
 
@@ -111,7 +111,7 @@ def jitable(function: Callable[P, R]) -> Callable[P, R]:
 _OWN: dict[tuple[str, int], Any] = {}
 
 
-def own(function: Callable[P, R]) -> Callable[P, R]:
+def copy_by_meaning(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function object for the current meaning of a user's function.
 
     The compiler caches its result per function object. If a global that the function reads has
@@ -137,7 +137,7 @@ def compiled_reading(function: Callable[..., Any]) -> Callable[[Callable[..., An
 
 
 @functools.cache
-def unrolled(source: str, *bindings: tuple[str, Any]) -> Callable[..., Any]:
+def from_source(source: str, *bindings: tuple[str, Any]) -> Callable[..., Any]:
     """Return a function from generated source, such as an unrolled loop over fields of different types."""
     namespace: dict[str, Any] = dict(bindings)
     exec(source, namespace)  # noqa: S102  # the text is made of field numbers by this package, never of user text
@@ -291,13 +291,13 @@ class Prepared:
 
 
 def _flat(arguments: tuple[Any, ...]) -> list[Any]:
-    """Yield the arrays in arguments, which are arrays and tuples of arrays."""
+    """Return the arrays in arguments, which are arrays and tuples of arrays."""
     found: list[Any] = []
-    for each in arguments:
-        if isinstance(each, tuple):
-            found.extend(each)
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            found.extend(argument)
         else:
-            found.append(each)
+            found.append(argument)
     return found
 
 

@@ -1,12 +1,13 @@
-"""Describe a value for its digest: its kind in words, and the values that it depends on.
+"""Describe a value for its digest: its kind as text, and the values that it depends on.
 
-Functions  are their code, their defaults, their closures and the globals that they read, found in the byte code.
-Names      Of a module, a class or an object of a user's class, what counts is what a function can take from it: the
-           attributes whose names occur in its code, and the special methods, which syntax calls.
-Releases   Code of Python itself and of the libraries in `_LIBRARIES` changes with its version only: its name is enough.
-Packages   Of other installed packages, code and constants count; the objects that they keep for themselves do not.
-Objects    are what `pickle` would take to another process. What it refuses is refused here.
-Classes    go by their short names: a class that is sent to a worker loses the longer one.
+Functions  A function depends on its code, defaults, closure and the globals that its byte code reads.
+Names      Of a module, a class or an object of a user's class, only what a function can access counts: the attributes
+           whose names occur in its code, and the special methods, which syntax calls.
+Releases   Code of Python and of the libraries in `_LIBRARIES` changes only with its version, so its name is enough.
+Packages   Of other installed packages, code and constants count; their other objects do not.
+Objects    An object is described by what `pickle` would send to another process. An object that pickle rejects raises
+           `Undigestable`.
+Classes    A class is named by its short name: cloudpickle does not keep the qualified name.
 """
 
 import copyreg
@@ -55,7 +56,7 @@ class Part(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A kind in words, and parts: in an order that matters, or not."""
+    """The kind of a value as text, and its parts, whose order may matter."""
 
     kind: str
     parts: tuple[Part, ...] = ()
@@ -73,7 +74,7 @@ _BUILTINS = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
 )
-# Of a class: what Python keeps for itself, and what does not act in an aggregate.
+# Attributes of a class that Python maintains, or that have no effect in an aggregate.
 _PLUMBING = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "__annotate_func__"),
     *("__slots__", "__abstractmethods__", "_abc_impl", "__orig_bases__", "__parameters__", "__match_args__"),
@@ -81,8 +82,8 @@ _PLUMBING = {
     *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__"),
     *("__init_subclass__", "__class_getitem__", "__subclasshook__", "__set_name__", "__copy__", "__deepcopy__"),
 }
-_MAKING = {"__init__", "__new__", "__post_init__"}  # an object that is there has been made
-_ALL_OF_IT = {"__dict__", "__getattribute__", "asdict", "astuple", "getattr", "vars"}  # reads by any name
+_MAKING = {"__init__", "__new__", "__post_init__"}  # not called any more: the object exists
+_ALL_OF_IT = {"__dict__", "__getattribute__", "asdict", "astuple", "getattr", "vars"}  # can read any attribute
 _MISSING = object()
 
 

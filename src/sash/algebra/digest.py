@@ -1,11 +1,11 @@
 """Digests of functions and all that they read: equal digests mean equal machine code and compatible states.
 
-Idea      Values are nodes of a graph, and point at the values that they depend on (`dependencies`). A node is
-          named by a hash of its kind and of the names of what it points at. Where nodes point at each other in a
-          circle, as functions that call each other do, names are refined in rounds until no round tells more nodes
-          apart: then two nodes have one name exactly if nothing that they lead to differs.
-Promises  The same in every process, whatever the seed of hashes, the order of sets and dicts, and the way a function
-          came there. A digest never names what cannot be known: that raises `Undigestable`.
+Idea      Values are nodes of a graph, with edges to the values that they depend on (`dependencies`). The name of a node
+          is a hash of its kind and of the names of its dependencies. Nodes of a cycle, such as functions that call each
+          other, are renamed in rounds until a round distinguishes no more nodes. Then two nodes have the same name
+          exactly if everything that they depend on is equal.
+Promises  A digest is the same in every process. It does not depend on the hash seed, the order of sets and dicts, or
+          how a function was sent there. A value without a definite digest raises `Undigestable`.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ class _Graph:
         self.kinds, self.is_ordered = ["parts"], [True]
         self.targets: list[list[int | str]] = [[]]
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self._alive: list[Any] = []  # so that no other object gets the number of one that is gone
+        self._alive: list[Any] = []  # keeps objects alive, so that no two share an id
         self._waiting: deque[tuple[int, str, Part]] = deque()
         self.targets[0] = [self._target(part, "") for part in parts]
         while self._waiting:

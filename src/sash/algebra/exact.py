@@ -1,10 +1,10 @@
 """Exact sums: integers in two halves, floats with their rounding errors.
 
 Integers  x = high · 2³² + low with 0 ≤ low < 2³². Halves are added apart, so no addition can
-          overflow for 2³¹ rows, and only a result that does not fit 64 bits is refused.
-Floats    A total is high + low, low being what high lost by rounding (Neumaier, 1974; Knuth's
-          two-sum), so that a row that enters and leaves leaves at most 2⁻¹⁰⁴ of itself behind.
-          NaN and the infinities are counted, never added; a total that itself overflows stays
+          overflow for 2³¹ rows. Only a result that does not fit 64 bits is an error.
+Floats    A total is high + low, where low is the rounding error of high (Neumaier, 1974; Knuth's
+          two-sum). A row that is added and subtracted again leaves an error of at most 2⁻¹⁰⁴ of
+          its value. NaN and infinities are counted, not added. A total that overflows stays
           infinite.
 """
 
@@ -38,10 +38,12 @@ def halves(x: int) -> Partial:
 
 
 def add(a: Partial, b: Partial) -> Partial:
+    """Return the sum of two integers in halves."""
     return a[0] + b[0], a[1] + b[1]
 
 
 def subtract(whole: Partial, older: Partial) -> Partial:
+    """Return the difference of two integers in halves."""
     return whole[0] - older[0], whole[1] - older[1]
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numba import types
 
-from sash.algebra.compiler import compiled_reading, jitable, unrolled
+from sash.algebra.compiler import compiled_reading, from_source, jitable
 from sash.errors import InvalidAggregate
 
 __all__ = ["Field", "Fields", "Partial", "allocate", "length", "load", "same", "store"]
@@ -141,7 +141,7 @@ _UNSIGNED = ("uint64", np.uint64)
 def _load(fields: Any, slot: Any) -> Any:
     reads = ", ".join(f"fields[{k}][at]" + (".copy()" if array.ndim == 2 else "") for k, array in enumerate(fields))
     source = f"def generated(fields, slot):\n    at = uint64(slot)\n    return ({reads}{',' if reads else ''})"
-    return unrolled(source, _UNSIGNED)
+    return from_source(source, _UNSIGNED)
 
 
 @compiled_reading(store)
@@ -149,7 +149,7 @@ def _store(fields: Any, slot: Any, partial: Any) -> Any:
     writes = "".join(
         f"    fields[{k}][at{', :' if array.ndim == 2 else ''}] = partial[{k}]\n" for k, array in enumerate(fields)
     )
-    return unrolled(f"def generated(fields, slot, partial):\n    at = uint64(slot)\n{writes}", _UNSIGNED)
+    return from_source(f"def generated(fields, slot, partial):\n    at = uint64(slot)\n{writes}", _UNSIGNED)
 
 
 @compiled_reading(length)
@@ -167,4 +167,4 @@ def _compiled_same(a: Any, b: Any) -> Any:
         else f"(a[{k}] == b[{k}] or (a[{k}] != a[{k}] and b[{k}] != b[{k}]))"
         for k, kind in enumerate(a)
     )
-    return unrolled(f"def generated(a, b):\n    return {tests or 'True'}", ("all_same", _all_same))
+    return from_source(f"def generated(a, b):\n    return {tests or 'True'}", ("all_same", _all_same))

@@ -1,4 +1,4 @@
-"""Digests of users' functions and of what they read, saved with a state so that other functions can be refused."""
+"""Digests of users' functions and of what they read, saved with a state to detect other functions later."""
 
 import sys
 from collections.abc import Iterable, Mapping

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, jitable, static_of, unrolled
+from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, from_source, jitable, static_of
 from sash.algebra.digest import digest
 from sash.algebra.fields import Field, Fields, Partial, allocate
 from sash.algebra.source import constant, tuple_of, typed
@@ -247,7 +247,7 @@ def _reading(aggregate: Any, name: str, *arguments: str) -> Any:
     casts, bindings = typed(static.fields, "c")
     call = f"function({', '.join(arguments)})"
     source = f"def generated({', '.join(('aggregate', *arguments))}):\n    c = {call}\n    return {casts}"
-    return unrolled(source, ("function", jitable(function)), *bindings)
+    return from_source(source, ("function", jitable(function)), *bindings)
 
 
 compiled_reading(identity)(lambda aggregate: _reading(aggregate, "identity"))
@@ -275,4 +275,4 @@ def _emit(aggregate: Any, results: Any, presences: Any, place: Any, partial: Any
             )
             written += 1
     head = "def generated(aggregate, results, presences, place, partial):\n    at = uint64(place)\n"
-    return unrolled(head + "".join(lines), *bindings)
+    return from_source(head + "".join(lines), *bindings)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import compiled_reading, unrolled
+from sash.algebra.compiler import compiled_reading, from_source
 from sash.algebra.fields import Field, Partial
 
 __all__ = ["canonical", "constant", "tuple_of", "typed"]
@@ -25,18 +25,18 @@ def tuple_of(items: Iterable[str]) -> str:
 def constant(fields: tuple[Field, ...], values: tuple[Any, ...]) -> Callable[[], Partial]:
     """Return a function that returns a fixed partial; each call makes new arrays, so no two partials share one."""
     items, bindings = [], []
-    for k, (each, value) in enumerate(zip(fields, values, strict=True)):
-        if each.is_array:
-            items.append(f"np.full({each.width}, v{k}, t{k})")
-            bindings += [(f"v{k}", each.dtype.type(value)), (f"t{k}", each.dtype.type)]
-        elif each.is_object:
+    for k, (field, value) in enumerate(zip(fields, values, strict=True)):
+        if field.is_array:
+            items.append(f"np.full({field.width}, v{k}, t{k})")
+            bindings += [(f"v{k}", field.dtype.type(value)), (f"t{k}", field.dtype.type)]
+        elif field.is_object:
             items.append(f"v{k}")
             bindings += [(f"v{k}", value), (f"kind of v{k}", f"{type(value)} {value!r}")]
         else:
             items.append(f"v{k}")
-            bindings.append((f"v{k}", each.dtype.type(value).item()))
-    # `unrolled` is cached, and to a cache 0, 0.0, -0.0 and False are one key. What tells them apart is the comment
-    # in the source, and for an object the binding of its kind.
+            bindings.append((f"v{k}", field.dtype.type(value).item()))
+    # `from_source` is cached, and 0, 0.0, -0.0 and False are one key of a cache. The comment in the source tells them
+    # apart; for an object, the binding of its kind does.
     kinds = [
         f"{each.code} {'' if each.is_object else each.dtype.type(value)}"
         for each, value in zip(fields, values, strict=True)
@@ -62,13 +62,13 @@ def canonical(fields: tuple[Field, ...]) -> Callable[[Partial], Partial]:
     @compiled_reading(as_is)
     def _compiled(partial: Any) -> Any:
         casts, bindings = typed(fields, "partial")
-        return unrolled(f"def generated(partial):\n    return {casts}", *bindings)
+        return from_source(f"def generated(partial):\n    return {casts}", *bindings)
 
     return as_is
 
 
 def _generate(source: str, bindings: list[tuple[str, Any]]) -> Callable[..., Any]:
     try:
-        return unrolled(source, *bindings)
+        return from_source(source, *bindings)
     except TypeError:  # an unhashable identity such as a list: nothing to share
-        return unrolled.__wrapped__(source, *bindings)
+        return from_source.__wrapped__(source, *bindings)

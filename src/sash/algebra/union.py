@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from sash.algebra.compiler import JIT_DISABLED, jitable, unrolled
+from sash.algebra.compiler import JIT_DISABLED, from_source, jitable
 from sash.algebra.fields import Partial
 from sash.algebra.monoid import Column, Component, Monoid, Output, Parts
 from sash.algebra.source import canonical, constant, tuple_of
@@ -84,7 +84,7 @@ def _united(
         lines.append(f"    c{k} = f{k}({left}, {right})\n")
         results += [f"c{k}[{j}]" for j in range(len(component.fields))]
         bindings.append((f"f{k}", jitable(function)))
-    return unrolled(f"def generated(a, b):\n{''.join(lines)}    return {tuple_of(results)}", *bindings)
+    return from_source(f"def generated(a, b):\n{''.join(lines)}    return {tuple_of(results)}", *bindings)
 
 
 def _united_lift(components: tuple[Component, ...], columns: tuple[Column, ...]) -> Callable[..., Partial]:
@@ -106,4 +106,4 @@ def _united_lift(components: tuple[Component, ...], columns: tuple[Column, ...])
         else:
             lines.append(f"    c{k} = {lifted}\n")
         results += [f"c{k}[{j}]" for j in range(len(component.fields))]
-    return unrolled(f"def generated(row):\n{''.join(lines)}    return {tuple_of(results)}", *bindings)
+    return from_source(f"def generated(row):\n{''.join(lines)}    return {tuple_of(results)}", *bindings)

@@ -51,9 +51,9 @@ class Frame:
     min_samples: int
     aggregates: tuple[tuple[str, Template], ...]
 
-    def sealed(self) -> "Frame":
+    def seal(self) -> "Frame":
         """Return the same frame, to be sent to another process, with aggregates that do not change on the way."""
-        return replace(self, aggregates=tuple((name, each.sealed()) for name, each in self.aggregates))
+        return replace(self, aggregates=tuple((name, each.seal()) for name, each in self.aggregates))
 
 
 def frame(

@@ -39,6 +39,7 @@ class WindowTable:
 
     @classmethod
     def of(cls, starts: Array, ends: Array) -> "WindowTable":
+        """Return the table of windows, which are sorted by end."""
         return cls(starts, ends, np.unique(np.concatenate([starts, ends])))
 
 

@@ -33,7 +33,7 @@ def check_windows(window: Any, windows: Any, dtype: Any) -> None:
     """Reject windows of a user's function that are not pairs of positions, the first before the second."""
     if not isinstance(windows, list):
         raise InvalidWindow.edges(window, f"context.windows must stay a list, but is {windows!r}")
-    for each in windows:
-        pair = tuple(each) if isinstance(each, tuple | list) else ()
+    for given in windows:
+        pair = tuple(given) if isinstance(given, tuple | list) else ()
         if len(pair) != 2 or not all(is_position(edge, dtype) for edge in pair) or not pair[0] < pair[1]:
-            raise InvalidWindow.edges(window, f"it added {each!r}, which is not a start before an end")
+            raise InvalidWindow.edges(window, f"it added {given!r}, which is not a start before an end")

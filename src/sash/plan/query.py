@@ -32,9 +32,9 @@ class Query:
     def __str__(self) -> str:
         return f"{self.name}: {self.window}: {', '.join(f'{name}={described(each)}' for name, each in self.aggregates)}"
 
-    def sealed(self) -> "Query":
+    def seal(self) -> "Query":
         """The same query, to be sent away: states of its aggregates mean there what they mean here."""
-        return replace(self, aggregates=tuple((name, each.sealed()) for name, each in self.aggregates))
+        return replace(self, aggregates=tuple((name, each.seal()) for name, each in self.aggregates))
 
     def _repr_html_(self) -> str:
         """As a table in a notebook.

@@ -27,6 +27,7 @@ class Grids:
 
     @classmethod
     def of(cls, grids: Sequence[Grid], dtype: Any) -> "Grids":
+        """Return these grids as arrays."""
         kinds = {"step": dtype, "phase": dtype, "end_phase": dtype, "unit": dtype, "whole": np.int64}
         return cls(*(np.array([getattr(each, name) for each in grids], kind) for name, kind in kinds.items()))
 

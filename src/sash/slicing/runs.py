@@ -173,12 +173,12 @@ class Runs:
         exists, always = rows > 0, np.ones(windows, np.bool_)
         results: list[tuple[Any, Array]] = []
         quantiles = iter(range(len(shares)))
-        for each in outputs:
-            if each.read is Read.QUANTILE:
+        for statistic in outputs:
+            if statistic.read is Read.QUANTILE:
                 k = next(quantiles)
                 low, high = (decode(keys[k], self.dtype).astype(np.float64) for keys in (below, above))
                 results.append((np.where(exists, _interpolate(low, high, between[k]), 0.0), exists))
-            elif each.read is Read.COUNT_DISTINCT:
+            elif statistic.read is Read.COUNT_DISTINCT:
                 results.append((distinct, always))
             else:
                 offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(distinct)])

@@ -89,16 +89,17 @@ class Edges:
         """Return the edges of progressions and points; omit a progression whose edges another one has."""
         distinct = sorted({each.normalize() for each in progressions})
         kept: list[Progression] = []
-        for each in distinct:
-            covered = isinstance(each.step, int) and any(
-                each.step % other.step == 0 and (each.phase - other.phase) % other.step == 0 for other in kept
+        for progression in distinct:
+            step, phase = progression.step, progression.phase
+            is_covered = isinstance(step, int) and any(
+                step % other.step == 0 and (phase - other.phase) % other.step == 0 for other in kept
             )
-            if not covered:
-                kept.append(each)
-        step, phase, unit = (
+            if not is_covered:
+                kept.append(progression)
+        steps, phases, units = (
             np.array([getattr(each, name) for each in kept], dtype) for name in ("step", "phase", "unit")
         )
-        return cls(step, phase, unit, np.array(sorted(set(points)), dtype))
+        return cls(steps, phases, units, np.array(sorted(set(points)), dtype))
 
     def per_unit(self) -> float:
         """Return the number of edges per unit of position; infinite if steps are close to 0."""

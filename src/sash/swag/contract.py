@@ -49,7 +49,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, jitable, static_of, unrolled
+from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, from_source, jitable, static_of
 from sash.algebra.fields import Fields, store
 from sash.algebra.monoid import Monoid, identity
 
@@ -111,6 +111,7 @@ class Bound:
     linear: float = 0
 
     def at(self, n: int) -> float:
+        """Return the bound for a window of n rows."""
         return self.constant + self.log * math.ceil(math.log2(n if n > 1 else 1)) + self.linear * n
 
     def __str__(self) -> str:
@@ -209,7 +210,7 @@ def _step(name: str, *parameters: str, default: Callable[..., Any] | None = None
 
     def typed(algorithm: Any) -> Callable[..., Any]:
         inner = jitable(found(static_of(algorithm)))
-        return unrolled(f"def generated(algorithm, {rest}):\n    return inner({rest})", ("inner", inner))
+        return from_source(f"def generated(algorithm, {rest}):\n    return inner({rest})", ("inner", inner))
 
     namespace: dict[str, Any] = {"typed": typed, "found": found}
     interpreted = f"algorithm.steps.{name}" if default is None else "found(algorithm)"

@@ -103,7 +103,7 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
     if len(cursor) != 4 or length(sums) != 2:
         return "its cursors are not f, r, b and e, or its sums not two"
     f, r, b, e = (int(each) for each in cursor)
-    if f == e:  # r is set anew by the next insert
+    if f == e:  # the next insert sets r
         return ring_fault(ring, f, b, e) or ring_fault(ring, r, r)
     l = f + e - b + 1  # noqa: E741  # K6
     return ring_fault(ring, f, l, r, 2 * r - l, b, e)  # K1

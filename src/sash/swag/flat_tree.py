@@ -41,7 +41,7 @@ def fold(aggregate: Monoid, tree: Fields, start: int, end: int) -> Partial:
     older = identity(aggregate)
     newer = identity(aggregate)
     width = leaves(tree)  # nodes on this level
-    low, high = start, end  # blocks of this level, numbered for ever
+    low, high = start, end  # blocks of this level, by their numbers in the endless stream
     while low < high:
         if low & 1:
             older = combine(aggregate, older, load(tree, width + (low & (width - 1))))

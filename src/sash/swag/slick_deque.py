@@ -19,8 +19,8 @@ From      Shein, Chrysanthis, Labrinidis. SlickDeque: High Throughput and Low La
 Why a newer row p drops the last node q exactly if q ⊕ p equals p, ties included:
 drop      x ⊕ q ⊕ p = x ⊕ (q ⊕ p) = x ⊕ p for whatever came before, by associativity alone, and no
           range that begins at or before q ends before p. So an equal q may go even if ⊕ prefers the
-          older, as `first` does: all of its fields are those of p, nobody can tell them apart. Two
-          rows that tie for argmax with unlike second fields are not equal; the older one stays.
+          older, as `first` does: all of its fields equal those of p. Two rows that tie for argmax
+          but have different second fields are not equal; the older one stays.
 keep      else q ⊕ p = q, ⊕ being selective, and with it every older node wins against p (K4, K5).
 """
 
@@ -111,7 +111,7 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
         first = newest - counts[place]
         if found < tail and at[slot(node, found)] < first:
             found = _first_from(node, at, found + 1, tail, first)
-        if found == tail:  # nothing is asked for but the empty range
+        if found == tail:  # only the empty range is left
             _fill(answers, place, asked, identity(aggregate))
             return
         here = slot(node, found)
@@ -121,7 +121,7 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
             store(answers, place, load(node, here))
             place += 1
             continue
-        end = place + counts[place] - reach + 1  # where every count is asked for, this needs no search
+        end = place + counts[place] - reach + 1  # if all counts are queried, this needs no search
         if end > asked or counts[end - 1] != reach or (end < asked and counts[end] >= reach):
             end = _first_below(counts, place + 2, asked, reach)
         _fill(answers, place, end, load(node, here))

@@ -139,6 +139,7 @@ class _Work:
         return tuple(given) if self.monoid.is_compiled else _as_lists(tuple(given))
 
     def room(self, count: int) -> Answer:
+        """Allocate results and presences."""
         outputs, compiled = self.monoid.outputs, self.monoid.is_compiled
         presences = tuple(Field("u1") for each in outputs if each.presence)
         # Results that every row writes are not cleared first. Clearing takes a quarter of a slide on two cores.
@@ -146,6 +147,7 @@ class _Work:
         return results, allocate(presences, count, compiled=True)  # the interpreter writes to arrays as well
 
     def at_every_row(self, sizes: tuple[int, ...], threads: int | None) -> list[Answer]:
+        """Return the results at every row, for each size."""
         rows = len(self)
         if not rows:
             return [self.room(0) for _ in sizes]
@@ -278,9 +280,9 @@ class _Work:
 
 def _by_name(aggregate: Aggregates) -> dict[str, Template]:
     named = dict(aggregate) if isinstance(aggregate, Mapping) else {getattr(aggregate, "name", ""): aggregate}
-    for each in named.values():
-        if not isinstance(each, Template):
-            raise InvalidAggregate.not_an_aggregate(each)
+    for template in named.values():
+        if not isinstance(template, Template):
+            raise InvalidAggregate.not_an_aggregate(template)
     if not all(isinstance(name, str) for name in named):
         raise InvalidInput.names(list(named))
     if not named:

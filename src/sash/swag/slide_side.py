@@ -43,7 +43,7 @@ FACTS = Facts(
     ranges=True,
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
-F, M, B, SHORTEST = range(4)  # the places of f, m, b and s in `cursor`; s is 0 if only the window is asked for
+F, M, B, SHORTEST = range(4)  # the places of f, m, b and s in `cursor`; s is 0 if no ranges were registered
 count, capacity, resize = ring_steps(newest=B)
 
 

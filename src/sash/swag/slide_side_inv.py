@@ -3,10 +3,10 @@
 A reconstruction from the abstract's cost table, not a copy of the paper's code.
 
 Idea      Keep the prefix folds of the stream. What lies between two of them is the newer without
-          the older: invert(a ⊕ b, a) = b. Prefixes of an endless stream would grow without bound,
-          overflow, and as floats drift for ever: so they are re-anchored. Once the window has moved
-          on by its own size since the anchor, the next prefix begins anew at a. No old prefix is
-          rewritten: a range across the anchor is what lay before it, and what came after.
+          the older: invert(a ⊕ b, a) = b. Prefixes of an endless stream would grow without bound
+          and overflow, and floats would drift. So they are re-anchored: once the window has moved by
+          its own size since the anchor, the next prefix starts at a new anchor a. No old prefix is
+          rewritten: a range across the anchor combines the part before it and the part after it.
 Picture     oldest f              a                    b newest
             ring  [ … | qf…qa-1 ) [ pa | pa⊕pa+1 | … | pa⊕…⊕pb-1 )     q: prefixes from the anchor before
             base = the prefix just before f, identity if an anchor is at f

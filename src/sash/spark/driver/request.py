@@ -32,7 +32,7 @@ def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
     check_columns(rows, names)
     schema = arrow_schema(StructType([rows.schema[name] for name in names]))
     _check_keys(schema, options.by)
-    return Recipe(tuple(each.sealed() for each in wanted), options, schema)
+    return Recipe(tuple(each.seal() for each in wanted), options, schema)
 
 
 def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[FramePlan, pa.Schema, pa.Schema]:
@@ -44,7 +44,7 @@ def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) ->
     arrow_schema(StructType([table.schema[name] for name in used]))  # none of these may travel as text
     own = arrow_schema(text_interval_schema(table.schema))
     _check_keys(own, options.by)
-    sealed = tuple(each.sealed() for each in frames)
+    sealed = tuple(each.seal() for each in frames)
     plan = plan_frames(read_rows(own.empty_table()), sealed, options.on, list(options.by))
     return plan, own, pa.schema([pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results()])
 
