@@ -350,7 +350,7 @@ ANYTHING = st.one_of(
 
 NUMBERS, DURATIONS = st.integers(1, 12), st.sampled_from(["10s", "1 minute", "1h"])
 TIMES = st.datetimes(dt.datetime(2020, 1, 1), dt.datetime(2030, 1, 1))
-MAKERS: dict[str, Any] = {
+FROM_ANYTHING: dict[str, Any] = {
     "tumbling": lambda size, every, offset, rows: sash.tumbling(size, rows=rows, offset=offset),
     "sliding": lambda size, every, offset, rows: sash.sliding(size, every=every, rows=rows, offset=offset),
     "cumulative": lambda size, every, offset, rows: sash.cumulative(size, every=every, offset=offset),
@@ -359,7 +359,7 @@ MAKERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("maker", FROM_ANYTHING)
 @pytest.mark.parametrize("measure", [TIME, INTEGER, FLOAT], ids=lambda measure: measure.kind.value)
 def test_whatever_is_given_makes_a_window_or_a_sentence(maker: str, measure: Measure) -> None:
     usual = NUMBERS if measure is not TIME else TIMES if maker == "landmark" else DURATIONS
@@ -372,7 +372,7 @@ def test_whatever_is_given_makes_a_window_or_a_sentence(maker: str, measure: Mea
     )
     def is_made(**given_: Any) -> bool:
         try:
-            MAKERS[maker](**given_).on(measure)
+            FROM_ANYTHING[maker](**given_).on(measure)
         except SashError:
             return False
         return True
