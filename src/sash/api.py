@@ -211,9 +211,9 @@ def sql(
     if request.table not in tables:
         raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
     given = tables[request.table]
-    rows = prepared(given, request)
+    rows = prepare_rows(given, request)
     if _is_stream(given) and initial is not None:
-        initial = prepared(initial, request)
+        initial = prepare_rows(initial, request)
     options: dict[str, Any] = {"on": request.on, "by": list(request.by), "watermark": watermark, "late": late}
     options |= {"flush": flush, "initial": initial, "max_future": max_future}
     for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
@@ -225,23 +225,23 @@ def sql(
         return result
     found = like(result, kind_of(given))
     if request.frames and kind_of(given) is Kind.PANDAS:
-        mask = arrow_expressions.kept(read_rows(given).table(), request)
+        mask = arrow_expressions.where_mask(read_rows(given).table(), request)
         found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
     return found
 
 
-def prepared(rows: Any, request: texts.Request) -> Any:
+def prepare_rows(rows: Any, request: texts.Request) -> Any:
     """Return rows filtered and with computed columns, as a request needs them; unchanged if it needs neither."""
     if _is_spark(rows):
         request.check_columns(rows.columns)
         from sash.spark.driver import expressions
 
-        return expressions.prepared(rows, request)
+        return expressions.prepare_rows(rows, request)
     given = read_rows(rows)
     request.check_columns(given.names, given.levels)
     if request.queries and request.where is None and not request.computed:
         return rows
-    return arrow_expressions.prepared(given.table(), request)
+    return arrow_expressions.prepare_rows(given.table(), request)
 
 
 def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_windows: Mapping[str, Any]) -> Any:
@@ -263,9 +263,9 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
     if wanted == list(names):
         return result
     if _is_spark(rows):
-        from sash.spark.driver.checkpoints import selected
+        from sash.spark.driver.checkpoints import select_columns
 
-        return selected(result, wanted)
+        return select_columns(result, wanted)
     return result.select(wanted)
 
 

@@ -367,6 +367,7 @@ class InvalidInput(SashError, ValueError):
         "name given known",
     )
     option = _Sentence("{what} must be {expected}, but is {value:shown}.", "what value expected")
+    no_session = _Sentence("sash.state needs an active Spark session: create one first.")
     ordered = _Sentence(
         "in_order=True excludes allowed_lateness and watermark, because an ordered stream has no late rows. Leave them "
         "out, or leave out in_order."

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sash.limits import LIMITS
-from sash.plan.decide import Removal, Traits, finishes, keeps_rows, needs_splits, removes_rows, takes_tree
+from sash.plan.decide import Removal, Traits, choose_finish, keeps_rows, needs_splits, removes_rows, uses_tree
 from sash.windows.window import Context
 
 GRID = Traits(Context.FREE)
@@ -52,10 +52,10 @@ def test_rows_are_kept_as_figure_4_says(in_order: bool, queries: list[Traits], c
         (True, [LAST_ROWS], True, "forward-context-aware"),
         (False, [GRID, LAST_ROWS], True, "forward-context-aware"),
         (True, [GRID, SESSION, PUNCTUATED, COUNT], False, "in order"),
-        (False, [PUNCTUATED], True, "out of order may bring an edge"),
-        (False, [SESSION], False, "a session ends only where there are none"),
+        (False, [PUNCTUATED], True, "out of order may add an edge"),
+        (False, [SESSION], False, "a session ends only where there are no rows"),
         (False, [GRID, COUNT, ORDERED], False, "known before rows"),
-        (False, [SESSION, PUNCTUATED], True, "bring an edge"),
+        (False, [SESSION, PUNCTUATED], True, "add an edge"),
     ],
 )
 def test_slices_are_split_as_figure_5_says(in_order: bool, queries: list[Traits], choice: bool, because: str) -> None:
@@ -95,7 +95,7 @@ def test_rows_leave_slices_as_figure_6_says(in_order: bool, query: Traits, choic
 def test_a_tree_is_taken_where_windows_have_many_slices(
     slices: float, is_compiled: bool, choice: bool, because: str
 ) -> None:
-    decision = takes_tree(slices, is_compiled)
+    decision = uses_tree(slices, is_compiled)
     assert decision.choice is choice
     assert because in decision.because
 
@@ -112,10 +112,10 @@ def test_a_tree_is_taken_where_windows_have_many_slices(
 def test_windows_of_objects_are_slid_over_where_they_overlap_often(
     windows: int, slices: int, covered: int, choice: str, because: str
 ) -> None:
-    decision = finishes(windows, slices, covered, is_compiled=False)
+    decision = choose_finish(windows, slices, covered, is_compiled=False)
     assert decision.choice == choice
     assert because in decision.because
-    assert finishes(windows, slices, covered, is_compiled=True).choice == "fold"
+    assert choose_finish(windows, slices, covered, is_compiled=True).choice == "fold"
 
 
 @pytest.mark.parametrize(

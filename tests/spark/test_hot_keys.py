@@ -15,7 +15,7 @@ import sash
 from sash.engine.options import CallOptions
 from sash.limits import Limits
 from sash.spark.driver import batch, hot_keys
-from sash.spark.worker.packing import bucketed
+from sash.spark.worker.packing import with_chunks
 from sash.windows.measure import Measure
 from tests.spark.native import Frame, Grid, Value, answers, difference, micros, native_frames, native_windows, of_sash
 
@@ -111,7 +111,7 @@ def check_chunks(rows: DataFrame, by: list[str]) -> None:
     found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(SECOND, 0), 2, 128, FEW)
     assert [len(each.chunks) > 1 for each in found] == [True]
     table = rows.toArrow()
-    places, buckets = bucketed(
+    places, buckets = with_chunks(
         table, by, table["t"].cast(pa.int64()).to_numpy(), np.zeros(400, np.int64), pickle.loads(pickle.dumps(found))
     )
     assert len(np.unique(places[buckets >= 128])) == 320

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 import sash
 from sash.errors import InvalidAggregate, InvalidInput, SashError, sentence_of
 from sash.spark import Listener, Progress
-from sash.spark.wire.buckets import _hashed, bucket_ids
+from sash.spark.wire.buckets import _hash, bucket_ids
 from tests.algebra.readings import made, settings
 from tests.engine.oracle import number
 from tests.engine.transcripts import TRANSCRIPTS, Transcript, difference, subjects, type_of, written
@@ -646,6 +646,6 @@ def test_each_bucket_lands_in_a_partition_of_its_own(spark: Any) -> None:
     found = [
         row[0] for row in spark.createDataFrame([(each,) for each in ids], "id int").select(F.hash("id")).collect()
     ]
-    assert [_hashed(each) for each in ids] == found
+    assert [_hash(each) for each in ids] == found
     for count in (1, 2, 3, 7, 200):
-        assert sorted(_hashed(each) % count for each in bucket_ids(count)) == list(range(count))
+        assert sorted(_hash(each) % count for each in bucket_ids(count)) == list(range(count))

@@ -14,7 +14,7 @@ import click
 
 import sash
 from sash import text as texts
-from sash.api import prepared
+from sash.api import prepare_rows
 from sash.cli.job import Job
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
 
@@ -46,7 +46,7 @@ def explain_job(job: Job, master: str | None) -> str:
             request = texts.request_of(texts.parse(job.text), options.get("on"), options.get("by"))
             if not request.queries:
                 return f"Each row gets the results of its frames: {_results(job, rows).schema.simpleString()}"
-            rows, queries = prepared(rows, request), request.queries
+            rows, queries = prepare_rows(rows, request), request.queries
             options |= {"on": request.on, "by": list(request.by)}
         return str(sash.explain(rows, list(queries), **options))
 

@@ -62,7 +62,7 @@ class Placer:
         placed = slice_manager.place(
             slices, batch.slots, batch.positions, batch.bits, edges, plan.cuts, in_order, fresh
         )
-        for query in plan.by_themselves:
+        for query in plan.separate_queries:
             query.kind.place(state.own[query.name], low)
         for partials, group, names in zip(state.partials, plan.groups, plan.group_columns, strict=True):
             partials.ensure(slices.capacity)

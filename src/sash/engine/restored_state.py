@@ -17,7 +17,7 @@ from sash.engine.row_batch import RowBatch
 from sash.engine.saved_objects import refuse_foreign_partials
 from sash.engine.state import State, new_store
 from sash.errors import InvalidInput, InvalidState
-from sash.plan.plan import Cutting, Plan, Planned
+from sash.plan.plan import Cutting, Plan, PlannedQuery
 from sash.plan.share import Part, keeps_runs
 from sash.slicing.slices import Array, Slices
 
@@ -232,7 +232,7 @@ def _restore_queries(plan: Plan, keys: Keys, slices: Slices, saved: dict[str, An
     return found
 
 
-def _emitted(plan: Plan, query: Planned, used: Array, given: Any) -> Emitted:
+def _emitted(plan: Plan, query: PlannedQuery, used: Array, given: Any) -> Emitted:
     position = Field(plan.measure.dtype.str[1:]), None
     results: list[tuple[Field, Any]] = [position, position] if query.window.by_count else []
     for reading in query.readings:

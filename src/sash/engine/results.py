@@ -12,7 +12,7 @@ from sash.algebra.monoid import Output, Presence
 from sash.engine.keys import Keys
 from sash.engine.revisions import Columns
 from sash.errors import NumberOverflow
-from sash.plan.plan import Plan, Planned
+from sash.plan.plan import Plan, PlannedQuery
 from sash.slicing.partials import Answer
 from sash.slicing.slices import Array
 
@@ -25,7 +25,7 @@ RANKS = ("rank_start", "rank_end")
 class FiredWindows:
     """Windows to emit: of one query, or of several with the same results, where `which` is the query."""
 
-    queries: tuple[Planned, ...]
+    queries: tuple[PlannedQuery, ...]
     which: Array | None
     known_names: Any  # the names of several queries, as a column
     slots: Array
@@ -46,12 +46,12 @@ class FiredWindows:
         return pa.nulls(len(self.slots), pa.int64()) if self.ranks is None else pa.array(self.ranks[side])
 
 
-def names_of(queries: Sequence[Planned]) -> Any:
+def names_of(queries: Sequence[PlannedQuery]) -> Any:
     """Return the names of queries as a column."""
     return pa.array([each.name for each in queries], pa.string())
 
 
-def columns_of(query: Planned, answers: Sequence[Answer | None]) -> Columns:
+def columns_of(query: PlannedQuery, answers: Sequence[Answer | None]) -> Columns:
     """Return the results of a query in the order of its readings: values and validity."""
     columns = []
     flags: list[Any] = [iter(()) if answer is None else iter(answer[1]) for answer in answers]

@@ -17,14 +17,14 @@ def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
     """Drop what only final windows needed; `grids` are those of queries that share one pass."""
     if plan.has_revisions:
         _forget_final(plan, state, final)
-    for query in plan.by_themselves:
+    for query in plan.separate_queries:
         query.kind.forget(state.own[query.name], final)
     slices = state.slices
     if slices.used <= 2 * state.swept + plan.options.limits.sweep_slices:
         return
     keep_from, fine_from = _keep_from(plan, grids, final)
     first = np.full(slices.keys, NO_CUT)
-    for query in plan.by_themselves:
+    for query in plan.separate_queries:
         query.kind.keep_places(slices, state.own[query.name], final, first)
     dropped, merged = sweeper.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
     for partials in state.partials:
@@ -45,7 +45,7 @@ def _keep_from(plan: Plan, grids: Grids | None, final: Any) -> tuple[Any, Any]:
     if final < measure.highest:
         if grids is not None:
             keep = fine = grids.oldest_start(final)
-        for query in plan.by_themselves:
+        for query in plan.separate_queries:
             needed, with_edges = query.kind.keep_from(final)
             keep, fine = min(keep, needed), min(fine, with_edges)
     return min(keep, fine), fine

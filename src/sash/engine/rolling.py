@@ -18,8 +18,8 @@ from sash.engine.results import arrow_of, values_of
 from sash.engine.row_batch import order_by_key
 from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError
-from sash.plan.query import Query, described, query
-from sash.plan.share import ColumnType, grouped, readings_of, view_of
+from sash.plan.query import Query, describe, query
+from sash.plan.share import ColumnType, group_aggregates, readings_of, view_of
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
@@ -106,8 +106,8 @@ class FramePlan:
         found = [f"on {self.on} by {', '.join(self.by) or 'no key'}"]
         for each, width in zip(self.frames, self.widths, strict=True):
             extent = f"rows {each.rows}" if each.rows is not None else f"range {width} closed {each.closed}"
-            results = ", ".join(f"{name}={described(template)}" for name, template in each.aggregates)
-            groups, _, _ = grouped([_as_query(each)], self.types)
+            results = ", ".join(f"{name}={describe(template)}" for name, template in each.aggregates)
+            groups, _, _ = group_aggregates([_as_query(each)], self.types)
             parts = " ".join(component.name for group in groups for component in group.components)
             found.append(f"{extent}, at least {each.min_samples}: {results} ({parts})")
         return found
@@ -117,7 +117,7 @@ class FramePlan:
         found = []
         for each in self.frames:
             wanted = _as_query(each)
-            _, names, readings = grouped([wanted], self.types)
+            _, names, readings = group_aggregates([wanted], self.types)
             found += [(reading.name, reading.arrow) for reading in readings_of(readings[wanted.name], names)]
         return found
 
@@ -137,7 +137,7 @@ def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Seque
     widths = tuple(_width(measure, each.range) for each in frames)
     types = types_of([_as_query(each) for each in frames], given)
     for each in frames:
-        grouped([_as_query(each)], types)
+        group_aggregates([_as_query(each)], types)
     return FramePlan(frames, on, options.by, measure, widths, types)
 
 
@@ -227,7 +227,7 @@ def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any
 def _compute(
     given: Rows, wanted: Query, types: dict[str, ColumnType], order: Array, starts: Array, ends: Array, least: int
 ) -> dict[str, Any]:
-    groups, names, found = grouped([wanted], types)
+    groups, names, found = group_aggregates([wanted], types)
     readings = readings_of(found[wanted.name], names)
     data = {
         name: tuple(each[order] for each in cast_column(name, given.column(name), types[name]))

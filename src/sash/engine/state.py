@@ -11,7 +11,7 @@ from sash.engine.keys import Keys
 from sash.engine.revisions import Emitted, plain_values
 from sash.engine.row_batch import RowBatch
 from sash.kinds.kind import Kind, StreamView
-from sash.plan.plan import Cutting, Plan, Planned
+from sash.plan.plan import Cutting, Plan, PlannedQuery
 from sash.plan.share import Part, keeps_runs, part_of
 from sash.slicing.partials import Partials
 from sash.slicing.runs import Runs
@@ -143,7 +143,7 @@ class State:
         keys = len(self.keys) * 16 + self.slices.keys * 48
         return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + emitted
 
-    def mixed_until(self, query: Planned) -> Any:
+    def mixed_until(self, query: PlannedQuery) -> Any:
         """Return the last row that only some parts of an aggregate contain; the lowest position if there is none."""
         last = self.lowest
         for reading in query.readings:

@@ -67,7 +67,7 @@ class Engine:
         `wants_results=False`: the state changes in the same way, and there are no results.
         """
         plan = self.plan
-        if plan.calls_users:
+        if plan.calls_user_functions:
             state = state.copy()
         accepted = self.watermarks.accept(state.watermark, rows.positions, rows.valid)
         batch = rows.batch(state.keys, accepted.accepted)

@@ -236,7 +236,7 @@ class Stream:
         plan = make_plan(queries, self.options, self._types, old.measure, old.key_types)
         engine = Engine(plan)
         # Users' functions may fail: then the state must be unchanged.
-        state = self._state.copy() if plan.calls_users else self._state
+        state = self._state.copy() if plan.calls_user_functions else self._state
         adapt(engine, state)
         self.queries, self._engine, self._state = queries, engine, state
 

@@ -10,8 +10,8 @@ from sash.engine.results import FiredWindows, columns_of, names_of
 from sash.engine.revisions import Columns, Emitted, revise
 from sash.engine.state import State
 from sash.kinds.kind import Moment, Push, StreamView
-from sash.plan.decide import finishes
-from sash.plan.plan import Plan, Planned
+from sash.plan.decide import choose_finish
+from sash.plan.plan import Plan, PlannedQuery
 from sash.slicing.grids import Grids, ended_on_grids
 from sash.slicing.partials import mark_trees_updated
 from sash.slicing.slices import Array, Slices
@@ -20,12 +20,12 @@ from sash.slicing.window_manager import Ended
 __all__ = ["Trigger", "due"]
 
 
-def due(state: State, held: StreamView, query: Planned, moment: Moment) -> Ended:
+def due(state: State, held: StreamView, query: PlannedQuery, moment: Moment) -> Ended:
     """Return the windows of a query that the second watermark closes and the first did not."""
     return _without_unseen(state, (query,), query.kind.due(held, state.own[query.name], moment))
 
 
-def _without_unseen(state: State, family: Sequence[Planned], ended: Ended) -> Ended:
+def _without_unseen(state: State, family: Sequence[PlannedQuery], ended: Ended) -> Ended:
     """Leave out windows that may contain rows from before their query was added, if it lacks some of these rows."""
     for place, query in enumerate(family) if state.unseen and len(ended) else ():
         if query.name in state.unseen:
@@ -80,7 +80,7 @@ class Trigger:
             query.kind.remember(state.own[query.name], ended, push)
         return fired
 
-    def _ended_on_grids(self, state: State, family: tuple[Planned, ...], push: Push) -> Ended:
+    def _ended_on_grids(self, state: State, family: tuple[PlannedQuery, ...], push: Push) -> Ended:
         grids, _ = self._families[family[0].name]
         assert grids is not None
         are_cut = not state.added
@@ -97,7 +97,7 @@ class Trigger:
             self._first_end = after, self.all_grids.first_end(after)
         return self._first_end[1]
 
-    def _finish(self, state: State, family: tuple[Planned, ...], ended: Ended) -> list[FiredWindows]:
+    def _finish(self, state: State, family: tuple[PlannedQuery, ...], ended: Ended) -> list[FiredWindows]:
         plan, query = self.plan, family[0]
         lengths = ended.highs - ended.lows
         overlap = np.maximum(ended.lows[1:], ended.highs[:-1])
@@ -105,7 +105,7 @@ class Trigger:
         try:
             answers = []
             for view, partials, group in zip(query.views, state.partials, plan.groups, strict=True):
-                how = finishes(
+                how = choose_finish(
                     len(ended), int(lengths.sum()), max(1, covered), group.is_compiled, plan.options.limits
                 ).choice
                 algorithm = None if how == "fold" else str(how)
@@ -139,7 +139,11 @@ def _first_and_last(slices: Slices, ended: Ended) -> Columns:
 
 
 def _fired_windows(
-    family: tuple[Planned, ...], windows: Ended | Emitted, columns: Columns, revisions: Any = None, names: Any = None
+    family: tuple[PlannedQuery, ...],
+    windows: Ended | Emitted,
+    columns: Columns,
+    revisions: Any = None,
+    names: Any = None,
 ) -> FiredWindows:
     """Return windows as they are emitted; for count windows, positions as edges and ranks as further columns."""
     which = windows.which if isinstance(windows, Ended) else None
@@ -151,7 +155,7 @@ def _fired_windows(
     return FiredWindows(family, which, names, windows.slots, starts, ends, columns, revisions, ranks)
 
 
-def _grids(plan: Plan, queries: Sequence[Planned]) -> Grids | None:
+def _grids(plan: Plan, queries: Sequence[PlannedQuery]) -> Grids | None:
     """Return the grids that queries share; None if there are none."""
     grids = [grid for each in queries if (grid := each.kind.shared_grid) is not None]
     return Grids.of(grids, plan.measure.dtype) if grids else None

@@ -1,4 +1,4 @@
-"""The decisions, as pure functions: traits of the stream and its queries in, a choice and its reason out.
+"""The decisions of the planner: functions from traits of a stream and its queries to a choice and its reason.
 
 The first three are the decision trees of general stream slicing (Traub et al., EDBT 2019, Figures 4 to 6).
 """
@@ -10,7 +10,7 @@ from enum import Enum
 from sash.limits import LIMITS, Limits
 from sash.windows.window import Context
 
-__all__ = ["Decision", "Removal", "Traits", "finishes", "keeps_rows", "needs_splits", "removes_rows", "takes_tree"]
+__all__ = ["Decision", "Removal", "Traits", "choose_finish", "keeps_rows", "needs_splits", "removes_rows", "uses_tree"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Traits:
-    """What the decisions ask of one query."""
+    """The traits of one query that decisions depend on."""
 
     context: Context
     is_session: bool = False
@@ -33,7 +33,7 @@ class Traits:
 
 
 class Removal(Enum):
-    """How a row leaves a slice when a late one shifts all after it."""
+    """How a row leaves a slice when a late row shifts all rows after it."""
 
     NEVER = "never"
     SUBTRACT = "subtract"
@@ -41,35 +41,35 @@ class Removal(Enum):
 
 
 def keeps_rows(in_order: bool, queries: Iterable[Traits]) -> Decision:
-    """Figure 4: must rows be kept, or are partials enough?"""
+    """Decide whether rows must be kept, or partials are enough (Figure 4)."""
     queries = tuple(queries)
     if in_order:
         if any(each.context is Context.FORWARD_AWARE for each in queries):
-            return Decision(True, "a window is forward-context-aware: it may start at any row that is already here")
-        return Decision(False, "rows come in order, and the edges before a row are known when it comes")
+            return Decision(True, "a window is forward-context-aware: it may start at any earlier row")
+        return Decision(False, "rows come in order, so that the edges before a row are known when it arrives")
     if not all(each.commutative for each in queries):
         return Decision(True, "an aggregate does not commute: a row out of order changes the order of combining")
     if any(each.context is not Context.FREE and not each.is_session for each in queries):
-        return Decision(True, "a row out of order may bring an edge between rows that are already here")
+        return Decision(True, "a row out of order may add an edge between earlier rows")
     if any(each.by_count for each in queries):
         return Decision(True, "a row out of order changes the rank of all rows after it")
     return Decision(False, "every aggregate commutes and no row can move an edge, so partials are enough")
 
 
 def needs_splits(in_order: bool, queries: Iterable[Traits]) -> Decision:
-    """Figure 5: can a slice have to be cut in two?"""
+    """Decide whether slices may have to be split (Figure 5)."""
     queries = tuple(queries)
     if any(each.context is Context.FORWARD_AWARE for each in queries):
-        return Decision(True, "a forward-context-aware window may start inside what would be one slice")
+        return Decision(True, "a forward-context-aware window may start inside a slice")
     if in_order:
-        return Decision(False, "rows come in order, and edges come before the rows that they part")
+        return Decision(False, "rows come in order, so that edges are known before the rows that they separate")
     if any(each.context is not Context.FREE and not each.is_session for each in queries):
-        return Decision(True, "a row out of order may bring an edge")
-    return Decision(False, "edges are known before rows; a session ends only where there are none")
+        return Decision(True, "a row out of order may add an edge")
+    return Decision(False, "edges are known before rows; a session ends only where there are no rows")
 
 
 def removes_rows(in_order: bool, query: Traits) -> Decision:
-    """Figure 6: how does a row leave a slice?"""
+    """Decide how a row leaves a slice (Figure 6)."""
     if in_order or not query.by_count:
         why = "rows come in order" if in_order else "positions of rows do not change"
         return Decision(Removal.NEVER.value, f"{why}, so a row stays in its slice")
@@ -78,19 +78,19 @@ def removes_rows(in_order: bool, query: Traits) -> Decision:
     return Decision(Removal.RECOMPUTE.value, "a late row shifts the last row of each slice on; it cannot be subtracted")
 
 
-def takes_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
-    """Lazy or eager: is there a tree over the slices?"""
+def uses_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
+    """Decide whether there is a tree over the slices (eager) or not (lazy)."""
     if not is_compiled:
         return Decision(False, "partials are Python objects: a tree would hold each value many times")
     if slices_per_window >= limits.tree_slices:
         return Decision(
-            True, f"a window has about {slices_per_window:.0f} slices: by a tree it is a fold of a logarithm of that"
+            True, f"a window has about {slices_per_window:.0f} slices: a tree folds only a logarithm of that number"
         )
-    return Decision(False, f"a window has about {slices_per_window:.0f} slices: folding them is as fast as any tree")
+    return Decision(False, f"a window has about {slices_per_window:.0f} slices: folding them is as fast as a tree")
 
 
-def finishes(windows: int, slices: int, covered: int, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
-    """How windows that end together are folded without a tree: `slices` in all, of which `covered` are different."""
+def choose_finish(windows: int, slices: int, covered: int, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
+    """Decide how to fold windows that end together without a tree: of `slices` in all, `covered` are distinct."""
     if is_compiled:
         return Decision("fold", "a window has few slices, and a compiled combine costs less than a queue of them")
     if windows > 1 and slices > limits.slide_overlaps * covered:

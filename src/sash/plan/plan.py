@@ -1,4 +1,4 @@
-"""The plan: what is kept, how rows become slices, how each query is answered; frozen, and able to explain itself."""
+"""The plan: which partials are kept, how rows are cut into slices, and how each query is computed, with reasons."""
 
 import hashlib
 import html
@@ -21,27 +21,27 @@ from sash.slicing.slicer import Edges
 from sash.windows.measure import Measure
 from sash.windows.window import Window
 
-__all__ = ["Cutting", "Options", "Plan", "Planned", "Report"]
+__all__ = ["Cutting", "Options", "Plan", "PlannedQuery", "Report"]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a stream is told to behave, as far as its results depend on it."""
+    """The options of a stream that its results depend on."""
 
     on: str
     by: tuple[str, ...] = ()
     in_order: bool = False
     lateness: Any = 0  # as the user gave it
-    delay: Any = None  # of the watermark behind the largest position; None: it is told
+    delay: Any = None  # of the watermark behind the largest position; None: the user sets the watermark
     emit: str = "final"
-    partial: bool = False  # at the end, count windows that are not full are sent too
-    is_table: bool = False  # there is no one to look after rows set aside: one too far for windows is refused
+    partial: bool = False  # at the end, also emit count windows that are not full
+    is_table: bool = False  # a table has no rejected rows: a row too far for windows is an error
     limits: Limits = field(default=LIMITS, compare=False)  # results do not depend on them
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One query, in positions: what it reads of each group of partials."""
+class PlannedQuery:
+    """One query, in positions, and what it reads of each group of partials."""
 
     name: str
     text: str
@@ -54,23 +54,23 @@ class Planned:
 
     @property
     def window(self) -> Window:
-        """Its window, in positions."""
+        """The window, in positions."""
         found: Window = self.kind.window
         return found
 
 
 @dataclass(frozen=True)
 class Cutting:
-    """What a change of queries must know of the plan before it: whose rows were cut, and how."""
+    """How a plan cuts rows: what the next change of queries needs to know of it."""
 
     queries: tuple[str, ...]  # names
     is_ordered: bool
     is_each_row: bool
-    gaps: tuple[tuple[str, Any], ...]  # of queries whose rows are cut where they are so far apart
+    gaps: tuple[tuple[str, Any], ...]  # the gaps of session queries, by name
 
 
 class Report(ABC):
-    """What is shown as lines, each under a name."""
+    """A report of lines, each with a name."""
 
     @abstractmethod
     def lines(self) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ class Report(ABC):
         return "\n".join(f"{name:<8}{text}" for name, text in self.lines())
 
     def _repr_html_(self) -> str:
-        """In a notebook: as a table."""
+        """Return an HTML table for a notebook."""
         rows = "".join(
             f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
@@ -91,7 +91,7 @@ class Report(ABC):
 
 @dataclass(frozen=True)
 class Plan(Report):
-    """Everything that is decided before the first row is cut.
+    """All decisions that are made before the first row.
 
     >>> import sash
     >>> plan = sash.explain({"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t")
@@ -107,9 +107,9 @@ class Plan(Report):
     columns: Mapping[str, ColumnType]  # that aggregates read
     groups: tuple[Monoid, ...]
     group_columns: tuple[tuple[str, ...], ...]
-    queries: tuple[Planned, ...]
+    queries: tuple[PlannedQuery, ...]
     punctuations: tuple[str, ...]  # boolean columns; each has its bit
-    watched: tuple[str, ...]  # columns that users' windows want to see
+    watched: tuple[str, ...]  # columns that users' windows read
     edges: Edges
     cuts: Cuts
     rows: Decision  # Figure 4
@@ -119,7 +119,7 @@ class Plan(Report):
 
     @cached_property
     def waits(self) -> bool:
-        """Whether rows wait until no earlier one can come, and are cut in order then."""
+        """Whether rows wait until no earlier row can arrive, and are then cut in order."""
         return bool(self.rows.choice) and not self.options.in_order
 
     @cached_property
@@ -129,18 +129,18 @@ class Plan(Report):
 
     @property
     def cutting(self) -> Cutting:
-        """How rows are cut under this plan: a state keeps it, for the next change of queries."""
+        """How this plan cuts rows; the state keeps it for the next change of queries."""
         gaps = tuple((each.name, each.kind.gap()) for each in self.queries if each.kind.gap() is not None)
         return Cutting(tuple(each.name for each in self.queries), self.is_ordered, self.cuts.is_each_row, gaps)
 
     @cached_property
     def has_revisions(self) -> bool:
-        """Whether a window can be sent again."""
+        """Whether a window can be emitted again."""
         return self.lateness > 0 or self.options.emit == "updates"
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for plans that read each other's state."""
+        """A digest that is equal for plans that can read each other's state."""
         o = self.options
         parts = [repr((o.on, o.by, o.in_order, self.lateness, self.delay, o.emit, o.partial)), repr(self.measure)]
         parts += [str(each) for each in self.key_types]
@@ -151,9 +151,9 @@ class Plan(Report):
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @cached_property
-    def families(self) -> tuple[tuple[Planned, ...], ...]:
-        """Queries that are answered in one pass: windows on grids with the same results; any other by itself."""
-        found: dict[Any, list[Planned]] = {}
+    def families(self) -> tuple[tuple[PlannedQuery, ...], ...]:
+        """Queries that are computed in one pass: windows on grids with the same results; any other query alone."""
+        found: dict[Any, list[PlannedQuery]] = {}
         for place, each in enumerate(self.queries):
             key: Any = place
             if each.kind.shared_grid is not None and not self.has_revisions:
@@ -168,25 +168,25 @@ class Plan(Report):
         return any(each.window.by_count for each in self.queries)
 
     @cached_property
-    def calls_users(self) -> bool:
-        """Whether functions of users are called, which may fail."""
+    def calls_user_functions(self) -> bool:
+        """Whether the plan calls functions of users, which may fail."""
         templates = [reading.template for each in self.queries for reading in each.readings]
         return any(isinstance(each, Aggregate) for each in templates) or any(
             each.kind.calls_user for each in self.queries
         )
 
     @cached_property
-    def by_themselves(self) -> tuple[Planned, ...]:
-        """Queries that are not on a grid that others share."""
+    def separate_queries(self) -> tuple[PlannedQuery, ...]:
+        """Queries that are not on a shared grid."""
         return tuple(each for each in self.queries if each.kind.shared_grid is None)
 
     def bytes_per_slice(self) -> int:
-        """How much one slice takes: what it covers, and its partials."""
+        """Return the size of one slice in bytes, with its partials."""
         fields = [each for group in self.groups for each in group.fields]
         return 48 + sum(8 if each.is_object else each.dtype.itemsize * each.width for each in fields)
 
     def lines(self) -> list[tuple[str, str]]:
-        """What was decided and why, by name."""
+        """Return the decisions and their reasons, by name."""
         o = self.options
         by = ", ".join(o.by) or "no key"
         order = "in order" if o.in_order else f"any order, lateness {o.lateness}"
@@ -214,8 +214,8 @@ class Plan(Report):
         lines.append(("state", self._size()))
         return lines
 
-    def finish(self, planned: Planned) -> str:
-        """How the windows of a query are finished, in words."""
+    def finish(self, planned: PlannedQuery) -> str:
+        """Describe how the windows of a query are computed from slices."""
         per_window = planned.slices_per_window
         if self.tree.choice:
             combines = 2 * math.log2(max(2.0, per_window)) if math.isfinite(per_window) else math.nan
@@ -228,7 +228,7 @@ class Plan(Report):
             + self._sliding(planned)
         )
 
-    def _sliding(self, planned: Planned) -> str:
+    def _sliding(self, planned: PlannedQuery) -> str:
         objects = any(
             view is not None and not group.is_compiled and not view.statistics
             for view, group in zip(planned.views, self.groups, strict=True)
@@ -237,7 +237,7 @@ class Plan(Report):
         return f", or by two_stacks_lite where they overlap more than {most} times" if objects else ""
 
     def _fields(self) -> str:
-        """The pieces of a partial, each once, with the columns that it reads."""
+        """Return the components of partials with the columns that they read."""
         parts = []
         for group, names in zip(self.groups, self.group_columns, strict=True):
             for component in group.components:

@@ -1,4 +1,4 @@
-"""Planning: queries, types and options in, a frozen plan out; what makes no sense is refused in the user's words."""
+"""Make a plan from queries, types and options; refuse what does not fit together, with the user's names."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from sash.algebra.monoid import Column, Monoid, of_partials
 from sash.errors import InvalidInput, InvalidQuery, InvalidWindow, UnknownName
 from sash.kinds.catalog import kind_of
 from sash.kinds.kind import Kind, Setting
-from sash.plan.decide import Traits, keeps_rows, needs_splits, removes_rows, takes_tree
-from sash.plan.plan import Options, Plan, Planned
+from sash.plan.decide import Traits, keeps_rows, needs_splits, removes_rows, uses_tree
+from sash.plan.plan import Options, Plan, PlannedQuery
 from sash.plan.query import Query
-from sash.plan.share import ColumnType, grouped, keeps_runs, readings_of, view_of
+from sash.plan.share import ColumnType, group_aggregates, keeps_runs, readings_of, view_of
 from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
 from sash.slicing.slicer import Edges
@@ -35,7 +35,7 @@ def make_plan(
     measure: Measure,
     key_types: Sequence[Any],
 ) -> Plan:
-    """Decide all that queries and types can decide."""
+    """Make the plan of queries over columns of these types."""
     lateness = length_on(measure, "allowed_lateness", options.lateness)
     delay = None if options.delay is None else length_on(measure, "watermark", options.delay)
     for each in queries:
@@ -45,17 +45,17 @@ def make_plan(
         for result, _ in each.aggregates:
             if result in options.by:
                 raise InvalidQuery.reserved(each.name, result, options.by)
-    groups, group_columns, readings = grouped(queries, types)
+    groups, group_columns, readings = group_aggregates(queries, types)
     windows = [each.window.on(measure) for each in queries]
     furthest = min((window.furthest for window in windows), default=math.inf)
     if measure.kind is MeasureKind.FLOAT:
-        # Floats beyond it are too coarse for some window: neighbouring edges would be one number.
+        # Larger floats are too coarse for some window: neighbouring edges would be equal.
         furthest = min(furthest, 2.0**52 * min((window.finest for window in windows), default=math.inf))
     measure = measure.within(furthest, options.is_table)
     flags = _flags(windows, types)
     kinds = [kind_of(window, _setting(options, measure, lateness, flags)) for window in windows]
     for each, kind in zip(queries, kinds, strict=True):
-        if kind.windows_per_row > kind.most_windows:  # it would run for days, in a kernel that cannot be interrupted
+        if kind.windows_per_row > kind.most_windows:  # a kernel, which cannot be interrupted, would run for days
             raise InvalidWindow.too_many(each.name, kind.windows_per_row, kind.most_windows)
     columns = {name: types[name] for names in group_columns for name in names}
     watched = tuple(dict.fromkeys(name for kind in kinds if kind.reads_rows for name in kind.window.columns))
@@ -69,7 +69,7 @@ def make_plan(
     each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
     views: dict[Any, View] = {}
     planned = tuple(
-        Planned(
+        PlannedQuery(
             each.name,
             str(each),
             kind,
@@ -98,13 +98,13 @@ def make_plan(
         _cuts(kinds, each_row, bool(flags)),
         rows,
         needs_splits(options.in_order, traits),
-        takes_tree(longest if not each_row else math.inf, compiled, options.limits),
+        uses_tree(longest if not each_row else math.inf, compiled, options.limits),
         _result_columns(planned),
     )
 
 
 def of_slices(plan: Plan) -> Plan:
-    """The same plan over rows that are slices already: their columns are the fields of partials.
+    """Return the same plan over rows that are slices: their columns are the fields of partials.
 
     A slice stands at its start, so every window that holds a row of it holds it.
     """
@@ -121,7 +121,7 @@ def of_slices(plan: Plan) -> Plan:
 
 
 def _time_fields(group: Monoid) -> list[bool]:
-    """Which fields of a partial are dates or times of the input."""
+    """Return which fields of a partial are dates or times of the input."""
     found = []
     for component in group.components:
         inputs = [group.columns[i] for i in component.inputs]
@@ -165,8 +165,8 @@ def _traits(query: Query, kind: Kind) -> Traits:
     )
 
 
-def _result_columns(queries: Sequence[Planned]) -> tuple[tuple[str, Any], ...]:
-    """One column per name of a result; where two queries have the same name, a type that holds both."""
+def _result_columns(queries: Sequence[PlannedQuery]) -> tuple[tuple[str, Any], ...]:
+    """Return one column per name of a result; if two queries have the same name, with a type for both."""
     found: dict[str, Any] = {}
     for each in queries:
         for reading in each.readings:

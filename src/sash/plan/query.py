@@ -1,4 +1,4 @@
-"""A query as the user writes it: a name, a window, and aggregates by the names of their results."""
+"""Queries: a name, a window, and aggregates by the names of their results."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,15 +9,15 @@ from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidWindow
 from sash.windows.window import Window
 
-__all__ = ["RESERVED_NAMES", "Query", "described", "named_queries", "query"]
+__all__ = ["RESERVED_NAMES", "Query", "describe", "named_queries", "query"]
 
-# Columns of every table of results.
+# The columns of every table of results.
 RESERVED_NAMES = ("query", "window_start", "window_end", "rank_start", "rank_end", "revision")
 
 
 @dataclass(frozen=True)
 class Query:
-    """A window and what is computed over it; `sash.query` makes one.
+    """A window and its aggregates, made by `sash.query`.
 
     >>> import sash
     >>> hourly = sash.query("hourly", sash.tumbling("1 hour"), peak=sash.max("load"))
@@ -30,27 +30,25 @@ class Query:
     aggregates: tuple[tuple[str, Template], ...]
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.window}: {', '.join(f'{name}={described(each)}' for name, each in self.aggregates)}"
+        return f"{self.name}: {self.window}: {', '.join(f'{name}={describe(each)}' for name, each in self.aggregates)}"
 
     def seal(self) -> "Query":
-        """The same query, to be sent away: states of its aggregates mean there what they mean here."""
+        """Return the same query, to be sent to another process, with aggregates that do not change on the way."""
         return replace(self, aggregates=tuple((name, each.seal()) for name, each in self.aggregates))
 
     def _repr_html_(self) -> str:
-        """As a table in a notebook.
+        """Return an HTML table for a notebook.
 
         >>> import sash
         >>> sash.query("n", sash.tumbling(10), n=sash.count())._repr_html_()
         '<table><caption>n: tumbling 10</caption><tr><th>n</th><td>count()</td></tr></table>'
         """
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(described(e))}</td></tr>" for name, e in self.aggregates
-        )
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(describe(e))}</td></tr>" for name, e in self.aggregates)
         return f"<table><caption>{escape(f'{self.name}: {self.window}')}</caption>{rows}</table>"
 
 
-def described(template: Template) -> str:
-    """An aggregate as one would write it."""
+def describe(template: Template) -> str:
+    """Return an aggregate as a user writes it."""
     given = [*map(repr, template.columns)]
     given += [
         f"{name}={value!r}" for name, value in getattr(template, "parameters", ()) if name != "population" or value
@@ -59,7 +57,7 @@ def described(template: Template) -> str:
 
 
 def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template) -> Query:
-    """A named query: aggregates over a window, each under the name of its result.
+    """Describe a named query: aggregates over a window, each under the name of its result.
 
     >>> import sash
     >>> print(sash.query("hourly", sash.sliding("1 hour", every="1 minute"), peak=sash.max("load"), rows=sash.count()))
@@ -90,7 +88,7 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
 
 
 def named_queries(queries: Any) -> tuple[Query, ...]:
-    """The queries of a stream, each under a name of its own."""
+    """Check that each query has a name of its own, and return the queries as a tuple."""
     given = (
         (queries,) if isinstance(queries, Query) else tuple(queries) if isinstance(queries, Iterable) else (queries,)
     )

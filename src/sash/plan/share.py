@@ -1,4 +1,4 @@
-"""What queries share: each piece of a partial is kept once, however many aggregates of however many queries read it."""
+"""Share partials between queries: each component is kept once for all aggregates of all queries that read it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +10,26 @@ from sash.algebra.aggregate import Aggregate, Template, parts_of
 from sash.algebra.monoid import Column, Component, Monoid, of_partials
 from sash.algebra.union import places_of, unite
 from sash.errors import SashError, UnknownName
-from sash.plan.query import Query, described
+from sash.plan.query import Query, describe
 from sash.slicing.partials import View
 from sash.slicing.runs import Read, Statistic
 
-__all__ = ["ColumnType", "Found", "Part", "Reading", "grouped", "keeps_runs", "part_of", "readings_of", "view_of"]
+__all__ = [
+    "ColumnType",
+    "Found",
+    "Part",
+    "Reading",
+    "group_aggregates",
+    "keeps_runs",
+    "part_of",
+    "readings_of",
+    "view_of",
+]
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """A column of the input: as kernels read it, and as Arrow has it."""
+    """The type of a column of the input, for kernels and for Arrow."""
 
     column: Column
     arrow: Any
@@ -30,14 +40,14 @@ Part = tuple[str, tuple[str, ...]]  # a component of partials, and the columns t
 
 @dataclass(frozen=True)
 class Reading:
-    """One result of a query: its name and type, and which monoid's outputs it is among."""
+    """One result of a query: its name, its type, and the output of a monoid that it reads."""
 
     name: str
     template: Template
     group: int
     output: int
-    arrow: Any  # None: whatever the objects turn out to be
-    parts: tuple[Part, ...] = ()  # of the group's partials that it is read off
+    arrow: Any  # None: the type depends on the objects
+    parts: tuple[Part, ...] = ()  # the parts of the group's partials that it reads
 
 
 # Groups; besides them there is one per column that is kept as runs.
@@ -46,18 +56,18 @@ _OBJECTS: tuple[str, ...] = ("objects",)
 Found = list[tuple[str, Template, Any, int, Any]]  # result, template, parts, group, arrow type
 
 
-def grouped(
+def group_aggregates(
     queries: Sequence[Query], types: Mapping[str, ColumnType]
 ) -> tuple[tuple[Monoid, ...], tuple[tuple[str, ...], ...], dict[str, Found]]:
-    """Aggregates that compile are kept together, and so are those of Python objects; parts alike are kept once."""
+    """Group aggregates: one group of those that compile, one of those of Python objects; keep equal parts once."""
     schema = {name: each.column for name, each in types.items()}
     wanted: dict[tuple[str, ...], list[str]] = {_COMPILED: [], _OBJECTS: []}
     sorted_out: list[tuple[str, str, Template, tuple[str, ...]]] = []
-    asked: dict[Any, tuple[str, ...]] = {}  # a thousand queries may ask for the same
+    seen: dict[Any, tuple[str, ...]] = {}  # thousands of queries may have the same aggregates
     for each in queries:
         for result, template in each.aggregates:
-            if _meaning(template) in asked:
-                sorted_out.append((each.name, result, template, asked[_meaning(template)]))
+            if _meaning(template) in seen:
+                sorted_out.append((each.name, result, template, seen[_meaning(template)]))
                 continue
             for name in template.columns:
                 if name not in schema:
@@ -65,17 +75,17 @@ def grouped(
             try:
                 parts = template.parts(tuple(schema[name] for name in template.columns), False)
             except SashError as error:
-                raise type(error)(f"Query {each.name!r}, {result}={described(template)}: {error}") from error
+                raise type(error)(f"Query {each.name!r}, {result}={describe(template)}: {error}") from error
             fields = [f for component in parts.components for f in component.fields]
             fields += [schema[name].field for name in template.columns] + [parts.result]
             group = _OBJECTS if any(f.is_object for f in fields) else _COMPILED
             if [c.name for c in parts.components] == ["values"] and not schema[template.columns[0]].field.is_object:
                 group = ("runs", template.columns[0])  # the values of one column of numbers: sorted runs
-            asked[_meaning(template)] = group
+            seen[_meaning(template)] = group
             sorted_out.append((each.name, result, template, group))
             known = wanted.setdefault(group, [])
             known += [name for name in template.columns if name not in known]
-    used = [group for group in wanted if group in asked.values()]
+    used = [group for group in wanted if group in seen.values()]
     columns = tuple(tuple(wanted[group]) for group in used)
     found: dict[str, Found] = {each.name: [] for each in queries}
     united: list[dict[Any, Any]] = [{} for _ in used]
@@ -87,8 +97,8 @@ def grouped(
             united[k][meaning] = parts_of(template, schema, places)
         parts = united[k][meaning]
         found[name].append((result, template, parts, k, _arrow_type(template, parts.result, types)))
-    # Kernels are kept by what they compute, not by what users call it. The same part may be kept in two groups, as an
-    # array and as a list: the names of the groups tell them apart.
+    # Kernels are cached by what they compute, not by the names of users. The same part may be in two groups, as an
+    # array and as a list: the names of the groups distinguish them.
     groups = tuple(
         replace(
             unite(dict(zip(map(str, range(len(parts))), parts.values(), strict=True)), tuple(schema[c] for c in names)),
@@ -101,16 +111,16 @@ def grouped(
 
 
 def _meaning(template: Template) -> Any:
-    """The same for aggregates that are the same."""
+    """Return a value that is equal for equal aggregates."""
     try:
         hash(template)
-    except TypeError:  # an identity that is a list, for one
+    except TypeError:  # for example, an identity that is a list
         return id(template)
     return template
 
 
 def view_of(group: Monoid, found: Found, place: int, known: dict[Any, View]) -> View | None:
-    """What a query reads of a group; `known` are the views of other queries, for many read the same."""
+    """Return what a query reads of a group; `known` are the views of other queries, which may be the same."""
     own = {str(k): each[2] for k, each in enumerate(found) if each[3] == place}
     if not own:
         return None
@@ -129,7 +139,7 @@ def _view(group: Monoid, found: Found, place: int, own: dict[str, Any]) -> View:
 
 
 def keeps_runs(group: Monoid) -> bool:
-    """Whether the partials of a group are the values of one column of numbers."""
+    """Return whether the partials of a group are the values of one column of numbers."""
     return [each.name for each in group.components] == ["values"] and not group.columns[0].field.is_object
 
 
@@ -139,12 +149,12 @@ def _statistic(template: Any) -> Statistic:
 
 
 def part_of(component: Component, columns: tuple[str, ...]) -> Part:
-    """What a component of a group with these columns is known by."""
+    """Return the identification of a component in a group with these columns."""
     return component.name, tuple(columns[i] for i in component.inputs)
 
 
 def readings_of(found: Found, columns: Sequence[tuple[str, ...]]) -> tuple[Reading, ...]:
-    """The results of a query; `columns` are those of the groups."""
+    """Return the results of a query; `columns` are those of the groups."""
     counts = [0] * len(columns)
     readings = []
     for result, template, parts, group, arrow in found:
@@ -155,7 +165,7 @@ def readings_of(found: Found, columns: Sequence[tuple[str, ...]]) -> tuple[Readi
 
 
 def _arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType]) -> Any:
-    """The type of a result column; None where only the objects themselves can tell."""
+    """Return the type of a result column; None if it depends on the objects."""
     if isinstance(template, Aggregate) and isinstance(template.result, pa.DataType):
         return template.result
     if template.selective and template.columns and not result.is_array:

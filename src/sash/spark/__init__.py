@@ -1,9 +1,9 @@
-"""sash on the Spark that you already run; nothing else in sash imports pyspark."""
+"""sash on Spark; no other package of sash imports pyspark."""
 
 from sash.spark.driver.shipping import ship
 from sash.spark.driver.table_function import register_functions
 
-# From here on `sash.spark.state` is this function; modules of the package sash.spark.state import as before.
+# This import makes `sash.spark.state` a function; modules of the package sash.spark.state can still be imported.
 from sash.spark.monitoring.checkpoint_state import Remembered, state
 from sash.spark.monitoring.listener import Listener
 from sash.spark.monitoring.progress import Progress, progress, why

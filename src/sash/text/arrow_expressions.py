@@ -17,15 +17,15 @@ from sash.errors import InvalidText
 from sash.text.expressions import Expression
 from sash.text.request import Request
 
-__all__ = ["FUNCTIONS", "check_types", "kept", "prepared"]
+__all__ = ["FUNCTIONS", "check_types", "prepare_rows", "where_mask"]
 
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
-def prepared(table: Any, request: Request) -> Any:
+def prepare_rows(table: Any, request: Request) -> Any:
     """Return the rows that WHERE keeps, with a column for each expression in an aggregate."""
     table = _without_views(table)
-    mask = kept(table, request)
+    mask = where_mask(table, request)
     if mask is not None:
         table = table.filter(mask)
     for name, expression in request.computed.items():
@@ -33,7 +33,7 @@ def prepared(table: Any, request: Request) -> Any:
     return table
 
 
-def kept(table: Any, request: Request) -> Any:
+def where_mask(table: Any, request: Request) -> Any:
     """Return which rows WHERE keeps; a null does not keep a row, and None keeps all."""
     if request.where is None:
         return None
@@ -50,7 +50,7 @@ def _without_views(table: Any) -> Any:
 
 def check_types(schema: Any, request: Request) -> None:
     """Raise if an expression cannot be computed from columns of these types."""
-    prepared(schema.empty_table(), request)
+    prepare_rows(schema.empty_table(), request)
 
 
 def _condition(table: Any, where: Expression, text: str) -> Any:
@@ -99,14 +99,14 @@ class _OnArrow:
 
 
 class _Unlike(Exception):
-    """Types that Arrow would take, and Spark would not, or otherwise."""
+    """Types that either Arrow or Spark does not accept."""
 
 
 # --- comparisons ---------------------------------------------------------------------------------
 
 
 def _sort(kind: Any) -> str:
-    """What can be compared with each other."""
+    """Return the group of types that can be compared with each other."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -115,7 +115,7 @@ def _sort(kind: Any) -> str:
 
 
 def _alike(*values: Any) -> list[Any]:
-    """The values, if they can be compared; a time without a zone is in the zone of the others."""
+    """Return the values if they can be compared; a time without a zone is in the zone of the others."""
     sorts = {_sort(each.type) for each in values} - {"null"}
     if len(sorts) > 1:
         raise _Unlike
@@ -134,7 +134,7 @@ def _in_zone(value: Any, zone: str) -> Any:
 
 
 def _instants(local: Any, zone: str) -> Any:
-    """The instants of local times: of two the earlier; of a time that the clock skipped, as if it had not, yet."""
+    """Return the instants of local times: the earlier of two; a skipped time as if the clock had not changed yet."""
     found = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest")
     day = pa.scalar(dt.timedelta(days=1))
     unmoved = pc.add(pc.assume_timezone(pc.subtract(local, day), zone, ambiguous="earliest", nonexistent="latest"), day)
@@ -146,7 +146,7 @@ def _is_nan(value: Any) -> Any:
 
 
 def _less(a: Any, b: Any) -> Any:
-    """a < b, where NaN is the largest number."""
+    """Return a < b, where NaN is the largest number."""
     plain = pc.less(a, b)
     nan = _is_nan(b)
     if nan is None:
@@ -161,12 +161,12 @@ def _equal(a: Any, b: Any) -> Any:
 
 
 def _comparison(of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def compared(a: Any, b: Any) -> Any:
+    def compare(a: Any, b: Any) -> Any:
         one, other = _alike(a, b)
         known = pc.and_kleene(pc.is_valid(one), pc.is_valid(other))
         return pc.if_else(known, of(one, other), pa.scalar(None, pa.bool_()))
 
-    return compared
+    return compare
 
 
 def _is_in(value: Any, *members: Any) -> Any:
@@ -205,14 +205,14 @@ def _not_zero(value: Any) -> Any:
     return pc.if_else(pc.equal(value, pa.scalar(0, value.type)), pa.scalar(None, value.type), value)
 
 
-def _divided(a: Any, b: Any) -> Any:
+def _divide(a: Any, b: Any) -> Any:
     if not any(pa.types.is_decimal(each.type) for each in _numbers(a, b)):
         a, b = _floats(a, b)
     return pc.divide(a, _not_zero(b))
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    """With the sign of the first; of floats exact."""
+    """Return the remainder with the sign of the first operand; exact for floats."""
     for each in _numbers(a, b):
         if pa.types.is_decimal(each.type):
             raise _Unlike
@@ -232,7 +232,7 @@ def _logarithm(value: Any) -> Any:
     return pc.ln(pc.if_else(pc.less_equal(number, 0.0), pa.scalar(None, pa.float64()), number))
 
 
-def _rounded(value: Any, places: Any = None) -> Any:
+def _round(value: Any, places: Any = None) -> Any:
     (number,) = _numbers(value)
     return pc.round(number, 0 if places is None else places.as_py(), round_mode="half_towards_infinity")
 
@@ -245,19 +245,19 @@ def _texts(*values: Any) -> tuple[Any, ...]:
 
 
 def _extreme(takes_second: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def taken(a: Any, b: Any) -> Any:
+    def extreme(a: Any, b: Any) -> Any:
         a, b = _alike(a, b)
         return pc.coalesce(pc.if_else(takes_second(a, b), b, a), a, b)
 
-    return lambda *values: reduce(taken, values)
+    return lambda *values: reduce(extreme, values)
 
 
-def _nullified(a: Any, b: Any) -> Any:
+def _nullif(a: Any, b: Any) -> Any:
     return pc.if_else(pc.fill_null(FUNCTIONS["="](a, b), False), pa.scalar(None, a.type), a)
 
 
-def _chosen(*given: Any) -> Any:
-    """CASE: conditions and values by turns, what is left over last."""
+def _case(*given: Any) -> Any:
+    """Compute CASE: conditions and values alternate, the value of ELSE is last."""
     conditions, values = given[:-1:2], _alike(*given[1::2], given[-1])
     for each in conditions:
         _truths(each)
@@ -287,11 +287,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "+": _arithmetic(pc.add_checked),
     "-": _arithmetic(pc.subtract_checked),
     "*": _arithmetic(pc.multiply_checked),
-    "/": _divided,
+    "/": _divide,
     "%": _remainder,
     "||": lambda a, b: pc.binary_join_element_wise(*_texts(a, b), pa.scalar("", pa.large_string())),
     "negative": lambda value: pc.negate_checked(*_numbers(value)),
-    "case": _chosen,
+    "case": _case,
     "abs": lambda value: pc.abs_checked(*_numbers(value)),
     "coalesce": lambda *values: pc.coalesce(*_alike(*values)),
     "exp": lambda value: pc.exp(*_floats(value)),
@@ -300,9 +300,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "length": lambda value: pc.utf8_length(*_texts(value)).cast(pa.int32()),
     "ln": _logarithm,
     "lower": lambda value: pc.utf8_lower(*_texts(value)),
-    "nullif": _nullified,
+    "nullif": _nullif,
     "power": lambda a, b: pc.power(*_floats(a, b)),
-    "round": _rounded,
+    "round": _round,
     "sign": lambda value: pc.sign(*_floats(value)),
     "sqrt": lambda value: pc.sqrt(*_floats(value)),
     "trim": lambda value: pc.utf8_trim(*_texts(value), " "),

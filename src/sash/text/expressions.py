@@ -16,7 +16,7 @@ __all__ = ["SCALARS", "Apply", "Call", "Column", "Expression", "Literal", "Reade
 
 T = TypeVar("T")
 
-# Functions of a row by name, with how many arguments they take: least and most.
+# Functions of a row by name, with the least and the largest number of arguments.
 SCALARS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("abs", "exp", "length", "ln", "lower", "sign", "sqrt", "trim", "upper"), (1, 1)),
     **dict.fromkeys(("nullif", "power"), (2, 2)),
@@ -28,7 +28,7 @@ _INFIX = frozenset({"+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">
 
 
 class Reader(Protocol[T]):
-    """What gives columns, literals and functions a value."""
+    """The interface that evaluates columns, literals and functions."""
 
     def column(self, name: str) -> T: ...
 
@@ -38,26 +38,26 @@ class Reader(Protocol[T]):
 
 
 class Expression(ABC):
-    """What is computed of one row."""
+    """An expression that is computed from one row."""
 
     place: int
     depth: int = 0
-    column_name: str | None = None  # of a bare column
+    column_name: str | None = None  # of a plain column
 
     @abstractmethod
     def read(self, reader: Reader[T]) -> T:
-        """Its value, on whatever the reader knows."""
+        """Evaluate the expression with a reader."""
 
     @property
     def parts(self) -> tuple["Expression", ...]:
         return ()
 
     def columns(self) -> tuple["Column", ...]:
-        """The columns that it names, in order."""
+        """The columns in it, in order."""
         return tuple(column for part in self.parts for column in part.columns())
 
     def calls(self) -> tuple["Call", ...]:
-        """The calls in it that are no function of a row."""
+        """The calls in it that are not functions of a row."""
         return tuple(call for part in self.parts for call in part.calls())
 
 
@@ -85,7 +85,7 @@ class Column(Expression):
 
 @dataclass(frozen=True)
 class Literal(Expression):
-    """A number, a text, a truth, a date, a time, or null."""
+    """A number, a string, a boolean, a date, a time, or null."""
 
     value: Any
     place: int = field(compare=False, default=0, repr=False)
@@ -131,7 +131,7 @@ class Apply(Expression):
 
 @dataclass(frozen=True)
 class Call(Expression):
-    """A function that is none of a row: an aggregate, if there is one of that name."""
+    """A call of a function that is not a function of a row: an aggregate, if there is one of that name."""
 
     name: str
     arguments: tuple[Expression, ...]

@@ -15,7 +15,7 @@ __all__ = ["AGGREGATES", "Functions", "functions_of", "register"]
 
 @dataclass(frozen=True)
 class Signature:
-    """How an aggregate is made: from so many columns, then from so many numbers or texts."""
+    """The arguments of an aggregate: the numbers of columns, then of constants."""
 
     make: Callable[..., Template]
     columns: int = 1
@@ -58,13 +58,13 @@ AGGREGATES: dict[str, Signature] = {
     "moment_sketch": Signature(sketches.moment_sketch, parameters=2),
 }
 _OF_DISTINCT = {"count": "count_distinct", "collect": "collect_distinct", "array_agg": "collect_distinct"}
-_NEEDED = frozenset(("quantile", "percentile"))  # what the parameter is, no one can guess
+_NEEDED = frozenset(("quantile", "percentile"))  # their parameter has no default
 
 _registered: dict[str, Template] = {}
 
 
 def register(aggregate: Aggregate) -> Aggregate:
-    """Make an aggregate of your own known to `sash.sql` by its name, whatever the case; the last one of a name counts.
+    """Register your own aggregate for `sash.sql` by its name in any case; it replaces an earlier one of that name.
 
     >>> import sash
     >>> halves = sash.Aggregate("halves", state="f8", identity=0.0, lift=lambda x: x / 2, combine=lambda a, b: a + b)
@@ -86,15 +86,15 @@ def _free(name: str) -> str:
 
 @dataclass(frozen=True)
 class Functions:
-    """The aggregates that a text may call."""
+    """The aggregates that a query text may call."""
 
     own: Mapping[str, Template]
 
     def knows(self, name: str) -> bool:
         return name.lower() in AGGREGATES or name.lower() in self.own
 
-    def made(self, call: Call, column: Callable[[Expression], str]) -> Template:
-        """The aggregate that a call means; `column` names what is computed of a row."""
+    def template_of(self, call: Call, column: Callable[[Expression], str]) -> Template:
+        """Return the aggregate of a call; `column` names a column for an expression."""
         name = call.name.lower()
         if name in self.own:
             self._check_plain(call)
@@ -105,7 +105,9 @@ class Functions:
             return sums.count()
         if call.is_distinct:
             if name not in _OF_DISTINCT:
-                raise InvalidText.unsupported(call.place, f"DISTINCT in {call.name}", "COUNT and COLLECT alone take it")
+                raise InvalidText.unsupported(
+                    call.place, f"DISTINCT in {call.name}", "only COUNT and COLLECT accept it"
+                )
             name = _OF_DISTINCT[name]
         elif call.of_rows:
             self._check_plain(call)
@@ -114,7 +116,7 @@ class Functions:
     def _check_plain(self, call: Call) -> None:
         if call.of_rows or call.is_distinct:
             what = "*" if call.of_rows else "DISTINCT"
-            raise InvalidText.unsupported(call.place, f"{what} in {call.name}", "say of which column, without it")
+            raise InvalidText.unsupported(call.place, f"{what} in {call.name}", "name the column, without it")
 
     def _own(self, call: Call, template: Template, column: Callable[[Expression], str]) -> Template:
         if len(call.arguments) != template.arity:
@@ -124,7 +126,7 @@ class Functions:
 
 
 def _is_constant(call: Call) -> bool:
-    """Whether it is COUNT(1)."""
+    """Return whether a call is COUNT(1)."""
     constants = [each for each in call.arguments if isinstance(each, Literal) and each.value is not None]
     return not call.is_distinct and len(call.arguments) == 1 and len(constants) == 1
 
@@ -140,7 +142,7 @@ def _builtin(call: Call, signature: Signature, is_needed: bool, column: Callable
     parameters: list[Any] = []
     for each in call.arguments[signature.columns :]:
         if not isinstance(each, Literal):
-            raise InvalidText.meaning(each.place, f"{call.name} takes a number or a text here", "write it out")
+            raise InvalidText.meaning(each.place, f"{call.name} needs a constant here", "write a number or a string")
         parameters.append(each.value)
     try:
         return signature.make(*(reversed(columns) if signature.is_reversed else columns), *parameters)
@@ -149,7 +151,7 @@ def _builtin(call: Call, signature: Signature, is_needed: bool, column: Callable
 
 
 def functions_of(given: Mapping[str, Template] | None) -> Functions:
-    """What a text may call: what is registered, and what was given with the call."""
+    """Return the functions that a text may call: the registered ones, and those given with the call."""
     own = dict(_registered)
     if not isinstance(given, Mapping | None):
         raise InvalidInput.option("functions", given, "a dict of aggregates by the names that the text calls them")

@@ -46,7 +46,7 @@ _ELSEWHERE = {
 
 
 class _NoLexer(Lexer):
-    """Words are made by tokens.py, and fed one by one."""
+    """A lexer that returns the words of tokens.py."""
 
     def __init__(self, conf: Any) -> None:
         pass
@@ -84,7 +84,7 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def _kind(word: Word, choices: Any) -> str:
-    """A keyword is one where the grammar has room for it, and a name elsewhere, unless it is reserved."""
+    """Return the kind of a word: a keyword where the grammar allows it, otherwise a name, unless it is reserved."""
     if word.keyword is None:
         return word.kind
     for kind in (word.keyword, f"_{word.keyword}"):
@@ -99,18 +99,18 @@ def _unexpected(word: Word, fed: list[Token]) -> InvalidText:
         parser.feed_token(token)
     accepted = parser.accepts()
     before = Word(fed[-1].type, str(fed[-1]), fed[-1].start_pos or 0) if fed else word
-    if accepted == {"_COLON"}:  # the name before could be a label; without a colon, no one meant one
+    if accepted == {"_COLON"}:  # without a colon, the name before is not a label
         near = difflib.get_close_matches(before.text.upper(), ["SELECT"])
         return InvalidText.unexpected(before.place, before.text, ["SELECT"], near[0] if near else None)
     if fed and word.text == before.text == "=":
         return InvalidText.unsupported(before.place, "==", "write =")
     if accepted == {"_ARROW"} and before.text.upper() in ("RANGE", "ROWS", "SESSION"):
-        return InvalidText.meaning(before.place, "A window stands in brackets", "write such as [RANGE 1 HOUR]")
+        return InvalidText.meaning(before.place, "A window must be in brackets", "write for example [RANGE 1 HOUR]")
     instead = _ELSEWHERE.get(word.text.upper()) if word.kind == "NAME" else None
     if instead is not None and "$END" in accepted:
         return InvalidText.unsupported(word.place, word.text.upper(), instead)
     if fed and (word.kind, fed[-1].type) == ("_LPAR", "_FROM"):
-        return InvalidText.unsupported(word.place, "A query in a query", "give its result as a table")
+        return InvalidText.unsupported(word.place, "A query in a query", "pass its result as a table")
     found = f"'{word.text}'" if word.kind == "STRING" else word.text
     keywords = [each.lstrip("_") for each in accepted if each.lstrip("_") in KEYWORDS]
     near = difflib.get_close_matches(word.text.upper(), keywords, n=1) if word.kind == "NAME" else []
@@ -118,7 +118,7 @@ def _unexpected(word: Word, fed: list[Token]) -> InvalidText:
 
 
 def _in_words(accepted: set[str]) -> list[str]:
-    """What may come next, in words that a user knows; expressions and operators are not spelled out."""
+    """Return what may come next, in words that users know, without all expressions and operators."""
     found = []
     if accepted >= {"NUMBER", "STRING", "NAME", "_LPAR", "CASE"}:
         accepted, found = accepted - _VALUES, ["an expression"]

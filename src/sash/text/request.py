@@ -96,12 +96,12 @@ def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str
             _check_alike(first, each)
         _check_results(selects)
         if on is not None and first.on is not None and on != first.on:
-            raise InvalidText.disagree(first.place, "What advances", on, first.on)
+            raise InvalidText.disagree(first.place, "The column of `on`", on, first.on)
         order = first.on if on is None else on
         given = None if by is None else (by,) if isinstance(by, str) else tuple(by)
         keys = first.keys if given is None else given
         if given is not None and first.keys is not None and set(given) != set(first.keys):
-            raise InvalidText.disagree(first.place, "The key", ", ".join(given) or "none", _listed(first.keys))
+            raise InvalidText.disagree(first.place, "The key", ", ".join(given) or "none", _join_names(first.keys))
         for each in selects:
             for column in each.named:
                 edges = () if each.window is None else (*_EDGES, *RANKS) if each.window.by_count else _EDGES
@@ -126,13 +126,13 @@ def _check_alike(first: Select, other: Select) -> None:
         raise InvalidText.meaning(other.place, what, "make two calls")
     for what, one, two in (
         ("The table of a call", first.table, other.table),
-        ("The key of a call", _listed(first.keys), _listed(other.keys)),
+        ("The key of a call", _join_names(first.keys), _join_names(other.keys)),
         ("The column that advances", first.on, other.on),
         ("WHERE of a call", first.where, other.where),
     ):
         if one != two:
-            said = (each if each is not None else "not given" for each in (one, two))
-            raise InvalidText.disagree(other.place, what, *said)
+            words = (each if each is not None else "not given" for each in (one, two))
+            raise InvalidText.disagree(other.place, what, *words)
 
 
 def _check_results(selects: Sequence[Select]) -> None:
@@ -145,5 +145,5 @@ def _check_results(selects: Sequence[Select]) -> None:
             taken.add(name)
 
 
-def _listed(keys: tuple[str, ...] | None) -> str:
+def _join_names(keys: tuple[str, ...] | None) -> str:
     return ", ".join(sorted(keys or ())) or "none"

@@ -99,7 +99,7 @@ class _Translator:
         is_over = any(each.over is not None for each in statement.items)
         if not is_over and statement.windows:
             place = statement.windows[0][0].place
-            raise InvalidText.meaning(place, "No aggregate is OVER this window", "write such as MAX(x) OVER w")
+            raise InvalidText.meaning(place, "No aggregate uses this window", "write for example MAX(x) OVER w")
         if is_over:
             return self._over()
         if statement.function is not None:
@@ -113,15 +113,17 @@ class _Translator:
         assert statement.table is not None
         if bracket is None:
             what = "There is no window"
-            raise InvalidText.meaning(statement.table.place, what, "write such as FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]")
-        keys = self._agreed(statement.keys, bracket.keys)
+            raise InvalidText.meaning(
+                statement.table.place, what, "write for example FROM t [RANGE 1 HOUR SLIDE 1 MINUTE]"
+            )
+        keys = self._check_keys(statement.keys, bracket.keys)
         found = window_in_brackets(bracket)
         aggregates, named = self._aggregates(statement.items)
         if not isinstance(found, Window):
             frames = (frame_of(found, aggregates, bracket.place),)
-            return self._made(statement.table, keys, None, frames=frames, named=named)
+            return self._select(statement.table, keys, None, frames=frames, named=named)
         self.columns += [] if bracket.column is None else [bracket.column]
-        return self._made(statement.table, keys, None, window=found, aggregates=aggregates, named=named)
+        return self._select(statement.table, keys, None, window=found, aggregates=aggregates, named=named)
 
     def _of_function(self, function: Function) -> Select:
         table, on, window, keys = window_of_function(function)
@@ -142,7 +144,7 @@ class _Translator:
         elif keys is not None:
             raise InvalidText.unsupported(keys[0].place, "PARTITION BY here", "write the keys into GROUP BY")
         aggregates, named = self._aggregates(self.statement.items)
-        return self._made(table, own, on, window=window, aggregates=aggregates, named=named)
+        return self._select(table, own, on, window=window, aggregates=aggregates, named=named)
 
     def _over(self) -> Select:
         statement = self.statement
@@ -163,7 +165,7 @@ class _Translator:
                 raise InvalidText.disagree(item.over.place, "PARTITION BY and ORDER BY", one, other)
         frames, selected = self._frames(statement.items, {id(item): spec for item, spec in specs})
         keys = () if first.keys is None else first.keys
-        return self._made(statement.table, keys, first.order, frames=frames, selected=selected)
+        return self._select(statement.table, keys, first.order, frames=frames, selected=selected)
 
     def _frames(
         self, items: Sequence[Item], specs: Mapping[int, FrameSpec]
@@ -200,7 +202,7 @@ class _Translator:
                 raise InvalidText.unknown(item.over.name.place, "window", item.over.name.name, known or ["none"])
             spec = known[item.over.name.name]
         if spec.order is None:
-            raise InvalidText.meaning(item.over.place, "OVER needs to know what advances", "write ORDER BY ts in it")
+            raise InvalidText.meaning(item.over.place, "OVER needs an order", "write ORDER BY ts in it")
         return spec
 
     # --- aggregates
@@ -212,29 +214,31 @@ class _Translator:
         taken: set[str] = set()
         for item in items:
             if item.expression is None:
-                raise InvalidText.meaning(item.place, "* has no meaning over a window", "name keys and aggregates")
+                raise InvalidText.meaning(item.place, "* is not allowed over a window", "name keys and aggregates")
             if isinstance(item.expression, Call):
                 name, template = self._result(item, taken)
                 found[name] = template
             else:
                 named.append(self._plain(item))
         if not found:
-            raise InvalidText.meaning(items[0].place, "The select list computes nothing", "add such as MAX(x) AS peak")
+            raise InvalidText.meaning(
+                items[0].place, "The select list has no aggregate", "add for example MAX(x) AS peak"
+            )
         return found, tuple(named)
 
     def _result(self, item: Item, taken: set[str]) -> tuple[str, Template]:
         call = item.expression
         if not isinstance(call, Call):
             assert call is not None
-            raise InvalidText.meaning(call.place, "OVER follows an aggregate", "write such as MAX(x) OVER (…)")
+            raise InvalidText.meaning(call.place, "OVER must follow an aggregate", "write for example MAX(x) OVER (…)")
         for each in call.arguments:
             self._check_scalar(each, f"An argument of {call.name}")
-        template = self.functions.made(call, self._column)
-        name = item.alias.name if item.alias is not None else _made_up(call)
+        template = self.functions.template_of(call, self._column)
+        name = item.alias.name if item.alias is not None else _default_name(call)
         place = item.alias.place if item.alias is not None else item.place
         if name in RESERVED_NAMES:
             what = f"{name!r} cannot be the name of a result, for results have a column of that name"
-            raise InvalidText.meaning(place, what, "give it another one with AS")
+            raise InvalidText.meaning(place, what, "give it another name with AS")
         if name in taken:
             raise InvalidText.twice(place, name)
         taken.add(name)
@@ -247,14 +251,16 @@ class _Translator:
             what = "The select list takes columns and aggregates, and no computing with them"
             raise InvalidText.meaning(expression.place, what, "compute in an aggregate, or with the result")
         if item.alias is not None and item.alias.name != expression.name:
-            raise InvalidText.meaning(item.alias.place, "AS names results of aggregates", "rename columns afterwards")
+            raise InvalidText.meaning(
+                item.alias.place, "AS can only name results of aggregates", "rename columns afterwards"
+            )
         return expression
 
     def _check_scalar(self, expression: Expression, where: str) -> None:
         for call in expression.calls():
             if not self.functions.knows(call.name):
-                self.functions.made(call, str)  # says which functions there are
-            raise InvalidText.meaning(call.place, f"{where} is computed of one row", f"{call.name} is an aggregate")
+                self.functions.template_of(call, str)  # says which functions there are
+            raise InvalidText.meaning(call.place, f"{where} is computed from one row", f"{call.name} is an aggregate")
 
     def _column(self, expression: Expression) -> str:
         """Return the name of the column that an expression is computed into: its own, or the text of the expression."""
@@ -267,7 +273,7 @@ class _Translator:
 
     # --- keys
 
-    def _agreed(
+    def _check_keys(
         self, group: tuple[Column, ...] | None, partition: tuple[Column, ...] | None
     ) -> tuple[Column, ...] | None:
         if group is not None and partition is not None:
@@ -277,12 +283,12 @@ class _Translator:
                 raise InvalidText.disagree(group[0].place, "The key, in GROUP BY and PARTITION BY,", *words)
         return group if group is not None else partition
 
-    def _made(self, table: Column, keys: tuple[Column, ...] | None, on: Column | None, **said: Any) -> Select:
+    def _select(self, table: Column, keys: tuple[Column, ...] | None, on: Column | None, **said: Any) -> Select:
         label = self.statement.label
         name = f"q{self.number}" if label is None else label.name
         if name.startswith("_"):
             assert label is not None
-            raise InvalidText.meaning(label.place, "The name of a query must not start with _", "take another one")
+            raise InvalidText.meaning(label.place, "The name of a query must not start with _", "use another name")
         columns = (*self.columns, *(keys or ()), *(() if on is None else (on,)))
         said["aggregates"] = tuple(said.get("aggregates", {}).items())
         return Select(
@@ -299,7 +305,7 @@ class _Translator:
         )
 
 
-def _made_up(call: Call) -> str:
+def _default_name(call: Call) -> str:
     """Return a name for a result without one: max_load, count."""
     words = [call.name.lower(), *(["distinct"] if call.is_distinct else []), *map(str, call.arguments)]
     return re.sub(r"\W+", "_", "_".join(words)).strip("_")

@@ -15,12 +15,12 @@ class Length:
 
     value: int | float | Duration | Span
     place: int
-    text: str | None = None  # of what is no number, as it was written
+    text: str | None = None  # what the user wrote, if it is not a number
 
 
 @dataclass(frozen=True)
 class Bound:
-    """Where a frame begins or ends: at a length, at the current row (None), or nowhere."""
+    """The start or end of a frame: a length, the current row (None), or unbounded."""
 
     length: Length | None
     is_unbounded: bool
@@ -30,7 +30,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class FrameSpec:
-    """What stands in the parentheses of OVER."""
+    """The content of the parentheses of OVER."""
 
     keys: tuple[Column, ...] | None
     order: Column | None
@@ -60,7 +60,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Bracket:
-    """A window in the papers' brackets."""
+    """A window in brackets, as in CQL."""
 
     kind: str  # range, rows, unbounded, session, punctuated
     length: Length | None

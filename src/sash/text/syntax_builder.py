@@ -40,7 +40,7 @@ class Builder:
         return Statement(label, *select)
 
     def label(self, parts: list[Any]) -> Column:
-        return _named(parts[0])
+        return _column_of(parts[0])
 
     alias = column = label
 
@@ -62,17 +62,17 @@ class Builder:
         return Item(expression, over, alias, expression.place)
 
     def names(self, parts: list[Any]) -> tuple[Column, ...]:
-        return tuple(map(_named, parts))
+        return tuple(map(_column_of, parts))
 
     # --- windows in brackets
 
     def bracketed(self, parts: list[Any]) -> tuple[Any, ...]:
-        return _named(parts[0]), parts[1], None
+        return _column_of(parts[0]), parts[1], None
 
     def window(self, parts: list[Any]) -> Bracket:
         before, bracket, after = parts
         if before is not None and after is not None:
-            raise InvalidText.meaning(after[0].place, "PARTITION BY is written twice", "leave out one of them")
+            raise InvalidText.meaning(after[0].place, "PARTITION BY occurs twice", "leave out one of them")
         kind, length, slide, offset, column, place, *zone = bracket
         return Bracket(kind, length, slide, offset, column, before or after, place, *zone)
 
@@ -94,7 +94,7 @@ class Builder:
         return "session", parts[1], None, None, None, parts[0].start_pos
 
     def punctuated(self, parts: list[Any]) -> tuple[Any, ...]:
-        return "punctuated", None, None, None, _named(parts[1]), parts[0].start_pos
+        return "punctuated", None, None, None, _column_of(parts[1]), parts[0].start_pos
 
     def zone(self, parts: list[Any]) -> str:
         return str(parts[0])
@@ -102,11 +102,11 @@ class Builder:
     # --- window table functions
 
     def function(self, parts: list[Any]) -> Function:
-        return Function(_named(parts[0]), tuple(parts[1:]))
+        return Function(_column_of(parts[0]), tuple(parts[1:]))
 
     def argument(self, parts: list[Any]) -> Argument:
         word, value = parts
-        name = None if word is None else _named(word)
+        name = None if word is None else _column_of(word)
         if isinstance(value, Length):
             return Argument(name, length=value, place=value.place)
         table, keys, column, place = value
@@ -117,13 +117,13 @@ class Builder:
         return Argument(Column("ZONE", word.start_pos), zone=str(word), place=word.start_pos)
 
     def table_value(self, parts: list[Any]) -> tuple[Any, ...]:
-        return _named(parts[0]), parts[1], None, parts[0].start_pos
+        return _column_of(parts[0]), parts[1], None, parts[0].start_pos
 
     def descriptor(self, parts: list[Any]) -> tuple[Any, ...]:
-        return None, None, _named(parts[0]), parts[0].start_pos
+        return None, None, _column_of(parts[0]), parts[0].start_pos
 
     def keys(self, parts: list[Any]) -> tuple[Column, ...]:
-        return parts[0] if isinstance(parts[0], tuple) else (_named(parts[0]),)
+        return parts[0] if isinstance(parts[0], tuple) else (_column_of(parts[0]),)
 
     # --- OVER
 
@@ -131,7 +131,7 @@ class Builder:
         word, given = parts
         if isinstance(given, FrameSpec):
             return Over(given, None, word.start_pos)
-        return Over(None, _named(given), word.start_pos)
+        return Over(None, _column_of(given), word.start_pos)
 
     def frame_spec(self, parts: list[Any]) -> FrameSpec:
         keys, order, frame = parts
@@ -140,8 +140,10 @@ class Builder:
     def order(self, parts: list[Any]) -> Column:
         name, direction = parts
         if direction is not None and direction.type == "DESC":
-            raise InvalidText.unsupported(direction.start_pos, "DESC", "frames look back, so order rows as they come")
-        return _named(name)
+            raise InvalidText.unsupported(
+                direction.start_pos, "DESC", "frames contain earlier rows, so the order must be ascending"
+            )
+        return _column_of(name)
 
     def frame(self, parts: list[Any]) -> tuple[str, Bound, Bound | None]:
         bounds = [each for each in parts if isinstance(each, Bound)]
@@ -155,7 +157,7 @@ class Builder:
         return Bound(length, is_unbounded, direction.type == "FOLLOWING", place)
 
     def named_window(self, parts: list[Any]) -> tuple[Column, FrameSpec]:
-        return _named(parts[0]), parts[1]
+        return _column_of(parts[0]), parts[1]
 
     # --- lengths
 
@@ -164,7 +166,7 @@ class Builder:
 
     def part(self, parts: list[Any]) -> tuple[str, int]:
         _number(parts[0])
-        _length(f"{parts[0]} {parts[1]}", parts[1].start_pos)  # a wrong unit is told before what follows it
+        _length(f"{parts[0]} {parts[1]}", parts[1].start_pos)  # report a wrong unit before errors that follow it
         return f"{parts[0]} {parts[1]}", parts[0].start_pos
 
     def duration(self, parts: list[Any]) -> Length:
@@ -197,25 +199,25 @@ class Builder:
 
     def is_null(self, parts: list[Any]) -> Expression:
         value, word, negation, _ = parts
-        return _negated(negation, _apply("is_null", [value], word))
+        return _negate(negation, _apply("is_null", [value], word))
 
     def is_in(self, parts: list[Any]) -> Expression:
         value, negation, word, *members = parts
         for each in members:
             if not isinstance(each, Literal) or each.value is None:
-                raise InvalidText.meaning(each.place, "IN takes a list of numbers, texts or times", "write them out")
-        return _negated(negation, _apply("in", [value, *members], word))
+                raise InvalidText.meaning(each.place, "IN needs a list of constants", "write numbers, strings or times")
+        return _negate(negation, _apply("in", [value, *members], word))
 
     def between(self, parts: list[Any]) -> Expression:
         value, negation, word, low, _, high = parts
         both = [_apply(">=", [value, low], word), _apply("<=", [value, high], word)]
-        return _negated(negation, _apply("and", both, word))
+        return _negate(negation, _apply("and", both, word))
 
     def like(self, parts: list[Any]) -> Expression:
         value, negation, word, pattern = parts
         if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-            raise InvalidText.meaning(pattern.place, "LIKE takes a pattern in single quotes", "write such as 'a%'")
-        return _negated(negation, _apply("like", [value, pattern], word))
+            raise InvalidText.meaning(pattern.place, "LIKE needs a pattern in single quotes", "write for example 'a%'")
+        return _negate(negation, _apply("like", [value, pattern], word))
 
     def number(self, parts: list[Any]) -> Expression:
         return Literal(_number(parts[0]), parts[0].start_pos)
@@ -246,10 +248,10 @@ class Builder:
         arguments = [each for each in given if each is not None]
         name = str(word).lower()
         if name not in SCALARS:
-            return _checked(Call(str(word), tuple(arguments), place=word.start_pos))
+            return _check_depth(Call(str(word), tuple(arguments), place=word.start_pos))
         least, most = SCALARS[name]
         if not least <= len(arguments) <= most:
-            raise InvalidText.arguments(word.start_pos, str(word), _counted(least, most), len(arguments))
+            raise InvalidText.arguments(word.start_pos, str(word), _argument_count(least, most), len(arguments))
         if name == "round" and len(arguments) == 2 and not _is_small(arguments[1]):
             raise InvalidText.meaning(
                 arguments[1].place, "ROUND takes a number of places from -15 to 15", "write it out"
@@ -262,26 +264,26 @@ class Builder:
         return _apply("case", [*pairs, otherwise or Literal(None, word.start_pos)], word)
 
 
-def _named(word: Any) -> Column:
+def _column_of(word: Any) -> Column:
     return Column(str(word), word.start_pos)
 
 
 def _apply(function: str, arguments: Iterable[Expression], word: Any) -> Expression:
-    return _checked(Apply(function, tuple(arguments), word.start_pos))
+    return _check_depth(Apply(function, tuple(arguments), word.start_pos))
 
 
-def _checked(expression: Expression) -> Expression:
+def _check_depth(expression: Expression) -> Expression:
     if expression.depth > MOST_LEVELS:
         raise InvalidText.too_deep(expression.place, MOST_LEVELS)
     return expression
 
 
-def _negated(negation: Any, expression: Expression) -> Expression:
+def _negate(negation: Any, expression: Expression) -> Expression:
     return expression if negation is None else _apply("not", [expression], negation)
 
 
 def _number(word: Any) -> int | float:
-    """A number as written; one that does not fit 64 bits is refused."""
+    """Return a number; refuse one that does not fit 64 bits."""
     text = str(word)
     if len(text) <= _LONGEST_NUMBER:
         try:
@@ -296,7 +298,7 @@ def _number(word: Any) -> int | float:
 
 
 def _length(words: str, place: int) -> Duration | Span:
-    """Return a duration; of months, what the calendar makes of them."""
+    """Return a duration, or a span of the calendar for months."""
     try:
         span = span_of(words)
         return span if span is not None and span.months else duration(words)
@@ -309,7 +311,7 @@ def _is_small(expression: Expression) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -15 <= value <= 15
 
 
-def _counted(least: int, most: int) -> str:
+def _argument_count(least: int, most: int) -> str:
     if least == most:
         return f"{least} argument{'s' if least > 1 else ''}"
     return f"{least} to {most} arguments" if most < 100 else f"at least {least} argument{'s' if least > 1 else ''}"
@@ -317,4 +319,4 @@ def _counted(least: int, most: int) -> str:
 
 def _check_stream(word: Any) -> None:
     if word.upper() == "DSTREAM":
-        raise InvalidText.unsupported(word.start_pos, "DSTREAM", "it sends what has left a window; write ISTREAM")
+        raise InvalidText.unsupported(word.start_pos, "DSTREAM", "it emits rows that left a window; write ISTREAM")

@@ -1,4 +1,4 @@
-"""Words of a query text, from left to right, each with its place; too long and too deep is refused here."""
+"""Split a query text into words with their places; refuse texts that are too long or nested too deeply."""
 
 import re
 from collections.abc import Iterator
@@ -31,14 +31,14 @@ SYMBOLS = {
     **dict.fromkeys(("=", "<>", "!=", "<=", ">=", "<", ">"), "COMPARISON"),
 }
 
-# Never a name, unless quoted: a sentence that lacks a word is told so, instead of taking the next one for a name.
+# Never a name, unless quoted: so the error for a missing word is about that word, not about the next one.
 RESERVED = frozenset(
     {
         *("SELECT", "FROM", "WHERE", "GROUP", "BY", "AS", "AND", "OR", "NOT", "IN", "IS", "NULL", "BETWEEN"),
         *("OVER", "PARTITION", "ORDER"),
     }
 )
-# Keywords only where one may stand; elsewhere a column may be called so.
+# Keywords only where the grammar allows one; elsewhere they can be names of columns.
 _FREE = (
     *("RANGE", "ROWS", "ROW", "SLIDE", "OFFSET", "ZONE", "UNBOUNDED", "NOW", "SESSION", "GAP", "PUNCTUATED"),
     *("TABLE", "DESCRIPTOR", "PRECEDING", "FOLLOWING", "CURRENT", "WINDOW", "ASC", "DESC"),
@@ -72,16 +72,16 @@ _UNCLOSED = {"'": ("text", "'"), "`": ("name", "`"), '"': ("name", '"'), "/": ("
 
 @dataclass(frozen=True)
 class Word:
-    """A name, a number, a text in quotes, a symbol or the end, and where it begins."""
+    """A name, a number, a string in quotes, a symbol or the end, with its place."""
 
     kind: str
     text: str  # without quotes
     place: int
-    keyword: str | None = None  # what it is where a keyword may stand
+    keyword: str | None = None  # the keyword, where the grammar allows one
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a text, the end last.
+    """Return the words of a text, the end last.
 
     >>> [(word.kind, word.text) for word in words_of("MAX(`a b`) -- the most")]
     [('NAME', 'MAX'), ('_LPAR', '('), ('NAME', 'a b'), ('_RPAR', ')'), ('$END', '')]
@@ -89,10 +89,10 @@ def words_of(text: str) -> list[Word]:
     if not isinstance(text, str):
         raise InvalidText.not_text(text)
     if len(text) > MOST_LETTERS:
-        raise InvalidText.too_long(f"{len(text):,} letters", f"{MOST_LETTERS:,}")
+        raise InvalidText.too_long(f"{len(text):,} characters", f"{MOST_LETTERS:,}")
     found = list(islice(_words(text), MOST_WORDS + 1))
     if len(found) > MOST_WORDS:
-        raise InvalidText.too_long(f"more than {MOST_WORDS:,} words and signs", "so many")
+        raise InvalidText.too_long("too many words and symbols", f"{MOST_WORDS:,}")
     if not found:
         raise InvalidText.empty()
     return [*map(_in_context, found, [*found[1:], None]), Word("$END", "", len(text.rstrip()))]
@@ -135,7 +135,7 @@ def _unreadable(text: str, at: int) -> InvalidText:
 
 
 def _in_context(word: Word, following: Word | None) -> Word:
-    """The word, no keyword if what follows tells that it is a name."""
+    """Return the word, without its keyword if the following word shows that it is a name."""
     before = _BEFORE.get(word.keyword or "")
     if before is None or (following is not None and not before.isdisjoint((following.kind, following.keyword))):
         return word

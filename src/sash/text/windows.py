@@ -1,4 +1,4 @@
-"""Windows and frames as they are written, to windows and frames as Python has them."""
+"""Translate windows and frames of the syntax tree to those of Python."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,8 +16,8 @@ from sash.windows.window import Window
 
 __all__ = ["frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
 
-# Window table functions: what makes their windows, and their arguments in order, with their names in Python; those
-# that must be given first.
+# Window table functions: the Python function of their windows, and their arguments in order, with their names in
+# Python; required ones first.
 _FUNCTIONS: dict[str, tuple[Callable[..., Window], dict[str, str], tuple[str, ...]]] = {
     "TUMBLE": (tumbling, {"SIZE": "size"}, ("OFFSET", "ZONE")),
     "HOP": (sliding, {"SLIDE": "every", "SIZE": "size"}, ("OFFSET", "ZONE")),
@@ -30,7 +30,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Window], dict[str, str], tuple[str, ..
 
 
 def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
-    """A window, or what each row looks back on."""
+    """Return the window of a bracket, or the reach of a frame."""
     try:
         return _IN_BRACKETS[bracket.kind](bracket)
     except InvalidText:
@@ -63,16 +63,16 @@ def _by_range(bracket: Bracket) -> Window | tuple[str, Any]:
     _check_slide(bracket)
     if bracket.slide is None:
         return "range", _value(bracket.length)
-    offset = _written(bracket.offset, 0)
-    return sliding(_written(bracket.length), every=_written(bracket.slide), offset=offset, zone=bracket.zone)
+    offset = _as_written(bracket.offset, 0)
+    return sliding(_as_written(bracket.length), every=_as_written(bracket.slide), offset=offset, zone=bracket.zone)
 
 
 def _check_slide(bracket: Bracket) -> None:
-    """Refuse what only windows that slide have."""
+    """Refuse options that only sliding windows have."""
     if bracket.slide is None and bracket.offset is not None:
-        raise InvalidText.meaning(bracket.offset.place, "OFFSET moves a grid", "give a SLIDE, too")
+        raise InvalidText.meaning(bracket.offset.place, "OFFSET needs a SLIDE", "add one")
     if bracket.slide is None and bracket.zone is not None:
-        raise InvalidText.meaning(bracket.place, "A ZONE is for windows that slide", "give a SLIDE, too")
+        raise InvalidText.meaning(bracket.place, "ZONE needs a SLIDE", "add one")
 
 
 _IN_BRACKETS: dict[str, Callable[[Bracket], Window | tuple[str, Any]]] = {
@@ -85,7 +85,7 @@ _IN_BRACKETS: dict[str, Callable[[Bracket], Window | tuple[str, Any]]] = {
 
 
 def window_of_function(function: Function) -> tuple[Column, Column, Window, tuple[Column, ...] | None]:
-    """Table, `on`, window and keys of a window table function."""
+    """Return table, `on`, window and keys of a window table function."""
     name = function.name.name.upper()
     if name not in _FUNCTIONS:
         raise InvalidText.unknown(function.name.place, "window table function", name, _FUNCTIONS)
@@ -104,17 +104,23 @@ def window_of_function(function: Function) -> tuple[Column, Column, Window, tupl
         given[word] = each
     for word in (*order[: len(order) - len(optional)],):
         if word not in given:
-            raise InvalidText.meaning(function.name.place, f"{name} lacks {word}", f"it takes {', '.join(order)}")
+            raise InvalidText.meaning(
+                function.name.place, f"{name} lacks {word}", f"its arguments are {', '.join(order)}"
+            )
     data, timecol = given.pop("DATA"), given.pop("TIMECOL")
     if data.table is None:
-        raise InvalidText.meaning(data.place, f"{name} begins with its table", "write such as TABLE t")
+        raise InvalidText.meaning(
+            data.place, f"The first argument of {name} must be its table", "write for example TABLE t"
+        )
     if timecol.column is None:
-        raise InvalidText.meaning(timecol.place, f"{name} needs the column that advances", "write DESCRIPTOR(ts)")
+        raise InvalidText.meaning(
+            timecol.place, f"{name} needs the column of times", "write for example DESCRIPTOR(ts)"
+        )
     options: dict[str, Any] = {"zone": _zone(given.pop("ZONE"))} if "ZONE" in given else {}
     for word, each in given.items():
         if each.length is None:
-            raise InvalidText.meaning(each.place, f"{word} is a length", "write such as INTERVAL '10' MINUTES")
-        options[needed.get(word, word.lower())] = _written(each.length)
+            raise InvalidText.meaning(each.place, f"{word} must be a length", "write for example INTERVAL '10' MINUTES")
+        options[needed.get(word, word.lower())] = _as_written(each.length)
     try:
         window = make(**options)
     except SashError as error:
@@ -124,7 +130,7 @@ def window_of_function(function: Function) -> tuple[Column, Column, Window, tupl
 
 def _zone(argument: Argument) -> str:
     if argument.zone is None:
-        raise InvalidText.meaning(argument.place, "ZONE is a text", "write such as ZONE => 'Europe/Berlin'")
+        raise InvalidText.meaning(argument.place, "ZONE must be a string", "write for example ZONE => 'Europe/Berlin'")
     return argument.zone
 
 
@@ -132,7 +138,7 @@ def _zone(argument: Argument) -> str:
 
 
 def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
-    """How far a frame looks back; without a word about it, to the first row, as in SQL."""
+    """Return the reach of a frame; by default, it reaches back to the first row, as in SQL."""
     if spec.unit is None or spec.start is None:
         return "range", Duration(UNBOUNDED)
     for bound in (spec.start, spec.end):
@@ -141,7 +147,7 @@ def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
                 bound.place, "FOLLOWING", "a frame ends at its row, so write … AND CURRENT ROW"
             )
     if spec.end is not None and not _is_current(spec.end):
-        raise InvalidText.meaning(spec.end.place, "A frame ends at its row", "write … AND CURRENT ROW")
+        raise InvalidText.meaning(spec.end.place, "A frame must end at its row", "write … AND CURRENT ROW")
     start = spec.start
     if start.is_unbounded:
         return ("rows", UNBOUNDED) if spec.unit == "ROWS" else ("range", Duration(UNBOUNDED))
@@ -149,7 +155,7 @@ def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
     if spec.unit == "RANGE":
         return "range", length
     if not isinstance(length, int):
-        raise InvalidText.meaning(start.place, "ROWS are counted", "write a whole number, or RANGE")
+        raise InvalidText.meaning(start.place, "ROWS needs a whole number", "write one, or use RANGE")
     return "rows", length + 1  # and the row itself
 
 
@@ -158,7 +164,7 @@ def _is_current(bound: Bound) -> bool:
 
 
 def frame_of(reach: tuple[str, Any], aggregates: dict[str, Template], place: int) -> Frame:
-    """A frame of so much, and what is computed of it."""
+    """Return a frame with this reach and these aggregates."""
     unit, length = reach
     one = next(iter(aggregates.values()))  # names of results may be those of options
     try:
@@ -169,12 +175,12 @@ def frame_of(reach: tuple[str, Any], aggregates: dict[str, Template], place: int
 
 
 def order_of(spec: FrameSpec) -> str:
-    """Keys and order of a frame, in words."""
+    """Return keys and order of a frame as text."""
     keys = ", ".join(each.name for each in spec.keys or ())
     return f"{f'PARTITION BY {keys} ' if keys else ''}ORDER BY {spec.order}"
 
 
-def _written(length: Length | None, otherwise: Any = None) -> Any:
+def _as_written(length: Length | None, otherwise: Any = None) -> Any:
     """Return a length as it was written: the calendar reads days and weeks in its own way."""
     return otherwise if length is None else length.value if length.text is None else length.text
 

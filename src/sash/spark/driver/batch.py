@@ -18,8 +18,8 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Options, Plan, Report
 from sash.plan.query import Query
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
-from sash.spark.driver.jvm_slices import aggregate_in_spark, can_aggregate_in_spark, can_slice, sliced
-from sash.spark.driver.request import framing_of, recipe_of
+from sash.spark.driver.jvm_slices import aggregate_in_spark, aggregate_slices, can_aggregate_in_spark, can_slice
+from sash.spark.driver.request import frame_plan_of, recipe_of
 from sash.spark.driver.schema import (
     arrow_schema,
     check_results,
@@ -53,32 +53,32 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     if chosen == "spark":
         return aggregate_in_spark(rows, plan, schema)
     if chosen == "jvm":
-        rows, recipe = sliced(rows, plan), replace(recipe, is_sliced=True)
+        rows, recipe = aggregate_slices(rows, plan), replace(recipe, is_sliced=True)
         hot: tuple[HotKey, ...] = ()
     else:
         wanted = dict.fromkeys([*options.by, options.on, *plan.columns, *plan.punctuations])
         rows = rows.select(*map(column, wanted))
-        hot = _hot(rows, options, plan.measure, _reach(plan))
-    pieces = _packed(rows, options, plan.measure, hot)
+        hot = _hot_keys(rows, options, plan.measure, _reach(plan))
+    pieces = _pack_rows(rows, options, plan.measure, hot)
     newest = _newest(rows, plan) if any(query.kind.needs_newest for query in plan.queries) else None
-    return _mapped(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, hot, newest), schema)
+    return _map_rows(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, hot, newest), schema)
 
 
 def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> DataFrame:
     """Return all rows of a bounded DataFrame with the aggregates of their frames."""
     options = CallOptions(given.on, given.by, limits=given.limits).of_table()
     _check_bounded(table, "sash.rolling")
-    plan, own, added = framing_of(table, frames, options)
+    plan, own, added = frame_plan_of(table, frames, options)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
     before, table = table.schema, with_text_intervals(table)
     results = pa.schema([*own, *as_results(added)])
     lengths = [width for width in plan.widths if width is not None]
     reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
-    hot = _hot(table, options, plan.measure, reach)
-    pieces = _packed(table, options, plan.measure, hot)
+    hot = _hot_keys(table, options, plan.measure, reach)
+    pieces = _pack_rows(table, options, plan.measure, hot)
     task = FrameTask(plan, own, results, options.limits, hot)
-    framed = _mapped(pieces, task, StructType([*table.schema.fields, *new]))
+    framed = _map_rows(pieces, task, StructType([*table.schema.fields, *new]))
     return with_intervals(framed, StructType([*before.fields, *new]))
 
 
@@ -91,8 +91,8 @@ class Explained(Report):
 
     def lines(self) -> list[tuple[str, str]]:
         text = {
-            "spark": "Spark aggregates rows into windows by itself; Python sees nothing",
-            "jvm": "Spark aggregates rows into slices (JVM slices); Python sees one row per key and slice",
+            "spark": "Spark aggregates rows into windows; no Python code runs",
+            "jvm": "Spark aggregates rows into slices (JVM slices); Python reads one row per key and slice",
             "packed": "rows travel packed, by bucket of keys, and are cut in Python (packed slices)",
             "buckets": "rows travel packed to the state of their bucket of keys, in every micro-batch",
         }
@@ -112,14 +112,14 @@ def choose_path(rows: DataFrame, plan: Plan, path: str) -> Decision:
     if path not in ("auto", "spark", "jvm", "packed"):
         raise InvalidInput.option("path", path, "'auto', 'spark', 'jvm' or 'packed'")
     if path == "packed":
-        return Decision("packed", "it was asked for")
+        return Decision("packed", "the caller chose it")
     possible = can_slice(plan, rows.schema)
     alone = can_aggregate_in_spark(plan, rows.schema) if possible.choice else possible
     if path in ("jvm", "spark"):
         if not (possible if path == "jvm" else alone).choice:
             because = (possible if path == "jvm" else alone).because
             raise InvalidInput.option("path", path, f"'packed' or 'auto' here: {because}")
-        return Decision(path, "it was asked for")
+        return Decision(path, "the caller chose it")
     if alone.choice:
         return Decision("spark", alone.because)
     return Decision("jvm" if possible.choice else "packed", possible.because)
@@ -143,7 +143,7 @@ def _reach(plan: Plan) -> Reach | None:
 
 
 def _newest(rows: DataFrame, plan: Plan) -> Any:
-    """Return the last position of any key: multi-measure windows of every key are sent up to there."""
+    """Return the last position of any key: multi-measure windows of every key are emitted up to it."""
     on = column(plan.options.on)
     near = on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) <= plan.measure.reach, on)
     found = rows.agg(F.max(near)).toArrow()
@@ -151,7 +151,7 @@ def _newest(rows: DataFrame, plan: Plan) -> Any:
     return positions[0].item() if valid is None or valid[0] else None
 
 
-def _hot(rows: DataFrame, options: Options, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
+def _hot_keys(rows: DataFrame, options: Options, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
     limits = options.limits
     if reach is None or _is_small(rows, limits):
         return ()
@@ -179,18 +179,18 @@ def _buckets(rows: DataFrame, limits: Limits) -> int:
     return 20 * _tasks(rows, limits)
 
 
-def _packed(rows: DataFrame, options: Options, measure: Measure, hot: tuple[HotKey, ...]) -> DataFrame:
+def _pack_rows(rows: DataFrame, options: Options, measure: Measure, hot: tuple[HotKey, ...]) -> DataFrame:
     """Return rows as pieces, sorted for the tasks that take buckets."""
     limits = options.limits
     schema, buckets = arrow_schema(rows.schema), _buckets(rows, limits)
     task = PackTask(options.on, options.by, measure, schema, limits, buckets, hot)
     # mapInArrow looks columns up by name, and fails if a name has a dot.
     plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
-    pieces = _mapped(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))
+    pieces = _map_rows(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))
     tasks = _tasks(rows, limits)
     spread = pieces.repartitionById(tasks, F.pmod(column("bucket"), F.lit(tasks)))
     return spread.sortWithinPartitions("bucket", "low", "task", "number")
 
 
-def _mapped(rows: DataFrame, task: Task, schema: StructType) -> DataFrame:
+def _map_rows(rows: DataFrame, task: Task, schema: StructType) -> DataFrame:
     return rows.mapInArrow(as_function(task), schema)

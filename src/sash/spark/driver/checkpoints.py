@@ -16,13 +16,13 @@ from sash.errors import InvalidState
 from sash.spark.driver.schema import column
 from sash.spark.state.snapshot_log import STATE_VARIABLE
 
-__all__ = ["checked", "selected"]
+__all__ = ["select_columns", "with_checkpoint_check"]
 
 _OPTION, _SETTING = "checkpointlocation", "spark.sql.streaming.checkpointLocation"
 _WITH_TIMERS = "EventTime"
 
 
-def checked(results: DataFrame, flushes: bool) -> DataFrame:
+def with_checkpoint_check(results: DataFrame, flushes: bool) -> DataFrame:
     """Return the same results with a `writeStream` that refuses a checkpoint that was written with another `flush`.
 
     A DataFrame that is derived from them, by a `select` for example, is Spark's own and has no such check.
@@ -33,10 +33,10 @@ def checked(results: DataFrame, flushes: bool) -> DataFrame:
     return results
 
 
-def selected(results: Any, names: Sequence[str]) -> DataFrame:
+def select_columns(results: Any, names: Sequence[str]) -> DataFrame:
     """Return some columns of results, with the same check."""
     chosen = results.select(*map(column, names))
-    return checked(chosen, results._sash_flushes) if results.isStreaming else chosen
+    return with_checkpoint_check(chosen, results._sash_flushes) if results.isStreaming else chosen
 
 
 def check_flush(session: Any, checkpoint: str, flushes: bool) -> None:

@@ -1,4 +1,4 @@
-"""Edges that no arithmetic gives, such as the midnights of a time zone: a small table that Spark joins to rows.
+"""Edges that arithmetic cannot compute, such as the midnights of a time zone: a small table that Spark joins to rows.
 
 Positions are looked up by their cell. Cells are a power of two long and hold one edge at most, so that the last edge
 that is not after a position is either the last one of its cell, or the one before that. Edges come from the kind of
@@ -65,7 +65,7 @@ def can_list(kind: Kind) -> bool:
 
 
 def with_listed_starts(rows: DataFrame, position: Column, kinds: list[Kind]) -> tuple[DataFrame, list[Column]]:
-    """Return rows with what tells their slices, and for each kind the last edge that is not after a position."""
+    """Return rows with columns for their slices, and for each kind the last edge at or before a position."""
     starts = []
     for place, kind in enumerate(kinds):
         stretch = _stretch(kind)
@@ -75,12 +75,12 @@ def with_listed_starts(rows: DataFrame, position: Column, kinds: list[Kind]) -> 
             step = _step(stretch.edges)
             within = position - F.pmod(position, F.lit(step))
         else:
-            rows, within = _looked_up(rows, position, cells, place)
-        starts.append(_bounded(position, within, stretch))
+            rows, within = _look_up(rows, position, cells, place)
+        starts.append(_clamp(position, within, stretch))
     return rows, starts
 
 
-def _looked_up(rows: DataFrame, position: Column, cells: _Cells, place: int) -> tuple[DataFrame, Column]:
+def _look_up(rows: DataFrame, position: Column, cells: _Cells, place: int) -> tuple[DataFrame, Column]:
     cell, last, before = (f"_{name}{place}" for name in ("cell", "last", "before"))
     columns = {cell: np.arange(len(cells.lasts), dtype=np.int64), last: cells.lasts, before: cells.befores}
     table = rows.sparkSession.createDataFrame(pa.table(columns))
@@ -88,7 +88,7 @@ def _looked_up(rows: DataFrame, position: Column, cells: _Cells, place: int) -> 
     return joined, F.when(position >= F.col(last), F.col(last)).otherwise(F.col(before))
 
 
-def _bounded(position: Column, within: Column, stretch: Stretch) -> Column:
+def _clamp(position: Column, within: Column, stretch: Stretch) -> Column:
     low, high = int(stretch.edges[0]), int(stretch.edges[-1])
     if stretch.beyond is None:
         return F.when(position < low, F.lit(_BEFORE_ALL)).when(position >= high, F.lit(high)).otherwise(within)

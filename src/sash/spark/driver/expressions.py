@@ -13,10 +13,10 @@ from sash.spark.driver.schema import arrow_schema, check_columns, column
 from sash.text.arrow_expressions import check_types
 from sash.text.request import Request
 
-__all__ = ["prepared"]
+__all__ = ["prepare_rows"]
 
 
-def prepared(rows: DataFrame, request: Request) -> DataFrame:
+def prepare_rows(rows: DataFrame, request: Request) -> DataFrame:
     """Return the rows that WHERE keeps, with a column for each expression that an aggregate reads; check all types."""
     expressions = [*([] if request.where is None else [request.where]), *request.computed.values()]
     if not expressions:
@@ -63,7 +63,7 @@ def _balanced(of: Callable[[Column, Column], Column]) -> Callable[..., Column]:
     return joined
 
 
-def _chosen(*given: Column) -> Column:
+def _case(*given: Column) -> Column:
     conditions, values = given[:-1:2], given[1::2]
     result = F.when(conditions[0], values[0])
     for condition, value in zip(conditions[1:], values[1:], strict=True):
@@ -91,7 +91,7 @@ _FUNCTIONS: dict[str, Callable[..., Column]] = {
     "%": F.try_mod,
     "||": F.concat,
     "negative": lambda value: -value,
-    "case": _chosen,
+    "case": _case,
     "abs": F.abs,
     "coalesce": F.coalesce,
     "exp": F.exp,

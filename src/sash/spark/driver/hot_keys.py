@@ -1,4 +1,4 @@
-"""Find hot keys, that most rows have, or no key at all: cut their time into chunks, each a bucket of its own.
+"""Find hot keys, which most rows have, and cut their time into chunks, each a bucket of its own.
 
 A window or frame that crosses a border belongs to the chunk that it ends in. That chunk also gets the rows before its
 start that such windows reach back to, its halo. So chunks are answered independently, after one shuffle.
@@ -71,7 +71,7 @@ def find_hot_keys(
         marks, _ = measure.positions(found[f"q{k}"].combine_chunks().flatten(), on)
         marks = np.unique(marks)
         own_rows = narrow.where(F.col("hash") == number)
-        counts = _counted(own_rows, on, measure, marks) if reach.rows else _about(count, len(marks))
+        counts = _count_rows(own_rows, on, measure, marks) if reach.rows else _equal_counts(count, len(marks))
         chunks = tuple(_chunks(marks, counts, reach, measure, 4 * tasks, first_bucket, limits))
         first_bucket += len(chunks)
         if len(chunks) > 1:
@@ -109,11 +109,11 @@ def _hash(by: Sequence[str]) -> Column:
     )
 
 
-def _about(count: int, marks: int) -> Any:
+def _equal_counts(count: int, marks: int) -> Any:
     return np.full(marks + 1, count / (marks + 1))
 
 
-def _counted(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
+def _count_rows(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
     """Return the numbers of rows before the first mark, between each two, and from the last on."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

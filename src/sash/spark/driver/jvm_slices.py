@@ -1,4 +1,4 @@
-"""JVM slices: Spark itself aggregates rows into slices, and Python sees only slices.
+"""JVM slices: Spark itself aggregates rows into slices, and Python reads only slices.
 
 If no row decides where windows start and end, the slice of a row is arithmetic. If Spark has an aggregate for every
 field of a partial, a slice is a group. Then Spark generates code for `groupBy(by, slice).agg(partials)`, and combines
@@ -26,7 +26,7 @@ from sash.spark.driver.schema import column
 from sash.windows.measure import MeasureKind
 from sash.windows.window import Context
 
-__all__ = ["aggregate_in_spark", "can_aggregate_in_spark", "can_slice", "position_of", "sliced"]
+__all__ = ["aggregate_in_spark", "aggregate_slices", "can_aggregate_in_spark", "can_slice", "position_of"]
 
 Fields = list[Column | None]
 # Each adds an expression per row; with more, a kernel that cuts by a sorted array is cheaper.
@@ -89,7 +89,7 @@ def _plain(rows: DataFrame, plan: Plan) -> tuple[DataFrame, dict[str, Column]]:
 
 
 def _slice_of(plan: Plan, rows: DataFrame, position: Column) -> tuple[DataFrame, Column]:
-    """Return rows with what tells their slices, and the last edge that is not after a position."""
+    """Return rows with columns for their slices, and the last edge at or before a position."""
     listed = {str(query.window): query.kind for query in plan.queries if query.kind.has_own_edges}
     rows, starts = with_listed_starts(rows.where(position.isNotNull()), position, list(listed.values()))
     starts += [
@@ -144,7 +144,7 @@ def aggregate_in_spark(rows: DataFrame, plan: Plan, schema: spark.StructType) ->
     )
 
 
-def sliced(rows: DataFrame, plan: Plan) -> DataFrame:
+def aggregate_slices(rows: DataFrame, plan: Plan) -> DataFrame:
     """Return one row for each key and slice; its columns are the fields of its partials."""
     given, called = _plain(rows, plan)
     position = position_of(rows, plan.options.on, called[plan.options.on])

@@ -1,4 +1,4 @@
-"""Queries and frames over a DataFrame, bounded or not: read its columns, and refuse in the user's words."""
+"""Queries and frames over a DataFrame, bounded or not: read its columns, and refuse wrong ones by their names."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from sash.plan.query import named_queries
 from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins, text_interval_schema
 from sash.spark.wire.recipe import Recipe
 
-__all__ = ["framing_of", "recipe_of"]
+__all__ = ["frame_plan_of", "recipe_of"]
 
 
 def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
@@ -35,7 +35,9 @@ def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
     return Recipe(tuple(each.seal() for each in wanted), options, schema)
 
 
-def framing_of(table: DataFrame, frames: tuple[Frame, ...], options: Options) -> tuple[FramePlan, pa.Schema, pa.Schema]:
+def frame_plan_of(
+    table: DataFrame, frames: tuple[Frame, ...], options: Options
+) -> tuple[FramePlan, pa.Schema, pa.Schema]:
     """Return the plan of frames over a DataFrame, its columns, and the columns that are added."""
     columns = [name for each in frames for _, template in each.aggregates for name in template.columns]
     used = list(dict.fromkeys([options.on, *options.by, *columns]))

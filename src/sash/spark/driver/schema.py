@@ -22,7 +22,7 @@ __all__ = [
     "check_no_twins",
     "check_results",
     "column",
-    "quoted",
+    "quote",
     "spark_schema",
     "text_interval_schema",
     "with_intervals",
@@ -82,14 +82,14 @@ def _is_exact(rows: DataFrame) -> bool:
     return str(rows.sparkSession.conf.get("spark.sql.caseSensitive")).lower() == "true"
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Quote a name for Spark's parsers; nothing in it can end the quotes."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def column(name: str) -> Column:
     """Return a column by its name, whatever characters the name has."""
-    return F.col(quoted(name))
+    return F.col(quote(name))
 
 
 def spark_schema(schema: pa.Schema, what: str) -> spark.StructType:
@@ -107,7 +107,7 @@ def spark_schema(schema: pa.Schema, what: str) -> spark.StructType:
 
 def text_interval_schema(schema: spark.StructType) -> spark.StructType:
     """Return the columns of a DataFrame as they travel."""
-    fields = [spark.StructField(f.name, _as_sent(f.dataType), f.nullable, f.metadata) for f in schema.fields]
+    fields = [spark.StructField(f.name, _text_interval_type(f.dataType), f.nullable, f.metadata) for f in schema.fields]
     return spark.StructType(fields)
 
 
@@ -138,16 +138,16 @@ def _column(name: str, given: spark.StructField, wanted: spark.StructField) -> C
 
 
 def _has_interval(kind: spark.DataType) -> bool:
-    return bool(kind != _as_sent(kind))
+    return bool(kind != _text_interval_type(kind))
 
 
-def _as_sent(kind: spark.DataType) -> spark.DataType:
+def _text_interval_type(kind: spark.DataType) -> spark.DataType:
     if isinstance(kind, _INTERVALS):
         return spark.StringType()
     if isinstance(kind, spark.ArrayType):
-        return spark.ArrayType(_as_sent(kind.elementType), kind.containsNull)
+        return spark.ArrayType(_text_interval_type(kind.elementType), kind.containsNull)
     if isinstance(kind, spark.MapType):  # Spark does not cast text to a key, which might become null
-        return spark.MapType(kind.keyType, _as_sent(kind.valueType), kind.valueContainsNull)
+        return spark.MapType(kind.keyType, _text_interval_type(kind.valueType), kind.valueContainsNull)
     return text_interval_schema(kind) if isinstance(kind, spark.StructType) else kind
 
 

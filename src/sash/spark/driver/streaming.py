@@ -21,8 +21,8 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Options
 from sash.plan.query import Query
 from sash.spark.driver.batch import Explained
-from sash.spark.driver.checkpoints import checked
-from sash.spark.driver.request import framing_of, recipe_of
+from sash.spark.driver.checkpoints import with_checkpoint_check
+from sash.spark.driver.request import frame_plan_of, recipe_of
 from sash.spark.driver.schema import (
     arrow_schema,
     check_columns,
@@ -73,16 +73,16 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     check_results(rows, wanted.names)
     schema = spark_schema(wanted, "sash.aggregate")
     work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), given.late == "keep")
-    results = _streamed(rows, work, schema, options, plan.measure, given)
+    results = _run_stream(rows, work, schema, options, plan.measure, given)
     fields = [StructField(each.name, before if each.name == _LATE_ROW else each.dataType) for each in schema]
-    return checked(with_intervals(results, StructType(fields)), given.flush == "at_end")
+    return with_checkpoint_check(with_intervals(results, StructType(fields)), given.flush == "at_end")
 
 
 def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> DataFrame:
-    """Return all rows of a stream, each when no earlier one can come, with the aggregates of their frames."""
+    """Return all rows of a stream with the aggregates of their frames, each when no earlier row can arrive."""
     _check_options(given)
     options = _options(table, "sash.rolling", given)
-    plan, own, added = framing_of(table, frames, options)
+    plan, own, added = frame_plan_of(table, frames, options)
     if given.late == "keep":
         added = _with_late(added, [], own.names)
     check_results(table, added.names, own.names)
@@ -92,8 +92,8 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     results = pa.schema([*own, *as_results(added)])
     delay = length_on(plan.measure, "watermark", options.delay)
     work = FrameWork(plan, delay, own, results, given.late == "keep")
-    framed = _streamed(table, work, schema, options, plan.measure, given)
-    return checked(with_intervals(framed, StructType([*before.fields, *new])), given.flush == "at_end")
+    framed = _run_stream(table, work, schema, options, plan.measure, given)
+    return with_checkpoint_check(with_intervals(framed, StructType([*before.fields, *new])), given.flush == "at_end")
 
 
 def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
@@ -137,7 +137,9 @@ def _far(max_future: Any, measure: Measure) -> Any:
     if max_future is None:
         return None
     if measure.kind is not MeasureKind.TIME:
-        raise InvalidInput.option("max_future", max_future, "left out: `on` is no time, and there is no clock for it")
+        raise InvalidInput.option(
+            "max_future", max_future, "left out: `on` is not a time, so that it cannot be compared with the clock"
+        )
     return length_on(measure, "max_future", length_of(max_future, "max_future"))
 
 
@@ -159,7 +161,7 @@ def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
 # --- DataFrames ---------------------------------------------------------------------------------------
 
 
-def _streamed(
+def _run_stream(
     rows: DataFrame, work: Work, schema: StructType, options: Options, measure: Measure, given: CallOptions
 ) -> DataFrame:
     session = rows.sparkSession
@@ -169,18 +171,18 @@ def _streamed(
     _warn_of_many(rows, partitions)
     flushes = given.flush == "at_end"
     if flushes and any(_DELAY in field.metadata for field in rows.schema):
-        expected = "left out after withWatermark (Spark takes one in a stream: give the delay by `watermark=` instead)"
+        expected = "left out after withWatermark (Spark allows one watermark per stream: pass `watermark=` instead)"
         raise InvalidInput.option("flush", given.flush, expected)
     ids, far = bucket_ids(partitions), _far(given.max_future, measure)
     task = SendTask(options.on, options.by, measure, arrow_schema(rows.schema), given.limits, ids, far)
     stream = uuid.uuid4().hex
     processor = BucketProcessor(work, stream, partitions, given.limits, far is not None, flushes)
-    sent = _sent(rows, task, measure)
+    sent = _send(rows, task, measure)
     if flushes:
         # Spark's own watermark follows the clock. It only has to move: then an empty micro-batch follows the last one.
         # It stays far behind, because Spark drops older rows and clocks may go back.
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
-    history = None if given.initial is None else _sent(_history(given.initial, rows), task, measure).groupBy("bucket")
+    history = None if given.initial is None else _send(_history(given.initial, rows), task, measure).groupBy("bucket")
     answers = sent.groupBy("bucket").transformWithState(
         LazyProcessor(processor, STATE_VARIABLE),
         spark_schema(answer_schema(measure), "answers"),
@@ -189,13 +191,13 @@ def _streamed(
         history,
     )
     return (
-        _observed(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}")
+        _observe(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}")
         .select("data")
         .mapInArrow(as_function(OpenTask(work.results)), schema)
     )
 
 
-def _sent(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
+def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
     # mapInArrow looks columns up by name, and fails if a name has a dot.
     plain = rows.toDF(*(f"_{place}" for place, _ in enumerate(rows.columns)))
     if task.max_future is not None:
@@ -212,7 +214,7 @@ def _pulse(sent: DataFrame) -> DataFrame:
     return none.select(*(F.lit(None).cast(each.dataType).alias(each.name) for each in sent.schema))
 
 
-def _observed(answers: DataFrame, name: str) -> DataFrame:
+def _observe(answers: DataFrame, name: str) -> DataFrame:
     """Add figures to Spark's own progress."""
     figures = [F.sum(name).alias(name) for name in FIGURES]
     figures += [F.max(name).alias(name) for name in ("watermark", "newest")]

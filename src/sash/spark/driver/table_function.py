@@ -1,4 +1,4 @@
-"""Query text inside Spark SQL, as a table function: Spark asks for its columns, and then gives rows to buckets."""
+"""Query text inside Spark SQL, as a table function: Spark analyzes its columns, then passes rows to buckets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from sash.engine.results import schema_of
 from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, UnknownName
-from sash.spark.driver.schema import arrow_schema, quoted, spark_schema
+from sash.spark.driver.schema import arrow_schema, quote, spark_schema
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from sash.spark.worker.table_function import FunctionBucket, Job, computes
@@ -40,17 +40,17 @@ _PLAIN = (
 
 
 def register_functions(session: Any, *, name: str = "sash", functions: Mapping[str, Template] | None = None) -> None:
-    """Make query text known to the SQL of a session: `SELECT * FROM sash(TABLE(events), 'SELECT …', 'ts')`.
+    """Register a table function for query text in a session: `SELECT * FROM sash(TABLE(events), 'SELECT …', 'ts')`.
 
     The text is that of `sash.sql`, and whatever table it names is the one that is given; `on` and `by` follow it, if it
     does not say them. Aggregates that are registered now, and those in `functions`, travel with the function.
     """
     if not isinstance(name, str) or not name.isidentifier():
-        raise InvalidInput.option("name", name, "a name for a function, such as 'sash'")
-    session.udtf.register(name, F.udtf(_calling(functions_of(functions).own), useArrow=False))
+        raise InvalidInput.option("name", name, "the name of a function, such as 'sash'")
+    session.udtf.register(name, F.udtf(_function_class(functions_of(functions).own), useArrow=False))
 
 
-def _calling(functions: Mapping[str, Template]) -> type:
+def _function_class(functions: Mapping[str, Template]) -> type:
     """Return the class of which Spark makes an instance per bucket; it is local, so `functions` travel with it."""
 
     class Called(FunctionBucket):
@@ -60,30 +60,30 @@ def _calling(functions: Mapping[str, Template]) -> type:
             query: AnalyzeArgument,
             on: AnalyzeArgument | None = None,
             by: AnalyzeArgument | None = None,
-        ) -> _Analyzed:
+        ) -> _Analysis:
             with without_traceback():
-                return _analyzed(functions, rows, query, on, by)
+                return _analyze(functions, rows, query, on, by)
 
     return Called
 
 
 @dataclass
-class _Analyzed(AnalyzeResult):  # type: ignore[misc]
-    """The columns and partitions that Spark asks for before rows come, and the job for the workers."""
+class _Analysis(AnalyzeResult):  # type: ignore[misc]
+    """The columns and partitions that Spark needs before rows, and the job for the workers."""
 
     packed: bytes = b""
 
 
-# --- before rows come ---------------------------------------------------------------------------------
+# --- analysis, before rows ---------------------------------------------------------------------------------
 
 
-def _analyzed(
+def _analyze(
     functions: Mapping[str, Template],
     rows: AnalyzeArgument,
     query: AnalyzeArgument,
     on: AnalyzeArgument | None,
     by: AnalyzeArgument | None,
-) -> _Analyzed:
+) -> _Analysis:
     if not rows.isTable:
         raise InvalidInput.option("The first argument", rows.value, "a table, as in TABLE(events)")
     text = _constant("query", query)
@@ -92,18 +92,18 @@ def _analyzed(
     request = request_of(parse(text, functions), _constant("on", on), _constant("by", by))
     fields = _fields(rows.dataType, request)
     sent = arrow_schema(spark.StructType(fields))
-    results, is_apart = _planned(request, sent)
+    results, is_apart = _plan(request, sent)
     own = {each.name: each for each in fields} if request.frames else {}
     schema = [
         own[each.name] if each.name in own else spark_schema(pa.schema([each]), "sash.sql")[0] for each in results
     ]
-    selected = [SelectedColumn(_sent_as(each), f"_{place}") for place, each in enumerate(fields)]
+    selected = [SelectedColumn(_sent_expression(each), f"_{place}") for place, each in enumerate(fields)]
     if computes(request):
         selected.append(SelectedColumn("current_timezone()", "_zone"))
     # A constant key instead of none: Spark refuses to sort a stream, and would take each micro-batch for a table.
-    keys = ", ".join(map(quoted, request.by))
+    keys = ", ".join(map(quote, request.by))
     bucket = f"pmod(xxhash64({keys}), {_BUCKETS})" if keys and is_apart else "0"
-    return _Analyzed(
+    return _Analysis(
         spark.StructType(schema),
         partitionBy=[PartitioningColumn(bucket)],
         select=selected,
@@ -115,7 +115,7 @@ def _constant(name: str, given: AnalyzeArgument | None) -> Any:
     if given is None:
         return None
     if not given.isConstantExpression:
-        raise InvalidInput.option(name, given.dataType.simpleString(), "a constant, for it is read before the rows are")
+        raise InvalidInput.option(name, given.dataType.simpleString(), "a constant, because it is read before the rows")
     return given.value
 
 
@@ -140,9 +140,9 @@ def _fields(schema: spark.StructType, request: Request) -> list[spark.StructFiel
     return fields
 
 
-def _planned(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
-    """Return the columns of the result, and whether keys can be answered apart from each other."""
-    rows = arrow_expressions.prepared(sent.empty_table(), request)
+def _plan(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
+    """Return the columns of the result, and whether keys can be computed independently."""
+    rows = arrow_expressions.prepare_rows(sent.empty_table(), request)
     options = options_of(request.on, list(request.by), 0, None, False, "final")
     if request.queries:
         plan = Recipe(request.queries, with_free_names(options), rows.schema).plan()
@@ -153,7 +153,7 @@ def _planned(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
     return pa.schema([found[name] for name in request.selected or found]), True
 
 
-def _sent_as(field: spark.StructField) -> str:
+def _sent_expression(field: spark.StructField) -> str:
     """Return the expression that Spark sends: an instant as a number, because a Python datetime depends on a zone."""
-    name = quoted(field.name)
+    name = quote(field.name)
     return f"unix_micros({name})" if isinstance(field.dataType, spark.TimestampType) else name

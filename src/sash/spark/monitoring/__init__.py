@@ -1,1 +1,1 @@
-"""What running and stopped queries have done: progress, why, state and a listener."""
+"""Monitor running and stopped queries: progress, why, state and a listener."""

@@ -1,4 +1,4 @@
-"""What the checkpoint of a stopped query holds."""
+"""Read the state of a stopped query from its checkpoint."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a bucket: a nonce an
 
 @dataclass(frozen=True)
 class Remembered(Report):
-    """What the checkpoint of a stopped query holds."""
+    """The state of a stopped query, as its checkpoint contains it."""
 
     queries: tuple[tuple[str, str], ...]  # names and texts
     buckets: int
@@ -54,7 +54,7 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
     """
     session = SparkSession.getActiveSession()
     if session is None:
-        raise InvalidInput.option("sash.state", None, "called while a Spark session is active")
+        raise InvalidInput.no_session()
     entries: dict[int, _Entries] = {}  # by bucket
     for row in _read(session, checkpoint, operator):
         kind, number = row["user_map_key"]

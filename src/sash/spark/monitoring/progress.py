@@ -1,4 +1,4 @@
-"""What a running query has done, and what it waits for."""
+"""The progress of a running query, and what it waits for."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ __all__ = ["Progress", "of_report", "progress", "why"]
 
 @dataclass(frozen=True)
 class Progress(Report):
-    """What a query of sash has done, in its last micro-batch if nothing else is said."""
+    """The progress of a query of sash: figures of its last micro-batch, if not stated otherwise."""
 
     batch: int
     rows: int
@@ -47,12 +47,12 @@ class Progress(Report):
 
 
 def progress(query: StreamingQuery) -> Progress | None:
-    """Return what a streaming query has done by its last micro-batch; None before the first has ended."""
+    """Return the progress of a streaming query after its last micro-batch; None before the first has ended."""
     return next(filter(None, map(of_report, reversed(query.recentProgress))), None)
 
 
 def why(query: StreamingQuery) -> str:
-    """Say what a query waits for: the windows that it cannot close yet, and what holds the watermark back."""
+    """Explain what a query waits for: the windows that it cannot close yet, and what holds the watermark back."""
     if not query.isActive:
         failed = query.exception()
         if failed is not None:

@@ -1,1 +1,1 @@
-"""The state of streams: the processor, the snapshot and the log, and a bucket at work."""
+"""The state of streams: the processor, the snapshot and the log, and buckets."""

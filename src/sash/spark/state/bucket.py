@@ -1,4 +1,4 @@
-"""One bucket of keys at work: micro-batches in, results out.
+"""Process the micro-batches of one bucket of keys.
 
 A `Work` describes what buckets do, and travels to the workers. It makes a `Bucket`, which stays in its worker. A bucket
 is deterministic: the same micro-batches in the same order give the same state and the same results.
@@ -51,7 +51,7 @@ class RejectedRows:
     def __len__(self) -> int:
         return int(self.rows.num_rows)
 
-    def and_more(self, other: "RejectedRows") -> "RejectedRows":
+    def concat(self, other: "RejectedRows") -> "RejectedRows":
         """Return the rows of both."""
         if not len(self) or not len(other):
             return self if len(self) else other
@@ -106,7 +106,7 @@ class Bucket(ABC):
 
     @abstractmethod
     def replay(self, batch: MicroBatch) -> None:
-        """Change the state as `push` does, for a micro-batch of the log whose results were sent before."""
+        """Change the state as `push` does, for a micro-batch of the log whose results were emitted before."""
 
     @abstractmethod
     def snapshot(self) -> bytes:
@@ -115,16 +115,16 @@ class Bucket(ABC):
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """How many bytes of memory the state takes, about."""
+        """The approximate memory of the state in bytes."""
 
     @property
     def snapshot_nbytes(self) -> int:
-        """How many bytes a snapshot takes, about."""
+        """Return the approximate size of a snapshot in bytes."""
         return self.nbytes
 
     @property
     def combines(self) -> int:
-        """How often this process combined partials, about."""
+        """The approximate number of combines in this process."""
         return 0
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Bucket(ABC):
 
 
 class Work(ABC):
-    """What buckets do: a description that travels."""
+    """The description of what buckets compute, sent to workers."""
 
     schema: pa.Schema  # of rows
     results: pa.Schema  # as Spark expects them
@@ -157,7 +157,7 @@ class Work(ABC):
         """Return the bucket of a snapshot; `update_queries` adds new queries after the replay of the log."""
 
     def update_queries(self, bucket: Bucket) -> bool:
-        """Make a restored bucket one of today's queries; return whether its queries have changed."""
+        """Change a restored bucket to the current queries; return whether its queries have changed."""
         return False
 
     @abstractmethod
@@ -202,7 +202,7 @@ def rejected_rows(rows: pa.Table, on: str, measure: Measure) -> RejectedRows:
 
 
 def known_position(position: Any, measure: Measure) -> Any:
-    """Return a position, or None if it is the lowest: then no row has come."""
+    """Return a position, or None if it is the lowest, which means no rows so far."""
     return None if position <= measure.lowest else position
 
 

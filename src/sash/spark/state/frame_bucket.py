@@ -31,7 +31,7 @@ __all__ = ["FrameBucket", "FrameWork"]
 
 
 class FrameBucket(Bucket):
-    """Rows wait until no earlier one can come. Then their frames are answered, and later frames look back on them."""
+    """Rows wait until no earlier row can arrive; then their frames are computed, and later frames use them."""
 
     def __init__(
         self, work: "FrameWork", before: pa.Table, waiting: pa.Table, newest: Any, watermark: Any, rejected: int = 0
@@ -142,7 +142,7 @@ class FrameWork(Work):
         for frame, known in zip(self.plan.frames, meanings, strict=False):
             check_meanings("sash.rolling", known, frame.aggregates, python)
         if not isinstance(content["frames"], str) or not isinstance(content["schema"], str):
-            raise InvalidState.damaged("its frames or its columns are not a text")
+            raise InvalidState.damaged("its frames or its columns are not text")
         if content["frames"] != self.text:
             raise InvalidState.other("frames", content["frames"], self.text)
         if content["schema"] != str(self.schema):

@@ -1,4 +1,4 @@
-"""A processor that loads sash only when rows come.
+"""A processor that imports sash only for the first rows.
 
 For every query, Spark starts a process on the driver to ask which state variables a processor has. That process need
 not import all of sash for one name. So this module is pickled by value and imports nothing of sash, and the processor
@@ -33,7 +33,7 @@ class LazyProcessor(StatefulProcessor):
         self._loaded: StatefulProcessor | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._handle = _Declared(handle, handle.getMapState(*self._variable))
+        self._handle = _KnownMapHandle(handle, handle.getMapState(*self._variable))
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
         self._processor().handleInitialState(key, initialState, timerValues)
@@ -58,7 +58,7 @@ class LazyProcessor(StatefulProcessor):
         return self._loaded
 
 
-class _Declared:
+class _KnownMapHandle:
     """A handle whose map is declared already."""
 
     def __init__(self, handle: StatefulProcessorHandle, known: MapState) -> None:

@@ -85,7 +85,7 @@ class BucketProcessor(StatefulProcessor):
         initial = [] if head.version else self._log.take_initial(self._rows_schema)
         if initial:
             batch, far = self._batch(initial)
-            bucket.replay(batch)  # windows that ended before the stream began are not sent
+            bucket.replay(batch)  # windows that ended before the stream began are not emitted
             batches, rejected = [batch], _with_far(bucket.rejected, far)
         batch, far = self._batch(map(unpack_row, rows))
         return self._answer(number, bucket, head, [*batches, batch], is_changed, rejected, far)
@@ -109,7 +109,7 @@ class BucketProcessor(StatefulProcessor):
         batch = batches[-1]
         combines = bucket.combines
         results = bucket.push(batch)
-        rejected = rejected.and_more(_with_far(bucket.rejected, far))
+        rejected = rejected.concat(_with_far(bucket.rejected, far))
         logged = [each.with_columns(self._work.logged_columns) for each in batches]
         self._log.write(number, bucket, head, logged, is_changed)
         figures = bucket.figures()
@@ -150,4 +150,4 @@ class BucketProcessor(StatefulProcessor):
 def _with_far(rejected: RejectedRows, far: pa.Table | None) -> RejectedRows:
     if far is None:
         return rejected
-    return rejected.and_more(RejectedRows(far, pa.array([TOO_FAR] * far.num_rows, pa.string())))
+    return rejected.concat(RejectedRows(far, pa.array([TOO_FAR] * far.num_rows, pa.string())))

@@ -61,7 +61,7 @@ _HEAD, _INITIAL = b"SASHHED\0", b"SASHINI\0"
 
 @dataclass(frozen=True)
 class Head:
-    """What the entries of a bucket are."""
+    """The head of a bucket in the state store: it describes the other entries."""
 
     version: int
     nonce: bytes
@@ -108,7 +108,7 @@ def initial_piece(data: bytes, measure: Measure, schema: pa.Schema) -> Piece:
 
 
 @dataclass
-class _Held:
+class _CachedBucket:
     """A bucket in the memory of this worker."""
 
     version: int
@@ -117,20 +117,20 @@ class _Held:
 
 
 class WorkerMemory:
-    """The buckets that a worker holds, by stream and number; those that were not used for the longest time go first."""
+    """The buckets in a worker's memory, by stream and number; the least recently used are dropped first."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[tuple[str, int], _Held] = OrderedDict()
+        self._held: OrderedDict[tuple[str, int], _CachedBucket] = OrderedDict()
 
-    def __iter__(self) -> Iterator[_Held]:
+    def __iter__(self) -> Iterator[_CachedBucket]:
         return iter(self._held.values())
 
-    def take(self, stream: str, number: int) -> _Held | None:
-        """Remove a bucket and return it: an attempt that fails leaves nothing behind."""
+    def take(self, stream: str, number: int) -> _CachedBucket | None:
+        """Remove a bucket and return it, so that a failed attempt leaves no bucket in memory."""
         return self._held.pop((stream, number), None)
 
-    def hold(self, stream: str, number: int, held: _Held, most_bytes: int) -> None:
-        """Keep a bucket, and as many others as fit beside it."""
+    def hold(self, stream: str, number: int, held: _CachedBucket, most_bytes: int) -> None:
+        """Keep a bucket, and as many others as fit."""
         self._held[stream, number] = held
         nbytes = sum(each.bucket.nbytes for each in self._held.values())
         while nbytes > most_bytes and len(self._held) > 1:
@@ -175,7 +175,7 @@ class SnapshotLog:
         self._replay(bucket, head.snapshot, head.version)
         return bucket, head, self._work.update_queries(bucket)
 
-    def _catch_up(self, held: _Held, head: Head) -> bool:
+    def _catch_up(self, held: _CachedBucket, head: Head) -> bool:
         """Replay the micro-batches that other workers had; return False if the bucket is of a failed attempt."""
         if held.nonce == head.nonce:
             return True
@@ -230,7 +230,7 @@ class SnapshotLog:
                 self.written_bytes += len(data)
             new = replace(head, version=version, nonce=nonce, log_bytes=head.log_bytes + self.written_bytes)
         self._write(HEAD, 0, nonce, new.to_bytes())
-        self._memory.hold(self._stream, number, _Held(version, nonce, bucket), self._limits.held_bytes)
+        self._memory.hold(self._stream, number, _CachedBucket(version, nonce, bucket), self._limits.held_bytes)
 
     def _write_snapshot(self, snapshot: bytes, old: Head | None = None) -> int:
         """Write a snapshot in parts and return their number; remove the old parts and the log."""

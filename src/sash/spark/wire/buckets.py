@@ -13,7 +13,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio spreads ne
 
 
 def buckets_of(table: pa.Table, by: Sequence[str], count: int) -> Any:
-    """Return the bucket of each row. The hash is computed here, so that no column of it has to come from the JVM."""
+    """Return the bucket of each row; the hash is computed here, so that the JVM does not send it as a column."""
     mixed = np.zeros(table.num_rows, np.uint64)
     for name in by:
         mixed = (mixed ^ _numbers(table.column(name).combine_chunks())) * _ODD
@@ -57,7 +57,7 @@ def bucket_ids(partitions: int) -> tuple[int, ...]:
     found: dict[int, int] = {}
     candidate = 0
     while len(found) < partitions:
-        found.setdefault(_hashed(candidate) % partitions, candidate)
+        found.setdefault(_hash(candidate) % partitions, candidate)
         candidate += 1
     return tuple(found[each] for each in range(partitions))
 
@@ -65,7 +65,7 @@ def bucket_ids(partitions: int) -> tuple[int, ...]:
 _BITS = 0xFFFFFFFF
 
 
-def _hashed(number: int) -> int:
+def _hash(number: int) -> int:
     """Return Spark's hash of an integer: Murmur3 of four bytes with seed 42, signed."""
     mixed = number * 0xCC9E2D51 & _BITS
     mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & _BITS

@@ -15,9 +15,9 @@ class Chunk:
 
     bucket: int
     start: Any
-    end: Any  # of the last chunk, the highest position that there is
-    halo: Any  # where the rows before its start begin that it gets as well
-    rows: int = 0  # that the halo must have, for frames by rows
+    end: Any  # for the last chunk, the highest position
+    halo: Any  # the start of its halo, the earlier rows that it also gets
+    rows: int = 0  # the rows that the halo must have, for frames by rows
 
     def check(self, before: int, lowest: Any) -> None:
         """Refuse a halo with fewer rows than were counted: the source changed, and frames would be wrong."""

@@ -4,10 +4,10 @@ Spark shuffles rows one by one. So a map task cuts its rows into buckets of keys
 Arrow record batches in a binary column. Tables and streams send the same columns:
 
   bucket        the number of the bucket
-  task, number  in the order of these the rows stood in their source
-  rows          the number of rows; 0 if a task only tells how far it has come
-  low           of tables: no row of the piece has a lower position
-  newest        of streams: the largest position of any row of the task; null if none has a position
+  task, number  the order of the rows in their source
+  rows          the number of rows; 0 if a task only reports its newest position
+  low           for tables: no row of the piece has a lower position
+  newest        for streams: the largest position of any row of the task; null if none has a position
   data          a record batch without its schema; empty if there are no rows
 """
 

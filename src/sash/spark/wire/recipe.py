@@ -1,4 +1,4 @@
-"""Recipes of plans: they travel, plans do not."""
+"""Recipes of plans, which are sent to workers instead of plans."""
 
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ __all__ = ["Recipe"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a plan is made of. A plan holds functions that only the compiler of its process knows; a recipe travels."""
+    """The arguments of a plan. A plan holds functions compiled in its process; a recipe can be sent to workers."""
 
     queries: tuple[Query, ...]
     options: Options
-    schema: pa.Schema  # of the columns that are asked for
+    schema: pa.Schema  # of the columns that queries read
     is_sliced: bool = False  # the rows are slices already
 
     def types(self) -> dict[str, ColumnType]:

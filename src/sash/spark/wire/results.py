@@ -20,7 +20,7 @@ _SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int6
 
 
 def as_spark(kind: Any) -> Any:
-    """Return the Arrow type that Spark has for a type that it has not, such as unsigned numbers."""
+    """Return the Arrow type that Spark uses for a type that it does not support, such as unsigned numbers."""
     if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(as_spark(kind.value_type))
     if pa.types.is_float16(kind):
@@ -34,12 +34,12 @@ def cast_results(table: pa.Table, schema: pa.Schema) -> pa.Table:
     for each in schema:
         column = table.column(each.name)
         if column.type != each.type:
-            column = _converted(column, each.type)
+            column = _convert(column, each.type)
         columns.append(column)
     return pa.table(columns, schema=schema)
 
 
-def _converted(column: Any, kind: Any) -> Any:
+def _convert(column: Any, kind: Any) -> Any:
     if not pa.types.is_fixed_size_list(column.type):
         return column.cast(kind)
     lists = column.combine_chunks()
@@ -70,7 +70,7 @@ FIGURES = (
 
 
 def answer_schema(measure: Measure) -> pa.Schema:
-    """Return the columns of what a bucket answers in a micro-batch: packed results, and figures."""
+    """Return the columns of a bucket's answer in a micro-batch: packed results and figures."""
     position = pa.from_numpy_dtype(measure.dtype)
     return pa.schema(
         [

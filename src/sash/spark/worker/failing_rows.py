@@ -19,10 +19,10 @@ def with_failing_rows(run: Callable[[pa.Table], Any], table: pa.Table, by: Seque
     except (InvalidAggregate, InvalidWindow) as error:
         if error.__cause__ is None:  # sash refused it: no function failed
             raise
-        raise _with_rows(error, _narrowed(run, table, by, on), by) from error.__cause__
+        raise _with_rows(error, _narrow(run, table, by, on), by) from error.__cause__
 
 
-def _narrowed(run: Callable[[pa.Table], Any], table: pa.Table, by: Sequence[str], on: str) -> pa.Table:
+def _narrow(run: Callable[[pa.Table], Any], table: pa.Table, by: Sequence[str], on: str) -> pa.Table:
     """Halve the rows, sorted by key and position, as long as one half fails."""
     part = table.sort_by([(name, "ascending") for name in [*by, on]])
     while part.num_rows > 1:

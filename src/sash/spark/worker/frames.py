@@ -1,4 +1,4 @@
-"""Frames over the rows of buckets, and over rows that come in stretches of time: of large buckets, and of streams."""
+"""Compute frames over the rows of buckets, and over stretches of time of large buckets and of streams."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ __all__ = ["FrameTask", "Frames"]
 
 
 class Frames:
-    """Answer frames stretch by stretch; keep the rows that later frames look back on."""
+    """Compute frames stretch by stretch; keep the rows that later frames need."""
 
     def __init__(self, plan: FramePlan, before: pa.Table) -> None:
         self.plan = plan
-        self.before = before  # rows that are answered, and needed by later ones
+        self.before = before  # rows that are done, and needed by later ones
 
     def answer(self, rows: pa.Table, until: Any = None) -> pa.Table:
-        """Return rows with the aggregates of their frames; no row before `until` comes later (None: no row at all)."""
+        """Return rows with the aggregates of their frames; later rows are not before `until` (None: there are none)."""
         plan, count = self.plan, self.before.num_rows if rows.num_rows else 0
         table = pa.concat_tables([self.before, rows]) if count else rows
         columns = with_failing_rows(lambda part: compute_frames(plan, read_rows(part)), table, plan.by, plan.on)
@@ -39,13 +39,13 @@ class Frames:
         return rows
 
     def skip(self, rows: pa.Table, until: Any) -> None:
-        """Keep the rows that later frames look back on, as `answer` does, and compute nothing."""
+        """Keep the rows that later frames need, as `answer` does, without computing frames."""
         if until is not None:
-            self.before = _needed(self.plan, pa.concat_tables([self.before, rows]), until).combine_chunks()
+            self.before = _needed_rows(self.plan, pa.concat_tables([self.before, rows]), until).combine_chunks()
 
 
-def _needed(plan: FramePlan, table: pa.Table, until: Any) -> pa.Table:
-    """Return the rows that frames from a position on look back on: the last rows of each key, or the last in time."""
+def _needed_rows(plan: FramePlan, table: pa.Table, until: Any) -> pa.Table:
+    """Return the rows that frames from a position on need: the last rows of each key, or the last in time."""
     positions = plan.measure.positions_or_lowest(table.column(plan.on), plan.on)
     keep = np.zeros(len(positions), np.bool_)
     for frame, width in zip(plan.frames, plan.widths, strict=True):
@@ -73,7 +73,7 @@ def _last_of_keys(table: pa.Table, by: tuple[str, ...], positions: Any, count: i
 
 @dataclass(frozen=True)
 class FrameTask(Task):
-    """Answer frames over whole buckets; over a bucket that is too large, in stretches of time."""
+    """Compute frames over whole buckets; over a bucket that is too large, in stretches of time."""
 
     plan: FramePlan
     schema: pa.Schema

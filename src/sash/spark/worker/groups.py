@@ -1,4 +1,4 @@
-"""Pieces out of the shuffle, grouped into whole buckets that fit the limits of a task."""
+"""Group the pieces of the shuffle into whole buckets that fit the limits of a task."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class Group:
 
     def table(self, schema: pa.Schema) -> pa.Table:
         """Return all rows of whole buckets, in the order of their source partitions."""
-        arrived = sorted(self.pieces, key=lambda each: (each.task, each.number))
-        return pa.concat_tables([each.table(schema) for each in arrived])
+        ordered = sorted(self.pieces, key=lambda each: (each.task, each.number))
+        return pa.concat_tables([each.table(schema) for each in ordered])
 
 
 def groups(pieces: Iterable[Piece], limits: Limits, chunks: Mapping[int, Chunk]) -> Iterator[Group]:
@@ -76,7 +76,7 @@ class _Rest:
             self.ahead = next(self._source, None)
 
 
-Held = list[tuple[int, int, pa.Table]]  # task, number, rows
+Waiting = list[tuple[int, int, pa.Table]]  # task, number, rows
 
 
 def stretches(
@@ -87,20 +87,20 @@ def stretches(
     No row before the end of a stretch comes later; the last stretch has no end. Within a stretch, rows are in the order
     of their source partitions.
     """
-    held: Held = []
+    held: Waiting = []
     rows, enough = 0, most
     for piece in pieces:
         if rows >= enough:
-            ready, held = _parted(held, on, measure, piece.low)
-            yield _arrived(ready, schema), piece.low
+            ready, held = _split_at(held, on, measure, piece.low)
+            yield _concat_in_order(ready, schema), piece.low
             rows = sum(table.num_rows for _, _, table in held)
             enough = max(most, 2 * rows)  # if most rows have to wait, do not search them again for every piece
         held.append((piece.task, piece.number, piece.table(schema)))
         rows += piece.rows
-    yield _arrived(held, schema), None
+    yield _concat_in_order(held, schema), None
 
 
-def _parted(held: Held, on: str, measure: Measure, until: Any) -> tuple[Held, Held]:
+def _split_at(held: Waiting, on: str, measure: Measure, until: Any) -> tuple[Waiting, Waiting]:
     """Return the rows before a position, and the others."""
     ready, waiting = [], []
     for task, number, table in held:
@@ -111,6 +111,6 @@ def _parted(held: Held, on: str, measure: Measure, until: Any) -> tuple[Held, He
     return ready, waiting
 
 
-def _arrived(held: Held, schema: pa.Schema) -> pa.Table:
+def _concat_in_order(held: Waiting, schema: pa.Schema) -> pa.Table:
     tables = [table for _, _, table in sorted(held, key=lambda each: each[:2])]
     return pa.concat_tables([schema.empty_table(), *tables])

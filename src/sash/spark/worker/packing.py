@@ -28,7 +28,7 @@ from sash.spark.wire.pieces import FAR, Piece, pack
 from sash.spark.worker.task import Batches, Task
 from sash.windows.measure import Measure
 
-__all__ = ["OpenTask", "PackTask", "SendTask", "bucketed"]
+__all__ = ["OpenTask", "PackTask", "SendTask", "with_chunks"]
 
 _SHORT, _PARTS = 512, 16
 
@@ -45,7 +45,7 @@ class _MapTask(Task):
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         task, number = _partition_id(), 0
-        for table in _gathered(batches, self.limits):
+        for table in _gather(batches, self.limits):
             pieces = list(self.pieces(table, task, number))
             number += len(pieces)
             yield pack(pieces, self.measure)
@@ -69,19 +69,19 @@ class PackTask(_MapTask):
         buckets = buckets_of(table, self.by, self.buckets)
         places = None
         if self.hot:
-            places, buckets = bucketed(table, self.by, positions, buckets, self.hot)
+            places, buckets = with_chunks(table, self.by, positions, buckets, self.hot)
             positions = positions[places]
         is_ordered = not (positions[1:] < positions[:-1]).any()
         order = np.argsort(buckets, kind="stable") if is_ordered else np.lexsort((positions, buckets))
         positions, buckets = positions[order], buckets[order]
         order = order if places is None else places[order]
-        (whole,) = _reordered(table, order).cast(self.schema).combine_chunks().to_batches()
+        (whole,) = _reorder(table, order).cast(self.schema).combine_chunks().to_batches()
         begins = np.flatnonzero(np.concatenate([[True], buckets[1:] != buckets[:-1]]))
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(buckets)], strict=True):
             most = self.limits.piece_rows
             if not is_ordered:  # every task has rows of all times: in short pieces, rows of one time come together
                 most = min(most, max(_SHORT, (end - begin) // _PARTS))
-            for start, rows, data in _serialized(whole, begin, end, most):
+            for start, rows, data in _serialize(whole, begin, end, most):
                 yield Piece(int(buckets[start]), task, number, rows, positions[start].item(), None, data)
                 number += 1
 
@@ -113,12 +113,10 @@ class SendTask(_MapTask):
         newest = known.max().item() if len(known) else None
         buckets = buckets_of(table, self.by, len(self.ids))
         order = np.argsort(buckets, kind="stable")
-        (whole,) = _reordered(table, order).to_batches()
+        (whole,) = _reorder(table, order).to_batches()
         begins = np.searchsorted(buckets[order], np.arange(len(self.ids) + 1)).tolist()
         for bucket, (begin, end) in zip(self.ids, pairwise(begins), strict=True):
-            for _, rows, data in (
-                _serialized(whole, begin, end, self.limits.sent_rows) if end > begin else [(0, 0, b"")]
-            ):
+            for _, rows, data in _serialize(whole, begin, end, self.limits.sent_rows) if end > begin else [(0, 0, b"")]:
                 yield Piece(bucket, task, number, rows, None, newest, data)
                 number += 1
 
@@ -136,10 +134,10 @@ class OpenTask(Task):
                     yield pa.ipc.read_record_batch(each.as_buffer(), self.results)
 
 
-def bucketed(
+def with_chunks(
     table: pa.Table, by: Sequence[str], positions: Any, buckets: Any, hot: Sequence[HotKey]
 ) -> tuple[Any, Any]:
-    """Return the places of rows, and the bucket of each; a row in a halo has more than one place."""
+    """Return the places of rows, and the bucket of each, with chunks for hot keys; a row in a halo occurs again."""
     places, targets = [np.arange(len(buckets))], [buckets.copy()]
     for each in hot:
         own = _rows_of(table, by, each.key)
@@ -175,7 +173,7 @@ def _partition_id() -> int:
     return 0 if context is None else int(context.partitionId())
 
 
-def _gathered(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[pa.Table]:
+def _gather(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[pa.Table]:
     """Return batches together, as many as a task may hold at once."""
     held: list[pa.RecordBatch] = []
     rows = size = 0
@@ -191,12 +189,12 @@ def _gathered(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[pa.
         yield pa.Table.from_batches(held)
 
 
-def _reordered(table: pa.Table, order: Any) -> pa.Table:
+def _reorder(table: pa.Table, order: Any) -> pa.Table:
     """Return rows in another order, each column in one chunk."""
     return table.combine_chunks().take(pa.array(order))
 
 
-def _serialized(whole: pa.RecordBatch, begin: int, end: int, most: int) -> Iterator[tuple[int, int, Any]]:
+def _serialize(whole: pa.RecordBatch, begin: int, end: int, most: int) -> Iterator[tuple[int, int, Any]]:
     """Return rows [begin, end) in parts of at most `most` rows: the start, the number of rows and the bytes of each."""
     for start in range(begin, end, most):
         rows = min(most, end - start)

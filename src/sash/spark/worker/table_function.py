@@ -1,4 +1,4 @@
-"""A bucket of the table function: rows come one by one, and are answered after the last."""
+"""A bucket of the table function: it collects rows one by one, and computes results after the last."""
 
 import pickle
 import re
@@ -40,14 +40,14 @@ class Job:
 
     def answer(self, table: pa.Table) -> pa.Table:
         request = self.request
-        rows, options = arrow_expressions.prepared(table, request), CallOptions(request.on, list(request.by))
+        rows, options = arrow_expressions.prepare_rows(table, request), CallOptions(request.on, list(request.by))
         if request.queries:
             return cast_results(batch.aggregate(rows, request.queries, options), self.results)
         return cast_results(batch.rolling(rows, request.frames, options), self.results)
 
 
 class FunctionBucket:
-    """Gather the rows of a bucket, and answer when all are there."""
+    """Collect the rows of a bucket, and compute the results after the last."""
 
     def __init__(self, analyzed: Any) -> None:
         # `analyze` of this query made these bytes, as Spark sends any function of a user; they are never stored.

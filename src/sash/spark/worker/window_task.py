@@ -52,7 +52,7 @@ class WindowTask(Task):
             if table.num_rows * windows_per_row(plan) > limits.task_results:
                 yield from self._in_steps(stream, plan, table)
             else:
-                yield self._answered(plan, table)
+                yield self._answer(plan, table)
             return
         # Windows that end before a chunk starts are those of the chunk before it.
         start = plan.measure.lowest if chunk is None else chunk.start
@@ -88,15 +88,17 @@ class WindowTask(Task):
     def _ready(self, plan: Plan, table: pa.Table) -> pa.Table:
         return _with_seen(table, plan) if self.recipe.is_sliced else table
 
-    def _answered(self, plan: Plan, table: pa.Table) -> pa.Table:
+    def _answer(self, plan: Plan, table: pa.Table) -> pa.Table:
         def run(rows: pa.Table) -> pa.Table:
             return self._stream(plan).push(rows, watermark=np.inf)
 
-        return with_failing_rows(run, table, plan.options.by, plan.options.on) if plan.calls_users else run(table)
+        return (
+            with_failing_rows(run, table, plan.options.by, plan.options.on) if plan.calls_user_functions else run(table)
+        )
 
 
 def _with_seen(table: pa.Table, plan: Plan) -> pa.Table:
-    """Complete the slices that Spark has aggregated by the fields that did not travel: whether there was any value."""
+    """Add the fields that Spark did not send to aggregated slices: whether there was any value."""
     for group, names in zip(plan.groups, of_slices(plan).group_columns, strict=True):
         place = 0
         for component in group.components:
