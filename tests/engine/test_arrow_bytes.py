@@ -38,7 +38,7 @@ def test_a_table_that_would_unpack_to_more_than_it_is_is_refused(compression: st
 
 
 def test_rows_without_bytes_are_refused_beyond_what_can_be() -> None:
-    with pytest.raises(InvalidState, match="bytes claim to be 3000000 rows"):
+    with pytest.raises(InvalidState, match="bytes cannot contain 3000000 rows"):
         table_of_bytes(table_bytes(pa.table({"none": pa.nulls(3_000_000)})))
 
 

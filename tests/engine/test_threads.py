@@ -56,7 +56,7 @@ def test_a_function_that_a_push_calls_cannot_use_the_stream() -> None:
     for use in uses:
         calls.append(use)
         with pytest.raises(
-            CallWithinCall, match=r"while push\(\) of the same stream runs.*after push\(\) has returned"
+            CallWithinCall, match=r"while push\(\) of the same stream was running.*after push\(\) has returned"
         ):
             stream.push(rows, watermark=4)
         assert stream.save() == before

@@ -142,7 +142,7 @@ def test_other_options_and_other_queries_are_refused_with_the_difference() -> No
         return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)
 
     saved = work("ten", "5 seconds").new_bucket().snapshot()
-    with pytest.raises(InvalidState, match="watermark was 5s, and is 6s"):
+    with pytest.raises(InvalidState, match="watermark was 5s, but is 6s"):
         work("ten", "6 seconds").restore(saved)
     with pytest.raises(InvalidState, match="none of them is among other"):
         work("other", "5 seconds").restore(saved)
@@ -324,7 +324,7 @@ def test_replay_of_frames_gives_the_same_state_and_computes_nothing(monkeypatch:
     def refuse(*_: Any) -> Any:
         raise AssertionError("frames are computed again")
 
-    monkeypatch.setattr(frames, "framed", refuse)
+    monkeypatch.setattr(frames, "compute_frames", refuse)
     for batch in batches:
         replayed.replay(batch)
     assert replayed.snapshot() == pushed.snapshot()

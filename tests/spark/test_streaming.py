@@ -613,7 +613,7 @@ def test_what_can_be_known_before_a_stream_starts_is_refused_then(spark: Any, fe
     refused("'k'", on="k")
     refused("late must be 'count' or 'keep'", late="drop")
     refused("flush must be 'at_end'", flush="always")
-    refused("one in a stream", rows.withWatermark("ts", "5 seconds"), flush="at_end")
+    refused("one watermark per stream", rows.withWatermark("ts", "5 seconds"), flush="at_end")
     refused("initial must be a bounded DataFrame", initial=rows)
     refused("initial must be a bounded DataFrame", initial=seconds())
     refused(

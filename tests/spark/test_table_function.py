@@ -229,8 +229,8 @@ WINDOW = "FROM events [ROWS 5 SLIDE 5]"
             f"TABLE(odd), 'SELECT MAX(load) {WINDOW}', 'ts', 'plog'",
             r"There is no column 'plog'\. Did you mean 'plug'\?",
         ),
-        (f"TABLE(odd), 'SELECT MAX(load) {WINDOW}'", "on must be the name of the column that advances"),
-        (f"TABLE(odd), 'SELECT MAX(load) {WINDOW} WHERE load > ''a''', 'ts'", "> does not take double and string"),
+        (f"TABLE(odd), 'SELECT MAX(load) {WINDOW}'", "on must be the name of a column of times or numbers"),
+        (f"TABLE(odd), 'SELECT MAX(load) {WINDOW} WHERE load > ''a''', 'ts'", "> does not accept double and string"),
         (f"TABLE(odd), 'SELECT MAX(load) {WINDOW}', 'plug'", "cannot be `on`: it must hold"),
         (f"TABLE(odd), 'SELECT COLLECT(tags) {WINDOW}', 'ts'", "array<int> cannot be sent to a table function"),
         (f"TABLE(odd), 'SELECT COUNT(*) {WINDOW} GROUP BY lower', 'ts'", "string collate UTF8_LCASE cannot be sent"),
@@ -266,5 +266,5 @@ def test_a_stream_is_refused_with_and_without_a_key(spark: SparkSession, tmp_pat
 
 @pytest.mark.parametrize("name", ["", "a b", "x.y", None])
 def test_a_function_needs_a_plain_name(spark: SparkSession, name: Any) -> None:
-    with pytest.raises(InvalidInput, match="name must be a name for a function"):
+    with pytest.raises(InvalidInput, match="name must be the name of a function"):
         register_functions(spark, name=name)

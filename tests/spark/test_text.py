@@ -76,7 +76,7 @@ def test_a_wrong_text_is_refused_before_spark_runs(spark: SparkSession) -> None:
     given = spark.createDataFrame(EVENTS)
     for wrong, says in (
         ("SELECT MAX(load) FROM t [ROWS 5 SLIDE 5] WHERE lod > 1", "There is no column 'lod'. Did you mean 'load'?"),
-        ("SELECT MAX(load) FROM t [ROWS 5 SLIDE 5] WHERE load > 'a'", "> does not take double and string"),
+        ("SELECT MAX(load) FROM t [ROWS 5 SLIDE 5] WHERE load > 'a'", "> does not accept double and string"),
         ("SELECT MAX(`the plug` + 1) FROM t [ROWS 5 SLIDE 5]", r"\+ does not accept string and int32"),
     ):
         with pytest.raises(InvalidText, match=says):

@@ -68,7 +68,7 @@ def test_a_function_that_a_window_calls_cannot_use_it() -> None:
         "two_stacks_lite", sash.Aggregate("mine", state="O", identity=[], lift=lambda x: [x], combine=joined), dtype="O"
     )
     with pytest.raises(
-        InvalidAggregate, match=r"query\(\) was called while insert\(\) of the same window runs"
+        InvalidAggregate, match=r"called query\(\) of a window while insert\(\) of the same window was running"
     ) as told:
         window.insert("a")
     assert isinstance(told.value.__cause__, CallWithinCall)

@@ -491,7 +491,7 @@ def add(a: Any, b: Any) -> Any:
         ),
         (lambda: sash.swag.slide(pa.array([[1]]), 1, sash.max()), InvalidInput, "numbers, booleans"),
         (lambda: sash.swag.slide([1 + 2j, 2j], 2, sash.max()), InvalidInput, "cannot be combined"),
-        (lambda: sash.swag.slide([1], 1, {1: sash.max()}), InvalidInput, "named by strings"),  # type: ignore[dict-item]
+        (lambda: sash.swag.slide([1], 1, {1: sash.max()}), InvalidInput, "must be strings"),  # type: ignore[dict-item]
         (lambda: sash.swag.slide([1], 1, sash.max(), algorithm=cast("Any", ["sba"])), UnknownName, "no algorithm"),
         (lambda: sash.swag.explain(sash.max(), cast("Any", 1.5)), InvalidInput, "size"),
         (lambda: sash.swag.explain(sash.max(), 2, dtype="foo"), InvalidInput, "dtype"),
@@ -517,10 +517,10 @@ def test_odd_input_is_refused_in_one_sentence(wrong: Any, kind: Any, message: st
 @pytest.mark.skipif(JIT_DISABLED, reason="only the compiler knows types beforehand")
 def test_what_would_cut_off_a_number_is_refused() -> None:
     cut = sash.Aggregate("cut", state=("i8",), identity=(0,), lift=lambda x: (x * 0.5,), combine=add)
-    with pytest.raises(InvalidAggregate, match="lift gives f8 where i8 is declared"):
+    with pytest.raises(InvalidAggregate, match="lift returns f8, but i8 is declared"):
         sash.swag.slide([1.0], 1, cut)
     nested = sash.Aggregate("nested", state="f8", identity=0.0, lift=lambda x: x, combine=lambda a, b: (a, b))
-    with pytest.raises(InvalidAggregate, match="combine must give 1 value"):
+    with pytest.raises(InvalidAggregate, match="combine must return 1 value"):
         sash.swag.slide([1.0], 1, nested)
 
 

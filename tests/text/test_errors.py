@@ -60,7 +60,7 @@ def test_what_text_and_python_say_must_agree() -> None:
     for wrong in ({"by": 5}, {"on": 5}, {"functions": [sash.max("n")]}, {"functions": {"gm": 5}}, {"on": "x"}):
         with pytest.raises(SashError):
             sash.sql("SELECT MAX(load) FROM t [ROWS 5]", **{"t": TABLE, "on": "ts", **wrong})  # type: ignore[call-overload]
-    with pytest.raises(SashError, match="on must be the name of the column that advances"):
+    with pytest.raises(SashError, match="on must be the name of a column of times or numbers"):
         sash.sql(f"SELECT MAX(load) {WINDOW}", t=TABLE)
     with pytest.raises(InvalidText, match=r"pass it by its name, as in sash.sql\(text, t=rows\)"):
         sash.sql(f"SELECT MAX(load) {WINDOW}", on="ts")

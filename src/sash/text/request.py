@@ -113,7 +113,7 @@ def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str
     except InvalidText as error:
         raise error.within(first.text) from None
     if order is None:
-        raise InvalidInput.option("on", on, "the name of the column that advances, as in sash.sql(…, on='ts')")
+        raise InvalidInput.option("on", on, "the name of a column of times or numbers, as in sash.sql(…, on='ts')")
     queries = () if first.window is None else named_queries([each.query() for each in selects])
     return Request(
         tuple(selects), order, keys or (), queries, tuple(frame for each in selects for frame in each.frames)
@@ -127,7 +127,7 @@ def _check_alike(first: Select, other: Select) -> None:
     for what, one, two in (
         ("The table of a call", first.table, other.table),
         ("The key of a call", _join_names(first.keys), _join_names(other.keys)),
-        ("The column that advances", first.on, other.on),
+        ("The column of `on`", first.on, other.on),
         ("WHERE of a call", first.where, other.where),
     ):
         if one != two:
