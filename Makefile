@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test quick format fix one check unit interpreted spark long chaos docs pictures bench fuzz lock clean
+.PHONY: help setup java demo test quick format fix one check compiled interpreted spark long chaos docs pictures bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,7 @@ java:
 demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on local Spark
 	$(BIN)/sash demo
 
-test: check unit interpreted spark  ## everything that CI runs
+test: check interpreted compiled spark  ## everything that CI runs
 
 check: $(STAMP)  ## format, lint, types, import contracts, and every example in docstrings and docs
 	$(BIN)/ruff format --check .
@@ -55,14 +55,17 @@ fix: $(STAMP)  ## format the code, and mend what the linter can mend
 one: $(STAMP)  ## one test file or test, such as make one T=tests/plan
 	$(BIN)/pytest -q $(T)
 
-unit: $(STAMP)  ## the tests, compiled, as shipped (the conformance suite is interpreted either way)
-	$(BIN)/pytest -n 2 -q tests --ignore=tests/swag/test_conformance.py -m "not spark and not long"
+compiled: $(STAMP)  ## the tests whose outcome can depend on the compiler, compiled as shipped
+	$(BIN)/pytest -n 2 --dist worksteal -q tests -m "(compiled or only_compiled) and not spark and not long"
 
-interpreted: $(STAMP)  ## algebra, algorithms and windows with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/algebra tests/swag tests/slicing tests/plan tests/kinds tests/engine/test_transcripts.py tests/engine/test_changes.py tests/engine/test_saving.py tests/lives
+interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds checked, combines counted
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q tests -m "not only_compiled and not spark and not long"
 
 spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q tests/spark -m "spark and not long"
+	NUMBA_DISABLE_JIT=1 $(SPARK_TESTS) -m "spark and not only_compiled and not long"
+	$(SPARK_TESTS) -m "spark and (compiled or only_compiled) and not long"
+
+SPARK_TESTS = $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -q tests/spark
 
 long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every benchmark
 	$(BIN)/pytest -q tests -m long --ignore=tests/spark/test_chaos.py --ignore=tests/spark/test_soak.py

@@ -15,6 +15,8 @@ from sash.algebra import cache
 from sash.algebra.cache import cache_directory
 from sash.algebra.compiler import JIT_DISABLED
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).resolve().parents[2]
 compiled_only = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT is set: nothing is compiled, nothing cached")
 

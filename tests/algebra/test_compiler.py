@@ -12,6 +12,8 @@ from sash.algebra.compiler import JIT_DISABLED
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 
+pytestmark = pytest.mark.compiled
+
 compiled_only = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT is set: nothing is compiled, nothing cached")
 
 

@@ -47,6 +47,7 @@ def both_readings_agree(templates: dict[str, Template], code: str, values: list[
             assert value is None or np.allclose(value, other, rtol=1e-9, equal_nan=True), name
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("code", "values"),
     [
@@ -63,13 +64,16 @@ def test_compiled_and_interpreted_sketches_are_the_same(code: str, values: list[
     both_readings_agree({name: each for name, (each, _) in SKETCHES.items() if name not in solved}, code, values)
 
 
+@pytest.mark.compiled
 def test_compiled_and_interpreted_solvers_agree() -> None:
     both_readings_agree(
         {"median": sash.moment_sketch(quantile=0.5)}, "f8", [1.0, None, 4.0, 2.0, 8.0, 5.5, None, None, None, None, 7.0]
     )
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.compiled)], ids=["interpreted", "compiled"]
+)
 def test_count_min_forgets_what_is_subtracted(compiled: bool) -> None:
     values = column("i8", 100, 0.3, 1)
     monoid = replace(bind(sash.count_min(width=8, depth=2), (Column(Field("i8"), True),), True), is_compiled=compiled)

@@ -84,6 +84,7 @@ def compiled_names(code: str, arity: int, invertible: bool = False) -> list[str]
     ]
 
 
+@pytest.mark.compiled
 @NULLS
 @pytest.mark.parametrize("code", ["i8", "f8"])
 def test_agrees_with_plain_python_when_compiled(code: str, nullable: bool) -> None:
@@ -95,6 +96,7 @@ def test_agrees_with_plain_python_when_compiled(code: str, nullable: bool) -> No
             compare(CASES[name], found, columns, size)
 
 
+@pytest.mark.compiled
 @NULLS
 @pytest.mark.parametrize(("name", "code"), [("argmax", "f8"), ("argmin", "i8")])
 def test_two_columns_agree_with_plain_python_when_compiled(name: str, code: str, nullable: bool) -> None:
@@ -111,6 +113,7 @@ def test_rows_that_are_subtracted_leave_nothing_behind(case: Case, code: str, nu
         compare(case, answers(monoid, columns, size, subtracted), columns, size)
 
 
+@pytest.mark.compiled
 @NULLS
 @pytest.mark.parametrize("code", ["i8", "f8"])
 def test_rows_that_are_subtracted_leave_nothing_behind_when_compiled(code: str, nullable: bool) -> None:
@@ -171,7 +174,9 @@ def read(template: Template, code: str, values: list[Any], compiled: bool, inver
     return answers(monoid, [values] * max(template.arity, 1), len(values), folded)[-1]
 
 
-BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+BOTH = pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.compiled)], ids=["interpreted", "compiled"]
+)
 TOP, BOTTOM = 2**63 - 1, -(2**63)
 
 
@@ -232,7 +237,7 @@ def test_a_range_of_integers_does_not_wrap(code: str, values: list[int], answer:
     assert read(sash.range(), code, [*values, None], compiled) == (answer, presence)
 
 
-@pytest.mark.parametrize("nulls", [[], [None]], ids=["full", "nulls"])
+@pytest.mark.parametrize("nulls", [[], pytest.param([None], marks=pytest.mark.compiled)], ids=["full", "nulls"])
 @pytest.mark.parametrize("code", ["i1", "i4", "u2", "u8", "b1", "f4"])
 def test_narrow_and_unsigned_types_do_not_wrap(code: str, nulls: list[None]) -> None:
     kind = np.dtype(code).kind

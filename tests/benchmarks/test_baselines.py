@@ -174,6 +174,7 @@ def test_agrees_with_a_recomputation_as_plain_python(technique: Technique, query
         assert sent_by(operator, history) == expected(aggregate, QUERIES[query], history), seed
 
 
+@pytest.mark.compiled
 @pytest.mark.long
 @pytest.mark.skipif(JIT_DISABLED, reason="compiled reading")
 @pytest.mark.parametrize(

@@ -161,6 +161,7 @@ def test_a_session_sees_what_another_one_with_a_smaller_gap_has_cut() -> None:
     assert sessions == [("gap6", 0, 1), ("gap6", 10, 2)]
 
 
+@pytest.mark.compiled
 def test_random_streams_agree_with_the_oracle_when_every_limit_is_low() -> None:
     # Only compiled partials have trees over them; one set of aggregates, for each is compiled.
     streams = test_random.transcripts() if JIT_DISABLED else test_random.pointed(test_random.COMMUTATIVE[:1])

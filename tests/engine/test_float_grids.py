@@ -48,6 +48,7 @@ def test_a_row_at_an_edge_is_in_the_window_that_starts_there() -> None:
     assert windows_of([0.6, 0.3, 0.7], sash.tumbling(0.1)) == [[(0.6, 0.7)], [(0.3, 0.4)], [(0.7, 0.8)]]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("size", SIZES)
 def test_rows_around_every_edge_are_in_one_tumbling_window(size: float) -> None:
     meant = Fraction(SIZES[size])

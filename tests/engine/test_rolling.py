@@ -58,6 +58,7 @@ def table(positions: Any, keys: Any) -> pa.Table:
     )
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 @pytest.mark.parametrize("keys", [[0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 2], [2, 1, 0, 2, 1, 0]])
 @pytest.mark.parametrize("positions", [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1], [7, 7, 7, 7, 7, 7], [1, 1, 2, 2, 1, 1]])
@@ -68,6 +69,7 @@ def test_a_frame_without_rows_is_a_frame(positions: list[int], keys: list[int], 
         assert found.column(name).to_pylist() == [nothing] * len(positions), name
 
 
+@pytest.mark.compiled
 def test_frames_without_rows_at_the_end_of_long_arrays() -> None:
     count = 2_000 if JIT_DISABLED else 100_000
     dice = np.random.default_rng(1)

@@ -123,6 +123,7 @@ def test_keys_of_several_columns_of_different_types() -> None:
     assert sorted(told, key=str) == sorted(wanted, key=str)
 
 
+@pytest.mark.compiled
 def test_many_keys_that_end_together_keep_their_names() -> None:
     rows = {"t": list(range(2000)), "k": [f"k{k}" for k in range(2000)], "x": [1] * 2000}
     assert sash.aggregate(rows, TEN, on="t", by="k").column("k").to_pylist() == rows["k"]
@@ -326,6 +327,7 @@ def state_of(stream: "sash.Stream") -> State:
     return stream._state
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["grid", "session", "ordered"])
 def test_state_stays_flat_while_keys_come_and_go(name: str) -> None:
     queries = {
@@ -347,6 +349,7 @@ def test_state_stays_flat_while_keys_come_and_go(name: str) -> None:
     assert len(state_of(stream).keys) <= 1.5 * max(slots[: third + 1])
 
 
+@pytest.mark.compiled
 def test_memory_of_a_time_window_does_not_depend_on_the_number_of_rows() -> None:
     sizes = []
     for count in (1_000, 100_000 // SHARE):

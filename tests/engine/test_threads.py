@@ -10,6 +10,8 @@ import sash
 from sash.errors import CallWithinCall
 from tests.swag.test_guard import THREADS, in_threads
 
+pytestmark = pytest.mark.compiled
+
 TEN = sash.query("ten", sash.tumbling(10), n=sash.count(), s=sash.sum("x"))
 
 

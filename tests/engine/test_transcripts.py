@@ -23,14 +23,47 @@ from tests.engine.transcripts import (
     key_columns,
     subject,
     subjects,
+    type_of,
 )
 
 Rows: TypeAlias = tuple[Mapping[str, Any], ...]
 Stream: TypeAlias = "sash.Stream"
 Between: TypeAlias = Callable[[Stream, Mapping[str, Query]], Stream]
 
+
+def shapes(transcript: Transcript) -> set[Any]:
+    """What kernels see of a transcript: its kinds of windows, beside others or not, its options, and its measure."""
+    several = len(transcript.queries) > 1
+    options = transcript.has_revisions, transcript.emit, transcript.in_order, bool(transcript.by)
+    measure = type_of(row[transcript.on] for event in transcript.events for row in event.rows)
+    windows = [query.window for query in transcript.all_queries.values()]
+    kinds = {(each.kind, *sorted(name for name, _ in each.words)) for each in windows}
+    return {("kind", *kind, several) for kind in kinds} | {("options", *options), ("measure", measure)}
+
+
+def first_of_their_shape() -> set[str]:
+    seen: set[Any] = set()
+    found = set()
+    for transcript in TRANSCRIPTS:
+        # Users' own functions, lists and medians have no kernels, or are compiled by tests of their own.
+        calls = {call.function for query in transcript.all_queries.values() for call in query.calls}
+        if calls <= {"sum", "count"} and shapes(transcript) - seen:
+            seen |= shapes(transcript)
+            found.add(transcript.name)
+    return found
+
+
+COMPILED = first_of_their_shape()
+
+
+def marks_of(transcript: Transcript) -> list[Any]:
+    """Compile only for transcripts that show kernels something new; the interpreter replays all of them."""
+    return [pytest.mark.compiled] if transcript.name in COMPILED else []
+
+
 REPLAYED = [pytest.param(each, id=each.name) for each in TRANSCRIPTS]
 STREAMED = [pytest.param(each, id=each.name) for each in TRANSCRIPTS if not each.partial]
+FOR_KERNELS = [pytest.param(each, id=each.name, marks=marks_of(each)) for each in TRANSCRIPTS if not each.partial]
 BATCHED = [pytest.param(each, id=each.name) for each in TRANSCRIPTS if each.no_batch is None]
 ROLLED = [pytest.param(each, id=each.name) for each in FRAMES]
 SEEDS = range(3 if JIT_DISABLED else 1)  # what is cut where does not depend on the compiler
@@ -100,7 +133,7 @@ def replay(transcript: Transcript, stream: Stream, between: Between, dice: rando
     return stream
 
 
-@pytest.mark.parametrize("transcript", STREAMED)
+@pytest.mark.parametrize("transcript", FOR_KERNELS)
 def test_stream_keeps_to_the_transcript(transcript: Transcript) -> None:
     replay(transcript, transcript.stream(), lambda stream, running: stream)
 

@@ -12,6 +12,8 @@ from tests.lives.life import PALETTES, Add, Life, Push, Remove, Restore, drawn
 from tests.lives.living import Difference, run
 from tests.lives.shrinking import script, shrunk
 
+pytestmark = pytest.mark.compiled
+
 CHUNK = 50
 # Every set of aggregates has kernels of its own, and compiling them takes the time: compiled, there are two.
 STREAMS, BUCKETS, OF_PALETTES = (2000, 400, len(PALETTES)) if JIT_DISABLED else (500, 100, 2)

@@ -11,6 +11,8 @@ import sash
 from tests.oracles.drawn import NUMBERS, OBJECTS, Drawn, Extent, draw
 from tests.oracles.in_duckdb import answers, check, difference
 
+pytestmark = pytest.mark.only_compiled
+
 
 @pytest.mark.parametrize("seed", range(18))
 def test_frames_are_those_of_duckdb(seed: int) -> None:

@@ -13,6 +13,8 @@ import pytest
 import sash
 from tests.engine.test_rolling import COUNT, INDEXES
 
+pytestmark = pytest.mark.only_compiled
+
 VALUES: dict[str, Any] = {
     "s": sash.sum("x"),
     "low": sash.min("x"),

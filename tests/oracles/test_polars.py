@@ -13,6 +13,8 @@ import pytest
 
 import sash
 
+pytestmark = pytest.mark.only_compiled
+
 KINDS = ("integers", "times")
 VALUES: dict[str, Any] = {
     "n": sash.count(),

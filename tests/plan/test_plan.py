@@ -66,6 +66,7 @@ def test_another_column_is_another_field() -> None:
     assert len(fields(both)) > len(fields(one))
 
 
+@pytest.mark.compiled
 @compiled
 def test_numbers_and_objects_are_kept_apart() -> None:
     both = plan(over("a", sash.tumbling(10), m=sash.max("x"), w=sash.max("s")))
@@ -134,6 +135,7 @@ def test_explain_of_a_plain_sum_says_that_rows_are_not_kept() -> None:
     assert "lazy" in text and "folding its slices" in text
 
 
+@pytest.mark.compiled
 @compiled
 def test_explain_of_windows_with_many_slices_takes_a_tree() -> None:
     text = str(plan(over("q", sash.sliding(6000, every=1), s=sash.sum("x"))))

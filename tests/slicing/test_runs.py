@@ -17,6 +17,8 @@ from sash.slicing.runs import Lists, Read, Runs, Statistic
 from sash.slicing.slices import Slices
 from sash.slicing.window_manager import Ended
 
+pytestmark = pytest.mark.compiled
+
 SLICES = 8
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "int64": st.integers(-3, 3) | st.sampled_from([-(2**63), 2**63 - 1, 2**53 + 1]),

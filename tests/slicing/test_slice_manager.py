@@ -1,12 +1,15 @@
 """Where rows are placed, and what trees over slices are told of it."""
 
 import numpy as np
+import pytest
 
 import sash
 from sash.slicing import slice_manager
 from sash.slicing.partials import mark_trees_updated
 from sash.slicing.slice_manager import Cuts
 from sash.slicing.slices import Slices
+
+pytestmark = pytest.mark.compiled
 
 
 def test_a_tail_that_joins_the_slice_before_it_marks_that_slice_as_changed() -> None:

@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+# What a worker does with rows and state is tested without Spark, so it needs no JVM.
+WITHOUT_JVM = {"test_bucket", "test_lazy_processor", "test_progress", "test_snapshot_log", "test_task"}
+
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """All tests of this folder are marked, so that they can run in few processes, each with one JVM."""
-    item.add_marker(pytest.mark.spark)
+    """Mark the tests that need a JVM, so that they run in few processes, each with one JVM."""
+    if item.path.stem not in WITHOUT_JVM:
+        item.add_marker(pytest.mark.spark)
 
 
 @pytest.fixture(scope="session")

@@ -26,11 +26,10 @@ def check(found: Survival, victims: Sequence[Victim]) -> None:
     assert found.lost >= len(victims) - drivers, f"Spark has not noticed ({found})"
 
 
-@pytest.mark.parametrize(
-    "victims", [[Victim.WORKER, Victim.DRIVER] * 3, [Victim.EXECUTOR] * 3], ids=["local", "cluster"]
-)
+@pytest.mark.only_compiled
+@pytest.mark.parametrize("victims", [[Victim.WORKER, Victim.DRIVER], [Victim.EXECUTOR]], ids=["local", "cluster"])
 def test_every_result_is_sent_once_whatever_is_killed(victims: list[Victim], tmp_path: Path) -> None:
-    """Three of each in as few jobs as can be: every life of one begins with a new JVM, and that takes the time."""
+    """Kill one of each: every new driver starts a JVM, and that takes the time. `make chaos` kills thirty of each."""
     check(survive(tmp_path / "job", victims, seed=SEED), victims)
 
 

@@ -16,8 +16,8 @@ from tests.spark.native import answers, difference, native_frames, native_window
 
 FEW = Limits(task_rows=50, packed_rows=40, piece_rows=10)
 EDGES = ("query", "window_start", "window_end")
-SEEDS = range(3)
-SEEDS_OF_FRAMES = (1, 4)  # of the same rows
+SEEDS = (pytest.param(0, marks=pytest.mark.compiled), 1, 2)
+SEEDS_OF_FRAMES = (pytest.param(1, marks=pytest.mark.compiled), 4)  # of the same rows
 MORE = [pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 17)]
 
 

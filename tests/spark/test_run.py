@@ -42,6 +42,7 @@ def sash(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240, check=False)
 
 
+@pytest.mark.only_compiled
 @pytest.mark.long
 def test_a_job_runs_shows_its_progress_and_its_state(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()

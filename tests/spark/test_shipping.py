@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SHIP = """
 import sys, zipfile
@@ -41,6 +43,7 @@ def shipped(copy: Path, folder: Path, path: Path) -> list[str]:
     return ran.stdout.splitlines()
 
 
+@pytest.mark.only_compiled
 def test_the_package_is_shipped_whole_and_leaves_nothing_behind(tmp_path: Path) -> None:
     source = ROOT / "src"
     names = shipped(tmp_path / "sash.zip", tmp_path / "temporary", source)

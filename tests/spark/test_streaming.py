@@ -188,6 +188,7 @@ def random_batches(seed: int, rows: int, since: int = 0) -> list[pa.Table]:
     return [table(part, ("ts", "k", "x", "n"), (*TYPES, pa.int64())) for part in parts]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", [2])
 def test_stream_sends_what_native_windows_of_the_table_are(spark: Any, tmp_path: Path, seed: int) -> None:
     feed = Feed(spark, tmp_path, SCHEMA + ", n long").add(*random_batches(seed, 400))
@@ -496,6 +497,7 @@ def test_checkpoint_of_windows_is_not_one_of_frames(feed: Feed) -> None:
 # --- frames ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_frames_of_a_stream_are_those_of_the_table(spark: Any, tmp_path: Path) -> None:
     feed = Feed(spark, tmp_path, SCHEMA + ", n long").add(*random_batches(5, 300))
     frames = (

@@ -98,6 +98,7 @@ def replay(algorithm: Any, aggregate: Any, state: Any, values: Any, answers: Any
         store(answers, i, query(algorithm, aggregate, state))
 
 
+@pytest.mark.compiled
 def test_compiled_and_interpreted_agree() -> None:
     values = np.random.default_rng(5).integers(-9, 20, 1000)
     found: list[Any] = []

@@ -342,6 +342,7 @@ def replay(aggregate: Any, state: Any, verbs: Any, places: Any, batch: Any, batc
         store(answers, i, fiba.query_range(aggregate, state, position - 200, position + 300))
 
 
+@pytest.mark.compiled
 @pytest.mark.long
 def test_compiled_and_interpreted_agree() -> None:
     rng = np.random.default_rng(3)

@@ -212,6 +212,7 @@ def _replay(
     store(asked, 1, query_last(aggregate, state, 4))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("aggregate", ["turns", "latest", "max"])
 def test_compiled_and_interpreted_are_one(aggregate: str) -> None:
     seen = []

@@ -10,6 +10,8 @@ import sash
 from sash.errors import CallWithinCall, InvalidAggregate
 from sash.swag.catalog import ALGORITHMS
 
+pytestmark = pytest.mark.only_compiled
+
 THREADS = 4
 
 

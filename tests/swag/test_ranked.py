@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import sash
 
+pytestmark = pytest.mark.compiled
+
 
 def quantile(window: list[float], q: float) -> float | None:
     ordered = sorted(window, key=lambda x: (math.isnan(x), x))

@@ -84,6 +84,7 @@ def _slide(
     store(last, len(counts), query(algorithm, aggregate, state))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("sizes", [(), (9,), (9, 4, 1), (6, 2)], ids=str)
 def test_compiled_and_interpreted_agree(sizes: tuple[int, ...]) -> None:
     values = np.random.default_rng(0).integers(-9, 9, 40)

@@ -43,6 +43,7 @@ def pairs() -> list[Any]:
     ]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("algorithm", "name"), pairs())
 def test_every_algorithm_slides_ordered_functions_compiled(algorithm: Algorithm, name: str) -> None:
     random = np.random.default_rng(7)
@@ -90,6 +91,7 @@ def test_a_slide_that_does_not_divide_the_size(values: list[int], size: int, eve
     assert result == expected(values, size, "turns")[every - 1 :: every]
 
 
+@pytest.mark.compiled
 @settings(max_examples=60)
 @given(
     cuts=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=12),
@@ -106,6 +108,7 @@ def test_fold_answers_any_monotone_ranges(cuts: list[tuple[int, int]], algorithm
     ]
 
 
+@pytest.mark.only_compiled
 def test_pieces_on_several_threads_equal_one_piece() -> None:
     values = np.random.default_rng(1).normal(size=100_000)
     for algorithm in ("sba", "daba_lite", "two_stacks_lite"):
@@ -196,6 +199,7 @@ def test_nan_is_the_largest_number_and_leaves_with_its_row() -> None:
         assert str(total) == "[1.0, nan, nan, -inf, nan, inf]", algorithm
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("algorithm", ["auto", "subtract_on_evict", "slick_deque_inv", "slide_side_inv"])
 def test_an_outlier_that_has_left_leaves_no_trace(algorithm: str) -> None:
     random = np.random.default_rng(2)
@@ -421,7 +425,7 @@ def as_list(result: Any) -> list[Any]:
     return list(result.to_pylist() if isinstance(result, pa.Array) else result)
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "foa"])
+@pytest.mark.parametrize("algorithm", [pytest.param("auto", marks=pytest.mark.compiled), "foa"])
 @pytest.mark.parametrize(
     ("values", "sets"),
     [
@@ -514,6 +518,7 @@ def test_odd_input_is_refused_in_one_sentence(wrong: Any, kind: Any, message: st
         wrong()
 
 
+@pytest.mark.compiled
 @pytest.mark.skipif(JIT_DISABLED, reason="only the compiler knows types beforehand")
 def test_what_would_cut_off_a_number_is_refused() -> None:
     cut = sash.Aggregate("cut", state=("i8",), identity=(0,), lift=lambda x: (x * 0.5,), combine=add)

@@ -59,6 +59,7 @@ def test_saved_and_restored_anywhere_it_goes_on_as_if_never_stopped(
         assert len(window) == len(values)
 
 
+@pytest.mark.only_compiled
 @pytest.mark.parametrize("algorithm", STEPPED.values(), ids=lambda each: each.name)
 def test_it_grows_by_thousands_and_shrinks_again(algorithm: Algorithm) -> None:
     name = "turns" if algorithm.admits(True, False) else "latest"
