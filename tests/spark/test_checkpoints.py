@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 import sash
 from sash.errors import InvalidState, sentence_of
+from tests.spark.sample import sample
 from tests.spark.streams import Feed, ran, table
 
 TEN = sash.query("ten", sash.tumbling(10), n=sash.count())
@@ -64,7 +65,7 @@ KINDS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sample(KINDS, ["frames"]))
 def test_a_folder_for_all_checkpoints_is_looked_into(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     feed = Feed(spark, tmp_path, "t long, x long").add(table([(1, 1)], ("t", "x"), (pa.int64(), pa.int64())))
 

@@ -13,10 +13,11 @@ from sash.limits import LIMITS, Limits
 from sash.spark.driver import batch
 from tests.spark.cases import case
 from tests.spark.native import answers, difference, native_frames, native_windows, of_sash, types
+from tests.spark.sample import sample
 
 FEW = Limits(task_rows=50, packed_rows=40, piece_rows=10)
 EDGES = ("query", "window_start", "window_end")
-SEEDS = (pytest.param(0, marks=pytest.mark.compiled), 1, 2)
+SEEDS = (pytest.param(0, marks=pytest.mark.compiled), 1, pytest.param(2, marks=pytest.mark.long))
 SEEDS_OF_FRAMES = (pytest.param(1, marks=pytest.mark.compiled), 4)  # of the same rows
 MORE = [pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 17)]
 
@@ -50,7 +51,7 @@ def test_windows_are_those_of_spark_on_every_path(spark: Any, seed: int) -> None
         assert not wrong, f"{way}\n{wrong}"
 
 
-@pytest.mark.parametrize("of_session", ["UTC", "America/New_York"])
+@pytest.mark.parametrize("of_session", sample(["UTC", "America/New_York"], ["America/New_York"]))
 def test_tumbling_windows_that_spark_finishes_itself_are_the_same(spark: Any, zone: Any, of_session: str) -> None:
     zone(of_session)
     rows = spark.range(400).select(
@@ -179,7 +180,7 @@ def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, limits: Li
     assert {row["x"]: row["last"] for row in framed} == wanted
 
 
-@pytest.mark.parametrize("unit", ["day", "week", "month", "quarter", "year"])
+@pytest.mark.parametrize("unit", sample(["day", "week", "month", "quarter", "year"], ["week", "month"]))
 def test_windows_of_the_calendar_are_those_of_date_trunc(spark: Any, unit: str) -> None:
     zone = "America/New_York"
     seconds = F.lit(1_700_000_000) + F.col("id") * 4321
@@ -192,7 +193,7 @@ def test_windows_of_the_calendar_are_those_of_date_trunc(spark: Any, unit: str) 
         assert sorted(map(tuple, found.collect())) == sorted(map(tuple, wanted.collect())), path
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2), [0]))
 def test_windows_of_the_calendar_are_the_same_on_every_path(spark: Any, seed: int) -> None:
     """Rows of 170 years and sentinels of the years 1 and 9999 lie inside and outside of the table that Spark joins."""
     dice = F.pmod(F.col("id") * 9_876_543_211_123 + 7_000_000_000 * seed, F.lit(5_500_000_000_000_000))

@@ -19,6 +19,7 @@ from sash.errors import InvalidInput
 from sash.spark import register_functions
 from sash.spark.driver.table_function import _function_class
 from sash.spark.worker.table_function import _BATCH
+from tests.spark.sample import sample
 from tests.spark.streams import Feed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -128,7 +129,7 @@ def test_every_type_comes_through(spark: SparkSession) -> None:
         called(events, text, "day").collect()
 
 
-@pytest.mark.parametrize("process", ["UTC", "America/New_York"])
+@pytest.mark.parametrize("process", sample(["UTC", "America/New_York"], ["America/New_York"]))
 def test_instants_are_exact_where_clocks_are_turned_back(
     spark: SparkSession, zone: Any, monkeypatch: pytest.MonkeyPatch, process: str
 ) -> None:
@@ -155,7 +156,10 @@ def test_a_key_that_is_no_number_is_one_key(spark: SparkSession) -> None:
     assert sorted(row["n"] for row in found.collect()) == [6, 6, 12]
 
 
-@pytest.mark.parametrize("name", ["a.b", "it's", "back`tick`", "`", "k) OR (1=1", "-- k", "\\", "new\nline", "größe"])
+NAMES = ["a.b", "it's", "back`tick`", "`", "k) OR (1=1", "-- k", "\\", "new\nline", "größe"]
+
+
+@pytest.mark.parametrize("name", sample(NAMES, ["back`tick`", "k) OR (1=1"]))
 def test_a_name_may_hold_anything(spark: SparkSession, name: str) -> None:
     events = spark.createDataFrame(pa.table({"t": range(9), name: [each % 2 for each in range(9)]}))
     quoted = "`" + name.replace("`", "``") + "`"
