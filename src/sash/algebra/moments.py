@@ -45,7 +45,7 @@ def quantile_of(sketch: npt.ArrayLike, q: float) -> float:
     array = np.ascontiguousarray(sketch, np.float64)
     if array.ndim != 1 or len(array) < 4:
         raise InvalidAggregate.parameter("moment_sketch", "sketch", sketch, "the array [n, min, max, power sums …]")
-    return _estimate(array, float(q)) if array[0] > 0 else math.nan
+    return float(_estimate(array, float(q))) if array[0] > 0 else math.nan
 
 
 @kernel

@@ -78,7 +78,7 @@ def duration(value: Any) -> Duration:
     (Duration(microseconds=93600000000), '1h30m', '250ms')
     >>> duration("1 month")
     Traceback (most recent call last):
-    sash.errors.InvalidInput: '1 month' is not a usable duration: months and years have no fixed length, so ...
+    sash.errors.InvalidInput: '1 month' is not a valid duration: months and years have no fixed length, so ...
     """
     if isinstance(value, Duration):
         return value
