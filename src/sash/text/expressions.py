@@ -53,11 +53,11 @@ class Expression(ABC):
         return ()
 
     def columns(self) -> tuple["Column", ...]:
-        """The columns in it, in order."""
+        """Return the columns in it, in order."""
         return tuple(column for part in self.parts for column in part.columns())
 
     def calls(self) -> tuple["Call", ...]:
-        """The calls in it that are not functions of a row."""
+        """Return the calls in it that are not functions of a row."""
         return tuple(call for part in self.parts for call in part.calls())
 
 
