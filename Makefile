@@ -65,10 +65,10 @@ one: $(STAMP)  ## one test file or test, such as make one T=tests/plan
 	$(BIN)/pytest -q $(T)
 
 compiled: $(STAMP)  ## the tests whose outcome can depend on the compiler, compiled as shipped
-	$(BIN)/pytest -n 2 --dist worksteal -q tests -m "(compiled or only_compiled) and not spark and not long"
+	$(BIN)/pytest -n 2 --dist loadfile -q tests -m "(compiled or only_compiled) and not spark and not long"
 
 interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist worksteal -q tests -m "not only_compiled and not spark and not long"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -q tests -m "not only_compiled and not spark and not long"
 
 spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 	NUMBA_DISABLE_JIT=1 $(SPARK_TESTS) -m "spark and not only_compiled and not long"

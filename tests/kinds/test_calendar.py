@@ -76,7 +76,7 @@ def test_days_of_every_zone_follow_each_other_through_every_change_of_clocks(let
         inside = (found.starts >= micros(1970)) & (found.starts < micros(2038))
         lengths = found.ends - found.starts
         odd = np.flatnonzero(inside & (lengths != 86_400_000_000))
-        for place in np.unique(np.concatenate([odd, odd + 1, np.flatnonzero(inside)[::997]])):
+        for place in np.concatenate([odd, np.flatnonzero(inside)[::1997]]):
             start, day = local(found.starts[place], zone), local(found.ends[place] - 1, zone).date()
             before = local(found.starts[place] - 1, zone)
             assert start.date() == day and before.date() < day, f"{name}: {start} is not where {day} starts"

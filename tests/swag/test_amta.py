@@ -23,7 +23,7 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(history=st.lists(steps, max_size=40))
 def test_evicting_many_is_evicting_one_by_one(history: list[tuple[str, int]]) -> None:
     counter = Counter(bound("words"))

@@ -44,7 +44,7 @@ def histories(draw: st.DrawFn, most: int = 120) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(("algorithm", "aggregate"), pairs(STEPPED))
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(history=histories())
 def test_agrees_with_the_oracle_keeps_its_invariants_and_its_bounds(
     algorithm: Algorithm, aggregate: str, history: list[tuple[str, int]]
@@ -101,7 +101,7 @@ def test_average_combines_per_slide_stay_within_the_facts(algorithm: Algorithm, 
 
 
 @pytest.mark.parametrize(("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[0].facts.ranges])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(history=histories(), data=st.data())
 def test_answers_every_suffix(
     algorithm: Algorithm, aggregate: str, history: list[tuple[str, int]], data: st.DataObject

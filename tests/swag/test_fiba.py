@@ -174,7 +174,7 @@ class Subject:
 
 
 @pytest.mark.parametrize("mu", [2, 3, fiba.MU])
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(history=st.lists(steps, max_size=50))
 def test_any_mix_of_steps_agrees_with_a_sorted_list(mu: int, history: list[tuple[str, Any]]) -> None:
     subject = Subject(bound("words"), mu)
