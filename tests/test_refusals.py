@@ -38,6 +38,12 @@ def test_tables_of_every_kind_refuse_wrong_text(engine: Engine, name: str) -> No
     check(rows.TEXTS[name], engine)
 
 
-@pytest.mark.parametrize("name", CALLS)
+# Only the compiler finds these before there are rows.
+NEEDS_TYPES = {"own: combine of another type", "own: lift of nothing", "own: fractions in a whole number"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.only_compiled) if each in NEEDS_TYPES else each for each in CALLS]
+)
 def test_a_wrong_call_is_one_sentence_with_the_fix(name: str) -> None:
     check(CALLS[name])

@@ -15,6 +15,7 @@ from benchmarks.settings import QUICK_ALGORITHMS as QUICK
 PAIRS = [(peer, aggregate) for peer, each in PEERS.items() for aggregate in each.rolls]
 
 
+@pytest.mark.only_compiled
 @pytest.mark.parametrize(("name", "aggregate"), PAIRS)
 @pytest.mark.parametrize("window", [1, 5])
 def test_a_peer_gives_the_answers_of_sash(name: str, aggregate: str, window: int) -> None:

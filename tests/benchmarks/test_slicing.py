@@ -107,6 +107,7 @@ def test_lengths_are_spread_from_one_to_twenty_seconds(windows: int) -> None:
 # --- the contest is one: sash and the techniques give the same windows -----------------------------------
 
 
+@pytest.mark.only_compiled
 @pytest.mark.parametrize("name", ["aggregate_buckets", "tuple_buffer", "slices_on_rows"])
 @pytest.mark.parametrize("late", [False, True], ids=["in order", "late"])
 def test_sash_and_a_technique_send_the_same_windows(name: str, late: bool) -> None:

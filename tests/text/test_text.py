@@ -297,7 +297,7 @@ def test_options_are_those_of_aggregate() -> None:
     assert len(sash.sql(fives, t=EVENTS, on="ts", partial=True)) == 2
     with pytest.raises(InvalidInput, match="option of streams"):
         sash.sql(fives, t=EVENTS, on="ts", flush="at_end")
-    with pytest.raises(InvalidInput, match="for windows"):
+    with pytest.raises(InvalidInput, match="an option of windows"):
         sash.sql("SELECT COUNT(*) AS n FROM t [ROWS 50]", t=EVENTS, on="ts", partial=True)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.engine.coded_columns import code_columns
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import CallOptions, with_free_names
@@ -22,8 +23,13 @@ __all__ = ["aggregate", "explain", "rolling"]
 def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
     """Run `sash.aggregate` on a table of Arrow, pandas or Polars, or on a dict of lists."""
     options = given.of_table()
-    stream = Stream.with_options(queries, with_free_names(options))
-    return like(stream.push(rows, watermark=np.inf), kind_of(rows))
+    wanted, kind = named_queries(queries), kind_of(rows)
+    if not wanted:
+        raise InvalidQuery.none()
+    aggregates = tuple(each for query in wanted for each in query.aggregates)
+    codes = code_columns(read_rows(rows), aggregates)
+    stream = Stream.with_options(codes.queries(wanted), with_free_names(options))
+    return like(codes.decode_table(stream.push(codes.rows, watermark=np.inf)), kind)
 
 
 def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:

@@ -84,12 +84,12 @@ def _take(column: Any, places: Array) -> Any:
 # --- types -----------------------------------------------------------------------------------------
 
 
-def types_of(queries: Sequence[Query], rows: Rows) -> dict[str, ColumnType]:
-    """Return the types of all columns that queries read now or may read later; all of them are nullable."""
+def types_of(queries: Sequence[Query], rows: Rows, may_change: bool = True) -> dict[str, ColumnType]:
+    """Return the types of all columns that queries read, or may read later if they may change; all are nullable."""
     wanted = dict.fromkeys(name for each in queries for _, template in each.aggregates for name in template.columns)
     wanted |= dict.fromkeys(name for each in queries for name in each.window.columns)
     types = {}
-    for name in rows.names:
+    for name in rows.names if may_change else [each for each in wanted if each in rows.names]:
         if name in wanted:
             types[name] = _type_of(rows, name)
         else:

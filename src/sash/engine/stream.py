@@ -160,7 +160,7 @@ class Stream:
 
     def _begin(self, rows: Rows) -> tuple[Engine, State, dict[str, ColumnType]]:
         """Make a plan, for which the types of the first rows are needed; apply watermarks that came before them."""
-        types = types_of(self.queries, rows)
+        types = types_of(self.queries, rows, may_change=not self.options.is_table)
         measure = rows.measure(rows.known(self.options.on))
         keys = [rows.arrow(rows.known(name)).type for name in self.options.by]
         plan = make_plan(self.queries, self.options, types, measure, keys)

@@ -6,7 +6,7 @@ Columns are converted when they are first read: a row pushed as a dict of lists 
 import reprlib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -135,6 +135,8 @@ def read_rows(rows: Any) -> "Rows":
     Traceback (most recent call last):
     sash.errors.UnknownName: There is no column 'load'. The known ones: plug, ts.
     """
+    if isinstance(rows, Rows):
+        return rows
     kind = kind_of(rows)
     if kind is Kind.DICT:
         return _of_dict(rows)
@@ -252,6 +254,10 @@ class Rows:
             if kinds == {int} or kinds == {float}:
                 return measure.of_numbers(self.column(name).data, None, name)
         return measure.positions(self.arrow(name), name)
+
+    def with_arrays(self, arrays: Mapping[str, Any]) -> "Rows":
+        """Return the rows with further columns, which are Arrow arrays."""
+        return replace(self, names=(*self.names, *arrays), _given={**self._given, **arrays}, _arrow={}, _values={})
 
     def table(self) -> Any:
         """Return all columns as an Arrow table.

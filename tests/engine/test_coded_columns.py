@@ -1,0 +1,130 @@
+"""Strings, binaries and decimals of a table are aggregated by codes, with the results that a stream of values has."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import sash
+from sash.engine.coded_columns import code_columns
+from sash.engine.tables import read_rows
+
+WORDS = ["pear", "fig", None, "Äpfel", "", "fig", "zebra", None, "apple", "fig\0", "é", "fig"]
+COLUMNS: dict[str, Any] = {
+    "string": pa.array(WORDS),
+    "large string": pa.array(WORDS, pa.large_string()),
+    "chunks": pa.chunked_array([pa.array(WORDS[:5]), pa.array(WORDS[5:])]),
+    "dictionary": pa.array(WORDS).dictionary_encode(),
+    "binary": pa.array([None if each is None else each.encode() for each in WORDS], pa.binary()),
+    "fixed binary": pa.array(
+        [None if each is None else each[:1].encode()[:1].ljust(2) for each in WORDS], pa.binary(2)
+    ),
+    "decimal(10, 2)": pa.array(
+        [None if each is None else Decimal(len(each)) / 4 for each in WORDS], pa.decimal128(10, 2)
+    ),
+    "decimal(38, 10)": pa.array(
+        [None if each is None else Decimal(10) ** 25 - len(each) for each in WORDS], pa.decimal128(38, 10)
+    ),
+    "only nulls": pa.nulls(len(WORDS), pa.string()),
+}
+AGGREGATES: dict[str, Any] = {
+    "n": sash.count("x"),
+    "distinct": sash.count_distinct("x"),
+    "low": sash.min("x"),
+    "high": sash.max("x"),
+    "often": sash.max_count("x"),
+    "start": sash.first("x"),
+    "end": sash.last("x"),
+    "who": sash.argmax("y", "x"),
+    "when": sash.argmin("x", "y"),
+    "all": sash.collect("x"),
+    "set": sash.collect_distinct("x"),
+}
+WINDOWS = {
+    "tumbling": sash.tumbling(5),
+    "sliding": sash.sliding(6, every=2),
+    "session": sash.session(gap=1),
+    "rows": sash.sliding(rows=3, every=2),
+}
+
+
+def table(column: Any) -> pa.Table:
+    rows = len(column)
+    return pa.table({"t": [*range(0, 2 * rows, 2)], "k": ["a", "b"] * (rows // 2), "x": column, "y": range(rows)})
+
+
+def of_stream(rows: pa.Table, *queries: sash.Query) -> list[Any]:
+    """What a stream says, which computes with the values themselves."""
+    stream = sash.Stream(list(queries), on="t", by="k")
+    return [*stream.push(rows).to_pylist(), *stream.finish().to_pylist()]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_codes_give_the_results_of_values(kind: str, window: str) -> None:
+    rows = table(COLUMNS[kind])
+    query = sash.query("q", WINDOWS[window], **AGGREGATES)
+    found = sash.aggregate(rows, query, on="t", by="k")
+    wanted = of_stream(rows, query)
+    order = ("k", "window_start")
+    assert sorted(found.to_pylist(), key=lambda row: tuple(row[each] for each in order)) == sorted(
+        wanted, key=lambda row: tuple(row[each] for each in order)
+    )
+    value = rows.schema.field("x").type
+    value = value.value_type if pa.types.is_dictionary(value) else value
+    assert found.schema.field("high").type == found.schema.field("who").type == value
+    assert found.schema.field("set").type == pa.list_(value)
+
+
+def test_results_of_one_name_and_different_columns_are_kept_apart() -> None:
+    rows = {"t": [1, 2, 3], "a": ["x", "y", "z"], "b": ["p", "q", "o"], "i": [3, 1, 2]}
+    first = sash.query("first", sash.tumbling(10), top=sash.max("a"))
+    second = sash.query("second", sash.tumbling(10), top=sash.max("b"))
+    found = sash.aggregate(rows, [first, second], on="t").to_pylist()
+    assert {row["query"]: row["top"] for row in found} == {"first": "z", "second": "q"}
+
+
+def test_a_column_may_be_a_key_and_a_value() -> None:
+    rows = {"t": [1, 2, 3], "k": ["b", "a", "b"]}
+    query = sash.query("q", sash.tumbling(10), top=sash.max("k"), n=sash.count_distinct("k"))
+    found = sash.aggregate(rows, query, on="t", by="k").to_pylist()
+    assert sorted((row["k"], row["top"], row["n"]) for row in found) == [("a", "a", 1), ("b", "b", 1)]
+
+
+def test_every_kind_of_table_has_codes() -> None:
+    rows = pa.table({"t": [1, 2, 3], "x": ["b", None, "a"]})
+    query = sash.query("q", sash.tumbling(10), low=sash.min("x"), all=sash.collect("x"))
+    for given in (rows, rows.to_pydict(), rows.to_pandas(), pl.from_arrow(rows)):
+        found = sash.aggregate(given, query, on="t")
+        assert pa.table(found if not isinstance(found, pd.DataFrame) else dict(found))["low"].to_pylist() == ["a"]
+    categories = rows.to_pandas().astype({"x": "category"})
+    assert sash.aggregate(categories, query, on="t")["low"].tolist() == ["a"]
+
+
+def test_no_rows_give_no_results_of_the_same_types() -> None:
+    rows = table(COLUMNS["string"]).slice(0, 0)
+    found = sash.aggregate(rows, sash.query("q", sash.tumbling(5), low=sash.min("x")), on="t", by="k")
+    assert found.num_rows == 0 and found.schema.field("low").type == pa.string()
+
+
+def test_numbers_and_functions_of_users_are_not_coded() -> None:
+    own = sash.Aggregate("own", state="O", identity="", lift=lambda x: x, combine=lambda a, b: a + b)
+    rows = read_rows({"x": ["a", "b"], "i": [1, 2]})
+    assert not code_columns(rows, (("own", own("x")), ("top", sash.max("i")), ("text", sash.string_agg("x")))).names
+
+
+def test_many_random_words_agree_with_python() -> None:
+    dice = np.random.default_rng(3)
+    words = [None if each < 20 else f"w{each}" for each in dice.integers(0, 400, 3_000).tolist()]
+    found = sash.aggregate(
+        {"t": list(range(3_000)), "x": words},
+        sash.query("q", sash.tumbling(100), low=sash.min("x"), n=sash.count_distinct("x")),
+        on="t",
+    )
+    for row in found.to_pylist():
+        held = {each for each in words[row["window_start"] : row["window_end"]] if each is not None}
+        assert (row["low"], row["n"]) == (min(held), len(held))
