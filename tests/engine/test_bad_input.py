@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,9 @@ def test_a_stream_whose_first_push_is_refused_has_not_begun(case: str) -> None:
 @pytest.mark.parametrize("case", FIRST)
 def test_tables_are_refused_in_the_same_words(case: str) -> None:
     rows, watermark, error, message = FIRST[case]
-    if watermark is None:
+    if case == "a sum of decimals":  # a table knows the digits of all of them, a stream those of the first rows only
+        assert sash.aggregate(rows, TEN, on="t", by="k")["s"].to_pylist() == [Decimal("1.5")]
+    elif watermark is None:
         check((lambda: sash.aggregate(rows, TEN, on="t", by="k"), error, message))
 
 

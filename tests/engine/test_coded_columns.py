@@ -1,6 +1,7 @@
 """Strings, binaries and decimals of a table are aggregated by codes, with the results that a stream of values has."""
 
-from decimal import Decimal
+import random
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import sash
 from sash.engine.coded_columns import code_columns
 from sash.engine.tables import read_rows
+from sash.errors import NumberOverflow
 
 WORDS = ["pear", "fig", None, "Äpfel", "", "fig", "zebra", None, "apple", "fig\0", "é", "fig"]
 COLUMNS: dict[str, Any] = {
@@ -80,6 +82,53 @@ def test_codes_give_the_results_of_values(kind: str, window: str) -> None:
     assert found.schema.field("set").type == pa.list_(value)
 
 
+OF_DECIMALS: dict[str, Any] = {
+    "total": sash.sum("x"),
+    "mean": sash.mean("x"),
+    "spread": sash.stddev("x"),
+    "variance": sash.variance("x"),
+    "middle": sash.median("x"),
+    "p90": sash.quantile("x", 0.9),
+    "range": sash.range("x"),
+    "top": sash.max("x"),
+}
+
+
+def decimals(precision: int, scale: int, digits: int) -> Any:
+    """Decimals of both signs, of so many digits at most, with nulls among them."""
+    dice = random.Random(digits)
+    units = [dice.randrange(-(10**digits) + 1, 10**digits) for _ in range(60)]
+    with localcontext(prec=60):
+        values = [None if k % 7 == 0 else Decimal(each).scaleb(-scale) for k, each in enumerate(units)]
+    return pa.array(values, pa.decimal128(precision, scale))
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale", "digits"), [(10, 2, 10), (18, 4, 18), (20, 0, 12), (38, 10, 30), (5, 5, 3)]
+)
+def test_decimals_are_added_up_exactly(precision: int, scale: int, digits: int) -> None:
+    rows = table(decimals(precision, scale, digits))
+    for window in (sash.tumbling(9), sash.sliding(20, every=3), sash.landmark(start=1000, end=2000)):
+        query = sash.query("q", window, **OF_DECIMALS)
+        found = sash.aggregate(rows, query, on="t", by="k").sort_by([("k", "ascending"), ("window_start", "ascending")])
+        wanted = sorted(of_stream(rows, query), key=lambda row: (row["k"], row["window_start"]))
+        assert found.num_rows == len(wanted)
+        for row, other in zip(found.to_pylist(), wanted, strict=True):
+            for name, value in row.items():
+                is_float = isinstance(value, float)
+                assert value == (pytest.approx(other[name], rel=1e-9) if is_float else other[name]), (name, row, other)
+        assert found.schema.field("total").type == pa.decimal128(min(38, precision + 10), scale)
+        assert found.schema.field("mean").type == pa.decimal128(min(38, precision + 4), min(38, scale + 4))
+
+
+def test_a_sum_of_decimals_that_does_not_fit_is_refused() -> None:
+    high = Decimal(9) * 10**37
+    rows = {"t": [1, 2], "x": pa.array([high, high], pa.decimal128(38, 0))}
+    for aggregate in (sash.sum("x"), sash.mean("x")):
+        with pytest.raises(NumberOverflow, match=r"overflows decimal\(38, \d\)"):
+            sash.aggregate(rows, sash.query("q", sash.tumbling(10), v=aggregate), on="t")
+
+
 def test_results_of_one_name_and_different_columns_are_kept_apart() -> None:
     rows = {"t": [1, 2, 3], "a": ["x", "y", "z"], "b": ["p", "q", "o"], "i": [3, 1, 2]}
     first = sash.query("first", sash.tumbling(10), top=sash.max("a"))
@@ -114,7 +163,7 @@ def test_no_rows_give_no_results_of_the_same_types() -> None:
 def test_numbers_and_functions_of_users_are_not_coded() -> None:
     own = sash.Aggregate("own", state="O", identity="", lift=lambda x: x, combine=lambda a, b: a + b)
     rows = read_rows({"x": ["a", "b"], "i": [1, 2]})
-    assert not code_columns(rows, (("own", own("x")), ("top", sash.max("i")), ("text", sash.string_agg("x")))).names
+    assert not code_columns(rows, (("own", own("x")), ("top", sash.max("i")), ("text", sash.string_agg("x")))).rewrites
 
 
 def test_many_random_words_agree_with_python() -> None:

@@ -27,7 +27,8 @@ def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -
     if not wanted:
         raise InvalidQuery.none()
     aggregates = tuple(each for query in wanted for each in query.aggregates)
-    codes = code_columns(read_rows(rows), aggregates)
+    labels = {name: f"{query.name}.{name}" for query in reversed(wanted) for name, _ in query.aggregates}
+    codes = code_columns(read_rows(rows), aggregates, labels)
     stream = Stream.with_options(codes.queries(wanted), with_free_names(options))
     return like(codes.decode_table(stream.push(codes.rows, watermark=np.inf)), kind)
 

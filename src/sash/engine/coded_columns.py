@@ -1,25 +1,28 @@
-"""Coded columns: the strings, binaries and decimals of a bounded table as integers.
+"""Coded columns: the strings, binaries and decimals of a bounded table as numbers.
 
 Idea      Kernels compute with numbers. All values of a table are known, so each gets its rank among the distinct
           values. Ranks are equal where values are equal, and have their order. An aggregate that only compares and
-          returns values computes the same with ranks; its results become values again by one `take`.
+          returns values computes the same with ranks; its results become values again by one `take`. Sums and means
+          of decimals come from sums of their limbs (`decimal_words.py`); what is a float in Spark, from floats.
 Picture     name     code          sorted      results        values
             "pear"    1            0 "fig"     max 1    ─▶    "pear"
             null     null    ─▶    1 "pear"    first 1  ─▶    "pear"
             "fig"     0                        distinct 2     2
-Needs     An aggregate that only compares values, counts them or returns them.
 Limits    The codes of two tables differ, so they are for bounded tables only.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.algebra.aggregate import Builtin, Template
+from sash.algebra.sums import count, sum
+from sash.engine.decimal_words import mean_of, split_into_limbs, sum_of, to_floats
 from sash.engine.tables import Rows
 from sash.errors import SashError
 from sash.plan.query import Query
@@ -30,10 +33,18 @@ __all__ = ["Codes", "code_columns", "decode"]
 _COUNTS = frozenset({"count", "count_distinct", "max_count", "min_count"})
 _VALUES = frozenset({"min", "max", "first", "last", "argmin", "argmax"})
 _LISTS = frozenset({"collect", "collect_distinct"})
-_CODABLE = _COUNTS | _VALUES | _LISTS
+# Aggregates of decimals whose results are floats.
+_FLOATS = frozenset({"variance", "stddev", "geometric_mean", "median", "quantile"})
 
-Aggregates = tuple[tuple[str, Template], ...]
-_NOT_CODED = "\0"
+Aggregates: TypeAlias = tuple[tuple[str, Template], ...]
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """An aggregate as aggregates of numbers, and what makes its result from theirs; None if theirs is the result."""
+
+    parts: Aggregates
+    finish: Callable[[list[Any]], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -41,81 +52,165 @@ class Codes:
     """The rows of a table with coded columns, and how results become values again."""
 
     rows: Rows
-    names: Mapping[str, str]  # of a column → of its coded column
-    values: Mapping[str, Any]  # of a column → its distinct values, sorted
-    results: Mapping[str, str | None]  # of a result → the column of its codes; None if it counts
+    rewrites: Mapping[str, Rewrite]  # by the name of the result
 
     def aggregates(self, given: Aggregates) -> Aggregates:
         """Return the aggregates, reading coded columns where they can."""
-        return tuple((name, self._coded(name, template)) for name, template in given)
+        return tuple(
+            part
+            for name, template in given
+            for part in (self.rewrites[name].parts if name in self.rewrites else ((name, template),))
+        )
 
     def queries(self, queries: Sequence[Query]) -> tuple[Query, ...]:
         """Return the queries, reading coded columns where they can."""
         return tuple(replace(query, aggregates=self.aggregates(query.aggregates)) for query in queries)
 
+    def decode(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Return columns of results, by their names, with values in place of codes."""
+        found = dict(columns)
+        for name, rewrite in self.rewrites.items():
+            if rewrite.finish is not None:
+                found[name] = rewrite.finish([columns[part] for part, _ in rewrite.parts])
+        hidden = {part for rewrite in self.rewrites.values() for part, _ in rewrite.parts} - set(self.rewrites)
+        return {name: found[name] for name in found if name not in hidden}
+
     def decode_table(self, table: Any) -> Any:
         """Return a table of results with values in place of codes."""
-        for name, column in self.results.items():
-            at = table.schema.get_field_index(name)
-            if column in self.names and at >= 0:
-                table = table.set_column(at, name, decode(table.column(at), self.values[column]))
-        return table
-
-    def _coded(self, name: str, template: Template) -> Template:
-        if name not in self.results:
-            return template
-        return replace(template, columns=tuple(self.names.get(each, each) for each in template.columns))
+        if not self.rewrites:
+            return table
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        return pa.table({name: _whole(column) for name, column in self.decode(columns).items()})
 
 
-def code_columns(rows: Rows, aggregates: Aggregates) -> Codes:
-    """Code the columns that aggregates read and that are no numbers.
+def code_columns(rows: Rows, aggregates: Aggregates, labels: Mapping[str, str] | None = None) -> Codes:
+    """Code the columns that aggregates read and that are no numbers; `labels` name results in errors.
 
     >>> import sash
     >>> from sash.engine.tables import read_rows
     >>> codes = code_columns(read_rows({"name": ["pear", None, "fig"]}), (("top", sash.max("name")),))
-    >>> codes.values["name"].to_pylist(), codes.rows.arrow(codes.names["name"]).to_pylist()
-    (['fig', 'pear'], [1, None, 0])
+    >>> codes.rows.names, codes.rows.arrow("name (ranks)").to_pylist()
+    (('name', 'name (ranks)'), [1, None, 0])
+    >>> codes.decode({"top": pa.array([1, 0])})["top"].to_pylist()
+    ['pear', 'fig']
     """
-    sources: dict[str, set[Any]] = {}
+    coder = _Coder(rows, labels or {})
+    named: dict[str, Template] = {}
+    ambiguous = set()
     for name, template in aggregates:
-        sources.setdefault(name, set()).add(_source(template))
-    # Several queries may have a result of one name; it is coded only if all of them decode it in the same way.
-    results = {name: found.pop() for name, found in sources.items() if len(found) == 1 and _NOT_CODED not in found}
-    wanted = dict.fromkeys(
-        column for name, each in aggregates if name in results for column in each.columns if column in rows.names
-    )
-    names, values, given = {}, {}, {}
-    for name in wanted:
-        array = _values_of(rows, name)
-        if array is not None:
-            names[name] = f"{name} (coded)"
-            while names[name] in rows.names:
-                names[name] += "'"
-            given[names[name]], values[name] = _rank(array)
-    return Codes(rows.with_arrays(given) if given else rows, names, values, results if given else {})
+        if named.setdefault(name, template) != template:  # results of one name, of several queries
+            ambiguous.add(name)
+    rewrites = {
+        name: rewrite
+        for name, template in named.items()
+        if name not in ambiguous and (rewrite := coder.rewrite(name, template)) is not None
+    }
+    return Codes(rows.with_arrays(coder.arrays) if coder.arrays else rows, rewrites)
 
 
-def _source(template: Template) -> str | None:
-    """Return the column whose values are the results; None for counts."""
-    if not isinstance(template, Builtin) or template.name not in _CODABLE:
-        return _NOT_CODED
-    return None if template.name in _COUNTS else template.columns[-1]
+@dataclass
+class _Coder:
+    """Codes each column once, when an aggregate reads it."""
+
+    rows: Rows
+    labels: Mapping[str, str]
+    arrays: dict[str, Any] = field(default_factory=dict)  # coded columns
+    _found: dict[str, Any] = field(default_factory=dict)
+    _sorted: dict[str, Any] = field(default_factory=dict)
+
+    def rewrite(self, name: str, template: Template) -> Rewrite | None:
+        """Return an aggregate over coded columns; None if it reads none that can be coded."""
+        if not isinstance(template, Builtin) or all(self._values(each) is None for each in template.columns):
+            return None
+        if template.name in _COUNTS | _VALUES | _LISTS:
+            coded = replace(template, columns=tuple(self._ranks(each) for each in template.columns))
+            source = template.columns[-1]
+            if template.name in _COUNTS or source not in self._sorted:
+                return Rewrite(((name, coded),))
+            values = self._sorted[source]
+            return Rewrite(((name, coded),), lambda results: decode(results[0], values))
+        (column,) = template.columns if len(template.columns) == 1 else (None,)
+        if column is None or not pa.types.is_decimal(self._values(column).type):
+            return None
+        if template.name in _FLOATS:
+            return Rewrite(
+                (
+                    (
+                        name,
+                        replace(
+                            template, columns=(self._add(column, "floats", partial(to_floats, self._values(column))),)
+                        ),
+                    ),
+                )
+            )
+        if template.name in ("sum", "mean"):
+            return self._add_up(name, column, template.name == "mean")
+        return None
+
+    def _add_up(self, name: str, column: str, is_mean: bool) -> Rewrite:
+        kind, label = self._values(column).type, self.labels.get(name, name)
+        limbs = self._limbs(column)
+        parts = [(name if k == 0 else f"{name} (limb {k})", sum(limb)) for k, limb in enumerate(limbs)]
+        if not is_mean:
+            return Rewrite(tuple(parts), lambda results: sum_of(list(map(_whole, results)), kind, label))
+        parts.append((f"{name} (count)", count(limbs[0])))
+
+        def mean(results: list[Any]) -> Any:
+            *sums, counts = map(_whole, results)
+            return mean_of(sums, counts, kind, label)
+
+        return Rewrite(tuple(parts), mean)
+
+    def _limbs(self, column: str) -> list[str]:
+        """Return the names of the columns of limbs."""
+        key = f"{column} limbs"
+        if key not in self._found:
+            arrays = split_into_limbs(self._values(column))
+            self._found[key] = [self._add(column, f"limb {k}", partial(_whole, each)) for k, each in enumerate(arrays)]
+        limbs: list[str] = self._found[key]
+        return limbs
+
+    def _ranks(self, column: str) -> str:
+        values = self._values(column)
+        if values is None:
+            return column
+
+        def rank() -> Any:
+            codes, self._sorted[column] = _rank(values)
+            return codes
+
+        return self._add(column, "ranks", rank)
+
+    def _add(self, column: str, what: str, code: Callable[[], Any]) -> str:
+        name = f"{column} ({what})"
+        while name in self.rows.names:
+            name += "'"
+        if name not in self.arrays:
+            self.arrays[name] = code()
+        return name
+
+    def _values(self, column: str) -> Any:
+        if column not in self._found:
+            self._found[column] = _values_of(self.rows, column) if column in self.rows.names else None
+        return self._found[column]
 
 
 def decode(results: Any, values: Any) -> Any:
     """Return the values of an Arrow array of codes, or of lists of codes."""
-    if isinstance(results, pa.ChunkedArray):
-        return pa.chunked_array([decode(each, values) for each in results.chunks], type=_decoded(results.type, values))
-    if pa.types.is_null(results.type):
-        return results
-    if pa.types.is_list(results.type):
-        offsets = pa.array(results.offsets, mask=_mask_of_offsets(results))
-        return pa.ListArray.from_arrays(offsets, decode(results.values, values))
-    return values.take(results)
+    array = _whole(results)
+    if pa.types.is_null(array.type):
+        return array
+    if pa.types.is_list(array.type):
+        offsets = pa.array(array.offsets.to_numpy(), mask=_mask_of_offsets(array))
+        return pa.ListArray.from_arrays(offsets, decode(array.values, values))
+    return values.take(array)
 
 
-def _decoded(kind: Any, values: Any) -> Any:
-    return kind if pa.types.is_null(kind) else pa.list_(values.type) if pa.types.is_list(kind) else values.type
+def _whole(array: Any) -> Any:
+    """Return a column as one array."""
+    if isinstance(array, pa.ChunkedArray):
+        return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    return array
 
 
 def _mask_of_offsets(lists: Any) -> Any:
@@ -134,11 +229,7 @@ def _values_of(rows: Rows, name: str) -> Any:
     is_binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
     if not (is_text or is_binary or pa.types.is_decimal128(kind)):
         return None
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(kind)
-    if isinstance(array, pa.ChunkedArray):
-        return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], kind)
-    return array
+    return _whole(array if array.type == kind else array.cast(kind))
 
 
 def _rank(array: Any) -> tuple[Any, Any]:
