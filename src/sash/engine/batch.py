@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sash.engine.coded_columns import code_columns
 from sash.engine.input_rows import types_of
@@ -11,26 +12,28 @@ from sash.engine.keys import Keys
 from sash.engine.options import CallOptions, with_free_names
 from sash.engine.rolling import Frame, compute_frames, plan_frames
 from sash.engine.stream import Stream
-from sash.engine.tables import kind_of, like, read_rows, with_columns
+from sash.engine.tables import Rows, kind_of, like, read_rows, with_columns
 from sash.errors import InvalidQuery
-from sash.plan.plan import Plan
+from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries
 
-__all__ = ["aggregate", "explain", "rolling"]
+__all__ = ["aggregate", "compute_windows", "explain", "rolling"]
 
 
 def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
     """Run `sash.aggregate` on a table of Arrow, pandas or Polars, or on a dict of lists."""
-    options = given.of_table()
-    wanted, kind = named_queries(queries), kind_of(rows)
-    if not wanted:
-        raise InvalidQuery.none()
-    aggregates = tuple(each for query in wanted for each in query.aggregates)
-    labels = {name: f"{query.name}.{name}" for query in reversed(wanted) for name, _ in query.aggregates}
-    codes = code_columns(read_rows(rows), aggregates, labels)
-    stream = Stream.with_options(codes.queries(wanted), with_free_names(options))
-    return like(codes.decode_table(stream.push(codes.rows, watermark=np.inf)), kind)
+    options = with_free_names(given.of_table())
+    return like(compute_windows(read_rows(rows), named_queries(queries), options), kind_of(rows))
+
+
+def compute_windows(rows: Rows, queries: Sequence[Query], options: Options) -> pa.Table:
+    """Return all windows of a bounded table, computed with coded columns."""
+    aggregates = tuple(each for query in queries for each in query.aggregates)
+    labels = {name: f"{query.name}.{name}" for query in reversed(queries) for name, _ in query.aggregates}
+    codes = code_columns(rows, aggregates, labels)
+    stream = Stream.with_options(codes.queries(queries), options)
+    return codes.decode_table(stream.push(codes.rows, watermark=np.inf))
 
 
 def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:

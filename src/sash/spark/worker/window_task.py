@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.batch import compute_windows
 from sash.engine.state import State
 from sash.engine.stream import Stream
+from sash.engine.tables import read_rows
 from sash.plan.plan import Plan
 from sash.plan.planner import of_slices
 from sash.spark.wire.hot_keys import HotKey, by_bucket
@@ -90,6 +92,8 @@ class WindowTask(Task):
 
     def _answer(self, plan: Plan, table: pa.Table) -> pa.Table:
         def run(rows: pa.Table) -> pa.Table:
+            if self.newest is None and not self.recipe.is_sliced:
+                return compute_windows(read_rows(rows), self.recipe.queries, plan.options)
             return self._stream(plan).push(rows, watermark=np.inf)
 
         return (
