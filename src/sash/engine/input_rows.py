@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.fields import Field
+from sash.algebra.monoid import Column
 from sash.engine.keys import Keys
 from sash.engine.row_batch import RowBatch
 from sash.engine.tables import Rows
@@ -17,7 +19,12 @@ from sash.plan.share import ColumnType
 from sash.slicing.slices import Array
 from sash.swag.values import Values
 
-__all__ = ["InputRows", "cast_column", "read_input", "types_of"]
+__all__ = ["InputRows", "cast_column", "is_encodable", "read_input", "types_of"]
+
+_ENCODABLE = (
+    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_fixed_size_binary, pa.types.is_decimal128, pa.types.is_decimal256),
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,16 @@ def types_of(queries: Sequence[Query], rows: Rows, may_change: bool = True) -> d
     return types
 
 
+def is_encodable(kind: Any) -> bool:
+    """Return whether columns of this type are read as objects, which Arrow can number and sort as Python does."""
+    return any(belongs(kind) for belongs in _ENCODABLE)
+
+
 def _type_of(rows: Rows, name: str) -> ColumnType:
+    known = rows.arrow_type(name)
+    if known is not None and is_encodable(known):  # spare the conversion to Python objects
+        decimal = (known.precision, known.scale) if pa.types.is_decimal(known) else None
+        return ColumnType(Column(Field("O", decimal), nullable=True), known)
     values = rows.column(name)
     arrow = rows.arrow(name).type
     if pa.types.is_dictionary(arrow):

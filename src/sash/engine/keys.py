@@ -192,7 +192,7 @@ class Keys:
         first, table = self._by_value
         slots = table[values - first]
         if (slots < 0).any():
-            fresh = list(dict.fromkeys(values[slots < 0].tolist()))
+            fresh = pa.array(values[slots < 0]).unique().to_pylist()  # in the order of their first rows
             table[np.array(fresh) - first] = self._slots_of(fresh)
             slots = table[values - first]
         return np.asarray(slots)

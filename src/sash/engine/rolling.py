@@ -5,21 +5,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
 
 from sash.algebra.aggregate import Aggregate, Template
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
-from sash.engine.input_rows import cast_column, types_of
+from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
-from sash.engine.results import arrow_of, values_of
+from sash.engine.results import values_of
 from sash.engine.row_batch import order_by_key
+from sash.engine.sorted_rows import SortedRows
 from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidInput, InvalidQuery, SashError
 from sash.plan.query import Query, describe, query
-from sash.plan.share import ColumnType, group_aggregates, readings_of, view_of
+from sash.plan.share import ColumnType, group_aggregates, readings_of, statistic_of, view_of
+from sash.slicing.runs import Statistic
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
@@ -135,7 +136,7 @@ def plan_frames(given: Rows, frames: tuple[Frame, ...], on: str, by: str | Seque
             taken.append(name)
     measure = given.measure(on)
     widths = tuple(_width(measure, each.range) for each in frames)
-    types = types_of([_as_query(each) for each in frames], given)
+    types = types_of([_as_query(each) for each in frames], given, may_change=False)
     for each in frames:
         group_aggregates([_as_query(each)], types)
     return FramePlan(frames, on, options.by, measure, widths, types)
@@ -157,17 +158,18 @@ def compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
     """Return the columns that frames add to a table."""
     positions, valid = given.positions(plan.on, plan.measure)
     order, slots = _sort(given, plan.by, positions, valid)
+    rows = SortedRows(given, plan.types, order, slots)
     columns: dict[str, Any] = {}
     for each, width in zip(plan.frames, plan.widths, strict=True):
         if each.rows is not None:
-            begins = _key_begins(slots)
+            begins = np.repeat(rows.begins, np.diff(rows.begins, append=len(order)))
             ends = np.arange(1, len(order) + 1)
             starts = np.maximum(ends - each.rows, begins)
         else:
             starts, ends = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
             own = plan.measure.dtype.type(width)
             _frames(slots, positions[order], own, each.closed == "both", starts, ends)
-        columns |= _compute(given, _as_query(each), plan.types, order, starts, ends, each.min_samples)
+        columns |= _compute(rows, each, starts, ends)
     return columns
 
 
@@ -195,14 +197,6 @@ def _sort(rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None
     return (order if kept is None else kept[order]), slots
 
 
-def _key_begins(slots: Array) -> Array:
-    """Return for each row the place of the first row of its key."""
-    places = np.arange(len(slots))
-    is_first = np.ones(len(slots), np.bool_)
-    is_first[1:] = slots[1:] != slots[:-1]
-    return np.maximum.accumulate(np.where(is_first, places, 0))
-
-
 @kernel
 def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any, ends: Any) -> None:
     """Write [start, end) of each row's frame: from the first row of its key at or after p - width to its last peer.
@@ -224,33 +218,47 @@ def _frames(slots: Any, positions: Any, width: Any, is_closed: bool, starts: Any
         ends[row] = high
 
 
-def _compute(
-    given: Rows, wanted: Query, types: dict[str, ColumnType], order: Array, starts: Array, ends: Array, least: int
-) -> dict[str, Any]:
-    groups, names, found = group_aggregates([wanted], types)
+def _compute(rows: SortedRows, frame: Frame, starts: Array, ends: Array) -> dict[str, Any]:
+    """Return the results of a frame: statistics of sorted values from ranks and codes, the others by sliding."""
+    aggregates = dict(frame.aggregates)
+    statistics: dict[str, dict[str, Statistic]] = {}
+    for name, template in frame.aggregates:
+        statistic = statistic_of(template, rows.types)
+        if statistic is not None and rows.can_compute(statistic, template.columns[0]):
+            statistics.setdefault(template.columns[0], {})[name] = statistic
+    columns = {}
+    for column, wanted in statistics.items():
+        found = rows.compute(list(wanted.values()), column, starts, ends)
+        for name, (values, valid) in zip(wanted, found, strict=True):
+            if frame.min_samples > 1:
+                valid = valid & _has_samples([rows.valid(column)], starts, ends, frame.min_samples)
+            columns[name] = rows.scatter(values, valid, None)
+    others = tuple(each for each in frame.aggregates if each[0] not in columns)
+    if others:
+        columns |= _compute_by_sliding(rows, replace(frame, aggregates=others), starts, ends)
+    return {name: columns[name] for name in aggregates}
+
+
+def _compute_by_sliding(rows: SortedRows, frame: Frame, starts: Array, ends: Array) -> dict[str, Any]:
+    wanted = _as_query(frame)
+    groups, names, found = group_aggregates([wanted], rows.types)
     readings = readings_of(found[wanted.name], names)
-    data = {
-        name: tuple(each[order] for each in cast_column(name, given.column(name), types[name]))
-        for each in names
-        for name in each
-    }
-    back = np.full(given.count, -1, np.int64)
-    back[order] = np.arange(len(order))
     columns = {}
     users = [each.template.name for each in readings if isinstance(each.template, Aggregate)]
     for place, (group, own) in enumerate(zip(groups, names, strict=True)):
         view = view_of(group, found[wanted.name], place, {})
         assert view is not None
         monoid = replace(group, outputs=view.monoid.outputs, name="frames")
-        results, presences = _slide(monoid, [data[name] for name in own], starts, ends, users)
+        results, presences = _slide(monoid, [rows.column(name) for name in own], starts, ends, users)
         flags = iter(presences)
         for reading in (each for each in readings if each.group == place):
             output = monoid.outputs[reading.output]
             values, valid = values_of(output, results[reading.output], flags, f"rolling.{reading.name}")
-            if least > 1:
-                valid = valid & _has_samples([data[name] for name in reading.template.columns], starts, ends, least)
-            columns[reading.name] = _scatter(values, valid, back, reading.arrow)
-    return {reading.name: columns[reading.name] for reading in readings}
+            if frame.min_samples > 1:
+                known = [rows.valid(name) for name in reading.template.columns]
+                valid = valid & _has_samples(known, starts, ends, frame.min_samples)
+            columns[reading.name] = rows.scatter(values, valid, reading.arrow)
+    return columns
 
 
 def _slide(
@@ -278,15 +286,8 @@ def _slide(
     return results, presences
 
 
-def _has_samples(columns: list[tuple[Any, Any]], starts: Array, ends: Array, least: int) -> Array:
-    if not columns:
+def _has_samples(valid: list[Array], starts: Array, ends: Array, least: int) -> Array:
+    if not valid:
         return np.asarray(ends - starts >= least)
-    known = np.logical_and.reduce([valid for _, valid in columns])
-    counts = np.concatenate([[0], np.cumsum(known)])
+    counts = np.concatenate([[0], np.cumsum(np.logical_and.reduce(valid))])
     return np.asarray(counts[ends] - counts[starts] >= least)
-
-
-def _scatter(values: Any, valid: Array, back: Array, kind: Any) -> Any:
-    """Return results in the order of the table; null for rows without a frame."""
-    column = arrow_of(values, valid, kind)
-    return column.take(pa.array(back, mask=back < 0))

@@ -225,6 +225,16 @@ class Rows:
             array = self._arrow[name] = _array(name, self._raw(name))
         return array
 
+    def arrow_type(self, name: str) -> Any:
+        """Return the type of a column that is an Arrow array already; None if it would have to be converted.
+
+        >>> rows = read_rows({"plug": pa.array(["a", "b"]), "load": [1, 2]})
+        >>> rows.arrow_type("plug"), rows.arrow_type("load")
+        (DataType(string), None)
+        """
+        raw = self._raw(name)
+        return raw.type if isinstance(raw, pa.ChunkedArray | pa.Array) else None
+
     def key(self, name: str) -> Any:
         """Return a column as `Keys` reads it: a short list as it is, anything else as an Arrow array.
 

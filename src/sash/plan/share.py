@@ -23,6 +23,7 @@ __all__ = [
     "keeps_runs",
     "part_of",
     "readings_of",
+    "statistic_of",
     "view_of",
 ]
 
@@ -141,6 +142,12 @@ def _view(group: Monoid, found: Found, place: int, own: dict[str, Any]) -> View:
 def keeps_runs(group: Monoid) -> bool:
     """Return whether the partials of a group are the values of one column of numbers."""
     return [each.name for each in group.components] == ["values"] and not group.columns[0].field.is_object
+
+
+def statistic_of(template: Template, types: Mapping[str, ColumnType]) -> Statistic | None:
+    """Return the statistic of the sorted values of one column that an aggregate computes; None for other aggregates."""
+    parts = template.parts(tuple(types[name].column for name in template.columns), False)
+    return _statistic(template) if [each.name for each in parts.components] == ["values"] else None
 
 
 def _statistic(template: Any) -> Statistic:

@@ -22,10 +22,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
-from sash.algebra.compiler import compiled_reading, jitable, kernel
+from sash.algebra.compiler import jitable, kernel
 from sash.algebra.holistic import interpolate
+from sash.swag.bit_levels import highest, lowest
 from sash.swag.contract import Bound, Cost, Facts, Needs, Sizes
 from sash.swag.loops import PIECE, cores
 
@@ -185,31 +185,17 @@ def _clear(words: Any, rank: int) -> None:
     words[rank >> 6] &= ~(np.uint64(1) << np.uint64(rank & 63))
 
 
-def _lowest(word: Any) -> int:
-    """Return the place of the lowest set bit."""
-    return (int(word) & -int(word)).bit_length() - 1
-
-
-def _highest(word: Any) -> int:
-    """Return the place of the highest set bit."""
-    return int(word).bit_length() - 1
-
-
-compiled_reading(_lowest)(lambda word: lambda word: trailing_zeros(word))
-compiled_reading(_highest)(lambda word: lambda word: np.int64(63) - leading_zeros(word))
-
-
 @jitable
 def _one_from(words: Any, place: int) -> int:
     """Return the first set bit at or after a place; there must be one."""
     at = place >> 6
     word = words[at] >> np.uint64(place & 63)
     if word != 0:
-        return place + int(_lowest(word))
+        return place + int(lowest(word))
     at += 1
     while words[at] == 0:
         at += 1
-    return (at << 6) + int(_lowest(words[at]))
+    return (at << 6) + int(lowest(words[at]))
 
 
 @jitable
@@ -220,4 +206,4 @@ def _one_before(words: Any, place: int) -> int:
     while word == 0:
         at -= 1
         word = words[at]
-    return (at << 6) + int(_highest(word))
+    return (at << 6) + int(highest(word))

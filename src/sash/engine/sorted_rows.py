@@ -1,0 +1,144 @@
+"""The rows of frames, sorted by key and position: their columns as arrays, as ranks and as codes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sash.engine.input_rows import cast_column, is_encodable
+from sash.engine.results import arrow_of
+from sash.engine.tables import Rows
+from sash.plan.share import ColumnType
+from sash.slicing.runs import Read, Statistic
+from sash.slicing.slices import Array
+from sash.swag.range_distinct import distinct_counts
+from sash.swag.range_quantiles import Ranking, quantiles, rank
+
+__all__ = ["SortedRows"]
+
+
+class SortedRows:
+    """Rows sorted by key and position; each column is read, ranked and numbered once for all frames."""
+
+    def __init__(self, given: Rows, types: dict[str, ColumnType], order: Array, slots: Array) -> None:
+        self.given, self.types, self.order = given, types, order
+        is_first = np.ones(len(slots), np.bool_)
+        is_first[1:] = slots[1:] != slots[:-1]
+        self.begins = np.flatnonzero(is_first)  # the first row of each key
+        self._columns: dict[str, tuple[Any, Array]] = {}
+        self._rankings: dict[str, Ranking] = {}
+        self._codes: dict[str, tuple[Array, int]] = {}
+        self._encoded: dict[str, tuple[Array, Any]] = {}
+
+    def column(self, name: str) -> tuple[Any, Array]:
+        """Return data and validity of a column."""
+        if name not in self._columns:
+            data, valid = cast_column(name, self.given.column(name), self.types[name])
+            self._columns[name] = data[self.order], valid[self.order]
+        return self._columns[name]
+
+    def valid(self, name: str) -> Array:
+        """Return which rows are not null."""
+        if name not in self._columns and self._is_encoded(name):
+            return np.asarray(self._encode(name)[0] >= 0)
+        return self.column(name)[1]
+
+    def can_compute(self, statistic: Statistic, name: str) -> bool:
+        """Return whether `compute` can compute a statistic of a column."""
+        known = statistic.read in (Read.QUANTILE, Read.COUNT_DISTINCT)
+        return known and (not self.types[name].column.field.is_object or self._is_encoded(name))
+
+    def compute(
+        self, statistics: Sequence[Statistic], name: str, starts: Array, ends: Array
+    ) -> list[tuple[Array, Array]]:
+        """Return for each statistic of a column the results of ranges of rows, and where there is one."""
+        shares = np.array([each.q for each in statistics if each.read is Read.QUANTILE], np.float64)
+        results: list[tuple[Array, Array]] = []
+        if len(shares):
+            values, exists = quantiles(self._rank(name), self.valid(name), starts, ends, shares)
+            found = iter(values)
+        for each in statistics:
+            if each.read is Read.QUANTILE:
+                results.append((next(found), exists))
+            else:
+                counts = distinct_counts(*self._number(name), starts, ends)
+                results.append((counts, np.ones(len(starts), np.bool_)))
+        return results
+
+    def scatter(self, values: Any, valid: Array, kind: Any) -> Any:
+        """Return results as an Arrow column in the order of the table; null for rows that were left out."""
+        if isinstance(values, np.ndarray):
+            column, known = (
+                np.zeros((self.given.count, *values.shape[1:]), values.dtype),
+                np.zeros(self.given.count, bool),
+            )
+            column[self.order], known[self.order] = values, valid
+            return arrow_of(column, known, kind)
+        back = np.full(self.given.count, -1, np.int64)
+        back[self.order] = np.arange(len(self.order))
+        return arrow_of(values, valid, kind).take(pa.array(back, mask=back < 0))
+
+    # --- ranks and codes -------------------------------------------------------------------------
+
+    def _rank(self, name: str) -> Ranking:
+        if name not in self._rankings:
+            if self._is_encoded(name):
+                codes, dictionary = self._encode(name)
+                ascending = pc.array_sort_indices(dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
+                places = np.empty(len(ascending), np.int64)
+                places[ascending] = np.arange(len(ascending))
+                ranking = rank(places[codes] if len(places) else codes, self.begins)
+                # Python rounds a decimal correctly; Arrow may not.
+                numbers = np.array([float(each) for each in dictionary.take(pa.array(ascending)).to_pylist()])
+                values = numbers[ranking.values.astype(np.int64)] if len(numbers) else ranking.values
+                self._rankings[name] = Ranking(ranking.ranks, values)
+            else:
+                self._rankings[name] = rank(self.column(name)[0], self.begins)
+        return self._rankings[name]
+
+    def _number(self, name: str) -> tuple[Array, int]:
+        """Return a code per row, the same for equal values, -1 for nulls; and how many codes there are."""
+        if name not in self._codes:
+            if self._is_encoded(name):
+                codes, dictionary = self._encode(name)
+                self._codes[name] = codes, len(dictionary)
+            else:
+                self._codes[name] = _codes_of_numbers(*self.column(name))
+        return self._codes[name]
+
+    def _is_encoded(self, name: str) -> bool:
+        """Return whether a column of objects has the type of the plan, and Arrow can number its values."""
+        kind = self.given.arrow(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return bool(kind == self.types[name].arrow) and is_encodable(kind)
+
+    def _encode(self, name: str) -> tuple[Array, Any]:
+        """Return a code per row, -1 for nulls, and the distinct values."""
+        if name not in self._encoded:
+            array = self.given.arrow(name)
+            array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+            if pa.types.is_dictionary(array.type):
+                array = array.dictionary_decode()  # its dictionary may have a value twice
+            encoded = array.dictionary_encode()
+            codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+            self._encoded[name] = codes[self.order], encoded.dictionary
+        return self._encoded[name]
+
+
+def _codes_of_numbers(data: Array, valid: Array) -> tuple[Array, int]:
+    if not valid.any():
+        return np.full(len(data), -1), 0
+    if not valid.all():
+        data = np.where(valid, data, data[np.argmax(valid)])
+    if data.dtype.kind == "f":
+        data = np.where(data == data, data + 0.0, np.nan)  # -0.0 + 0.0 = 0.0, and all NaN have the same bits
+    else:
+        least, largest = int(data.min()), int(data.max())
+        if largest - least <= 4 * len(data):  # counters for all numbers between them are cheaper than hashing
+            codes = (data if data.dtype.itemsize == 8 else data.astype(np.int64)) - data.dtype.type(least)
+            return np.where(valid, codes.astype(np.int64), -1), largest - least + 1
+    encoded = pa.array(data).dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(valid, codes, -1), len(encoded.dictionary)

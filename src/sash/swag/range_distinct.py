@@ -1,0 +1,77 @@
+"""Range distinct: distinct values over ranges of rows that move forward, one counter per value.
+
+Idea      Number the distinct values. Count for each how many rows of the range have it; a value is in the range while
+          its counter is not 0.
+Keeps     K1  counts[c] = how many rows of the range have code c
+          K2  distinct = how many counters are not 0
+Costs     per row two changes of a counter. The size of the ranges does not matter.  Space: per row a code, per
+          distinct value a counter.
+Needs     equality of values.  Order  first in, first out; any sizes, also empty ones.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sash.algebra.compiler import kernel
+
+__all__ = ["check", "distinct_counts", "slide", "start"]
+
+Array: TypeAlias = np.ndarray[Any, Any]
+State: TypeAlias = tuple[Array, Array]
+
+FIRST, END, DISTINCT = range(3)  # the rows [first, end) are in the range
+
+
+def start(codes: int) -> State:
+    """Return the state of an empty range at row 0, for this many distinct values."""
+    return np.zeros(codes, np.int64), np.zeros(3, np.int64)
+
+
+def distinct_counts(codes: Array, distinct: int, starts: Array, ends: Array) -> Array:
+    """Return how many distinct values each range has.
+
+    Codes are numbers from 0 to `distinct`, without it; -1 is a null. Starts and ends never decrease.
+
+    >>> distinct_counts(np.array([0, 1, 0, -1]), 2, np.array([0, 0, 2, 3]), np.array([1, 3, 4, 4]))
+    array([1, 2, 1, 0])
+    """
+    results = np.empty(len(starts), np.int64)
+    slide(start(distinct), codes, starts, ends, results)
+    return results
+
+
+@kernel
+def slide(state: Any, codes: Any, starts: Any, ends: Any, results: Any) -> None:
+    """Move the range of a state over ranges, and write the distinct count of each."""
+    counts, cursor = state
+    first, end, distinct = cursor[FIRST], cursor[END], cursor[DISTINCT]
+    for place in range(len(starts)):
+        while first < starts[place] and first < end:
+            code = codes[first]
+            if code >= 0:
+                counts[code] -= 1
+                distinct -= counts[code] == 0
+            first += 1
+        if first < starts[place]:  # rows that no range covers never enter
+            first = starts[place]
+            end = first
+        while end < ends[place]:
+            code = codes[end]
+            if code >= 0:
+                distinct += counts[code] == 0
+                counts[code] += 1
+            end += 1
+        results[place] = distinct
+    cursor[FIRST] = first
+    cursor[END] = end
+    cursor[DISTINCT] = distinct
+
+
+def check(state: State, codes: Array) -> None:
+    """Assert the K-lines."""
+    counts, cursor = state
+    first, end, distinct = cursor.tolist()
+    inside = [code for code in codes[first:end].tolist() if code >= 0]
+    assert counts.tolist() == [inside.count(code) for code in range(len(counts))], "K1"
+    assert distinct == len(set(inside)), "K2"
