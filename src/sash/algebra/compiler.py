@@ -36,6 +36,7 @@ __all__ = [
     "Static",
     "compiled_reading",
     "copy_by_meaning",
+    "entry_point",
     "from_source",
     "jitable",
     "kernel",
@@ -281,13 +282,22 @@ class Prepared:
             isinstance(each, np.ndarray) and each.flags.c_contiguous and each.flags.writeable for each in arrays
         ):
             return
-        for heap in (False, True):
-            dispatcher = self._kernel.dispatcher(heap)
-            kinds = tuple(dispatcher.typeof_pyval(each) for each in (*self._statics, *arguments))
-            if kinds in dispatcher.overloads:
-                self._entry = dispatcher.overloads[kinds].entry_point
-                self._types = [each.dtype for each in arrays]
-                return
+        self._entry = entry_point(self._kernel, (*self._statics, *arguments))
+        if self._entry is not None:
+            self._types = [each.dtype for each in arrays]
+
+
+def entry_point(kernel: "Kernel[..., Any]", arguments: tuple[Any, ...]) -> Any:
+    """Return the compiled function of a kernel for these types of arguments; None if it is not compiled yet.
+
+    It does not check the types of its arguments: they must be the same in every call.
+    """
+    for heap in (False, True):
+        dispatcher = kernel.dispatcher(heap)
+        kinds = tuple(dispatcher.typeof_pyval(each) for each in arguments)
+        if kinds in dispatcher.overloads:
+            return dispatcher.overloads[kinds].entry_point
+    return None
 
 
 def _flat(arguments: tuple[Any, ...]) -> list[Any]:

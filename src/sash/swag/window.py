@@ -1,5 +1,6 @@
 """One window that slides by hand: insert, evict, query, save, restore."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from sash.algebra.fields import Fields, Partial, load
 from sash.algebra.monoid import Column, Monoid, Presence
 from sash.errors import (
     BrokenWindow,
+    CallWithinCall,
     EmptyWindow,
     InvalidAggregate,
     InvalidInput,
@@ -18,15 +20,17 @@ from sash.errors import (
     SashError,
     UnsupportedAggregate,
 )
-from sash.swag import state_bytes, window_state
+from sash.swag import state_bytes, window_rows, window_state
 from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 from sash.swag.choose import choose, task_of
 from sash.swag.contract import Needs, Sizes
 from sash.swag.guard import Guard, guarded
+from sash.swag.window_calls import RowCalls
 
 __all__ = ["Window", "open"]
 
+_OVERFLOW = int(Presence.OVERFLOW)
 _LAST_POSITION = 2**63 - 1
 _LEAST_CAPACITY = 16  # rows: a window does not shrink below this
 
@@ -70,9 +74,11 @@ class Window:
         self._state: Any = None
         self._broken: BaseException | None = None
         self._is_restored = False
+        self._has_gaps = False  # positions may be missing between rows
+        self._calls: RowCalls | None = None
         self._guard = Guard()
         if dtype is not None:
-            self._bind(_columns_of(dtype, max(1, aggregate.arity)))
+            self._bind(window_rows.columns_of(dtype, max(1, aggregate.arity)))
 
     @property
     def algorithm(self) -> str:
@@ -88,10 +94,26 @@ class Window:
 
     # --- in order --------------------------------------------------------------------------------
 
-    @guarded
+    # `insert`, `evict` and `query` do what `guarded` does by themselves: its wrapper takes a quarter of a short call.
+
     def insert(self, *values: Any) -> None:
         """Insert one value at the newest end; for an aggregate of several columns, one value each."""
-        self._insert(self._row(values))
+        guard = self._guard
+        with guard.lock:
+            if guard.running:
+                raise CallWithinCall.of("window", "insert", guard.running)
+            guard.running = "insert"
+            try:
+                calls = self._row_calls()
+                if calls is None or not calls.lift(values):
+                    self._insert(self._row(values))
+                    return
+                try:
+                    calls.insert()
+                except Exception as error:
+                    raise self._broken_by(error) from error
+            finally:
+                guard.running = ""
 
     @guarded
     def insert_many(self, values: Any) -> None:
@@ -106,9 +128,30 @@ class Window:
         if len(columns[0]):
             self._insert(self._typed(columns))
 
-    @guarded
     def evict(self, count: int = 1) -> None:
         """Evict the oldest value, or the `count` oldest."""
+        guard = self._guard
+        with guard.lock:
+            if guard.running:
+                raise CallWithinCall.of("window", "evict", guard.running)
+            guard.running = "evict"
+            try:
+                calls = self._row_calls()
+                if calls is None or type(count) is not int or not 1 <= count <= calls.rows:
+                    self._evict(count)
+                    return
+                try:
+                    calls.evict(count)
+                except Exception as error:
+                    raise self._broken_by(error) from error
+                if calls.may_shrink and 4 * calls.rows <= calls.capacity > _LEAST_CAPACITY:
+                    before = self._state
+                    self._release()
+                    calls.may_shrink = self._state is not before
+            finally:
+                guard.running = ""
+
+    def _evict(self, count: Any) -> None:
         count = border.at_least("count", count, 1)
         if len(self) < count:
             raise EmptyWindow.cannot("evict from" if count == 1 else f"evict {count} rows from")
@@ -125,9 +168,26 @@ class Window:
                 break  # the algorithm resizes itself
             self._state = smaller
 
-    @guarded
     def query(self, last: int | None = None) -> Any:
         """Return the aggregate of the window, or of its `last` newest values if the algorithm answers many ranges."""
+        guard = self._guard
+        with guard.lock:
+            if guard.running:
+                raise CallWithinCall.of("window", "query", guard.running)
+            guard.running = "query"
+            try:
+                calls = self._row_calls()
+                if calls is None or last is not None or not calls.rows:
+                    return self._query(last)
+                try:
+                    partial = calls.query()
+                except Exception as error:
+                    raise self._broken_by(error) from error
+                return self._lowered(partial, calls.lower)
+            finally:
+                guard.running = ""
+
+    def _query(self, last: Any) -> Any:
         if not len(self):
             raise EmptyWindow.cannot("query")
         monoid = self._usable()
@@ -140,7 +200,7 @@ class Window:
             if isinstance(last, bool) or not isinstance(last, int | np.integer) or not 1 <= last <= len(self):
                 raise InvalidInput.option("last", last, f"a whole number from 1 to {len(self)}")
             self._run(kernels.query_newest, int(last), answer)
-        return self._lowered(load(answer, 0))
+        return self._lowered_first(answer)
 
     # --- in any order, by position ---------------------------------------------------------------
 
@@ -163,25 +223,28 @@ class Window:
         if len(places) and (places.dtype.kind not in "iu" or int(places.max()) > _LAST_POSITION):
             raise InvalidInput.option("positions", positions, "whole numbers of 64 bits, one per value")
         order = np.argsort(places, kind="stable")
-        partials = self._lifted(self._typed(columns))
+        typed = self._typed(columns)
+        partials = window_rows.lifted(self.aggregate, self._usable(), typed)
         ordered = tuple(
             each[order] if isinstance(each, np.ndarray) else [each[k] for k in order.tolist()] for each in partials
         )
         self._reserve(len(order))
+        self._has_gaps = True
         self._run(kernels.insert_at_positions, places[order].astype(np.int64), ordered, len(order))
 
     @guarded
     def evict_at(self, position: int) -> bool:
         """Evict what is at a position; return whether there was something."""
         self._needs_positions()
-        place = _position(position)
+        place = window_rows.position(position)
+        self._has_gaps = True
         return len(self) > 0 and bool(self._run(kernels.evict_at_position, place))
 
     @guarded
     def evict_until(self, position: int) -> None:
         """Evict everything up to and at a position; the cost hardly grows with the number of rows."""
         self._needs_positions()
-        place = _position(position)
+        place = window_rows.position(position)
         if len(self):
             self._run(kernels.evict_until_position, place)
             self._release()
@@ -190,12 +253,12 @@ class Window:
     def query_range(self, start: int, end: int) -> Any:
         """Return the aggregate of the positions in [start, end)."""
         self._needs_positions()
-        first, last = _position(start), _position(end)
+        first, last = window_rows.position(start), window_rows.position(end)
         if not len(self):
             raise EmptyWindow.cannot("query")
         answer = self._usable().allocate(1)
         self._run(kernels.query_positions, first, last, answer)
-        return self._lowered(load(answer, 0))
+        return self._lowered_first(answer)
 
     def _needs_positions(self) -> None:
         if self._algorithm.facts.sizes is not Sizes.UNORDERED:
@@ -223,13 +286,7 @@ class Window:
         >>> again.evict(); again.query()
         1
         """
-        content = state_bytes.unpack(blob)
-        if not isinstance(content, dict) or not {"algorithm", "aggregate", "columns"} <= content.keys():
-            raise InvalidState.damaged("it is not the state of a window")
-        columns, state = content["columns"], content.get("state")
-        for what, given in (("algorithm", self.algorithm), ("aggregate", window_state.fingerprint(self.aggregate))):
-            if not isinstance(content[what], str) or content[what] != given:
-                raise InvalidState.other(what, content[what], given)
+        columns, state = window_state.read(state_bytes.unpack(blob), self.algorithm, self.aggregate)
         fresh = Window(self.algorithm, self.aggregate)
         if columns is not None:
             try:
@@ -240,7 +297,8 @@ class Window:
                 raise InvalidState.other("value types", ", ".join(columns), self._usable().columns[0])
             fresh._state = window_state.restore(self._algorithm, fresh._usable(), fresh._state, state)
         self._monoid, self._state, self._broken = fresh._monoid, fresh._state, None
-        self._is_restored = True
+        self._is_restored = self._has_gaps = True
+        self._calls = fresh._calls
         return self
 
     # --- internal --------------------------------------------------------------------------------
@@ -255,12 +313,22 @@ class Window:
             monoid = replace(monoid, is_compiled=False)
         self._monoid = monoid
         self._state = self._algorithm.steps.start(monoid, _LEAST_CAPACITY, ())
+        self._calls = RowCalls(self._algorithm, monoid) if RowCalls.serve(self._algorithm, monoid) else None
 
     def _usable(self) -> Monoid:
         if self._broken is not None:
             raise BrokenWindow.since(self.aggregate.name, self._broken) from self._broken
         assert self._monoid is not None
         return self._monoid
+
+    def _row_calls(self) -> RowCalls | None:
+        """Return the calls that move one row; None if a general call must run."""
+        calls = self._calls
+        if calls is None or self._broken is not None or not calls.prepare(self._state):
+            return None
+        if calls.rows < 0 or self._has_gaps:  # rows that fill gaps change the capacity
+            calls.count()
+        return calls
 
     def _row(self, values: tuple[Any, ...]) -> tuple[border.Values, ...]:
         arity = max(1, self.aggregate.arity)
@@ -275,32 +343,13 @@ class Window:
         return tuple(border.as_type(each, bound) for each, bound in zip(columns, self._usable().columns, strict=True))
 
     def _insert(self, columns: tuple[border.Values, ...]) -> None:
-        partials = self._lifted(columns)
+        partials = window_rows.lifted(self.aggregate, self._usable(), columns)
         if self._algorithm.facts.sizes is Sizes.UNORDERED:
             newest = int(self._algorithm.steps.newest(self._state))
             if newest > _LAST_POSITION - len(columns[0]):
                 raise InvalidInput.option("position", newest + 1, "a whole number of 64 bits: there is none after it")
         self._reserve(len(columns[0]))
         self._run(kernels.move, 0, partials, self._usable().allocate(0))
-
-    def _lifted(self, columns: tuple[border.Values, ...]) -> Fields:
-        """Return the partials of all rows; a bad row raises here, before the state changes."""
-        monoid, rows = self._usable(), len(columns[0])
-        given = [each.data for each in columns]
-        given += [np.ones(rows, np.bool_) if each.valid is None else each.valid for each in columns]
-        if not monoid.is_compiled:
-            given = [each.tolist() if isinstance(each, np.ndarray) else each for each in given]
-        partials = monoid.allocate(rows)
-        try:
-            kernels.lift_rows(monoid, tuple(given), partials)
-        except SashError:
-            raise
-        except Exception as error:
-            if not isinstance(self.aggregate, Aggregate):
-                raise
-            example = tuple(each.data[0] for each in columns) if rows == 1 else "these values"
-            raise InvalidAggregate.fails(self.aggregate.name, "lift", example, error) from error
-        return partials
 
     def _reserve(self, rows: int) -> None:
         """Make room for `rows` more rows."""
@@ -310,11 +359,17 @@ class Window:
 
     def _run(self, step: Any, *arguments: Any) -> Any:
         monoid = self._usable()
+        if self._calls is not None:
+            self._calls.rows = -1
         try:
             return step(self._algorithm, monoid, self._state, *arguments)
         except Exception as error:
-            self._broken = error
-            raise self._unusable(error) or InvalidAggregate.breaks(self.aggregate.name, error) from error
+            raise self._broken_by(error) from error
+
+    def _broken_by(self, error: Exception) -> Exception:
+        """Note that a step failed halfway; return the error to raise."""
+        self._broken = error
+        return self._unusable(error) or InvalidAggregate.breaks(self.aggregate.name, error)
 
     def _unusable(self, error: Exception) -> InvalidState | None:
         """Return the error for restored partials that a built-in aggregate cannot compute with."""
@@ -322,25 +377,17 @@ class Window:
             return None
         return InvalidState.partials(self.aggregate.name, error)
 
-    def _lowered(self, partial: Partial) -> Any:
-        plain = tuple(border.plain(each) for each in partial)
+    def _lowered_first(self, answer: Fields) -> Any:
+        return self._lowered(tuple(border.plain(each) for each in load(answer, 0)), self._usable().outputs[0].read)
+
+    def _lowered(self, partial: Partial, read: Callable[[Partial], tuple[Any, int]]) -> Any:
+        """Return the result of a partial of plain values."""
         try:
-            value, presence = self._usable().outputs[0].read(plain)
+            value, presence = read(partial)
         except Exception as error:
             if isinstance(self.aggregate, Aggregate):
-                raise InvalidAggregate.fails(self.aggregate.name, "lower", plain, error) from error
+                raise InvalidAggregate.fails(self.aggregate.name, "lower", partial, error) from error
             raise self._unusable(error) or error from error
-        if presence == Presence.OVERFLOW:
+        if presence == _OVERFLOW:
             raise NumberOverflow.at(self.aggregate.name, 0)
-        return border.plain(value)
-
-
-def _position(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not -(2**63) <= value < 2**63:
-        raise InvalidInput.option("position", value, "a whole number of 64 bits")
-    return int(value)
-
-
-def _columns_of(dtype: Any, arity: int) -> tuple[Column, ...]:
-    each = dtype if isinstance(dtype, tuple) else (dtype,) * arity
-    return tuple(replace(border.column_of(kind), nullable=True) for kind in each)
+        return value.item() if isinstance(value, np.generic) else value

@@ -13,7 +13,7 @@ from sash.algebra.monoid import Column, Monoid
 from sash.errors import InvalidState
 from sash.swag.contract import Algorithm
 
-__all__ = ["columns_of", "fingerprint", "restore", "save"]
+__all__ = ["columns_of", "fingerprint", "read", "restore", "save"]
 
 
 def fingerprint(aggregate: Template) -> str:
@@ -21,6 +21,16 @@ def fingerprint(aggregate: Template) -> str:
     parameters = getattr(aggregate, "parameters", ())
     fields = getattr(aggregate, "state", None)
     return f"{aggregate.name}{dict(parameters) or ''}{fields or ''}"
+
+
+def read(content: Any, algorithm: str, aggregate: Template) -> tuple[Any, Any]:
+    """Return the columns and the state in the saved content of a window; refuse that of another window."""
+    if not isinstance(content, dict) or not {"algorithm", "aggregate", "columns"} <= content.keys():
+        raise InvalidState.damaged("it is not the state of a window")
+    for what, given in (("algorithm", algorithm), ("aggregate", fingerprint(aggregate))):
+        if not isinstance(content[what], str) or content[what] != given:
+            raise InvalidState.other(what, content[what], given)
+    return content["columns"], content.get("state")
 
 
 def save(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
