@@ -1,7 +1,7 @@
 """Strings, binaries and decimals of a table are aggregated by codes, with the results that a stream of values has."""
 
 import random
-from decimal import Decimal, localcontext
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,42 @@ def test_a_sum_of_decimals_that_does_not_fit_is_refused() -> None:
     for aggregate in (sash.sum("x"), sash.mean("x")):
         with pytest.raises(NumberOverflow, match=r"overflows decimal\(38, \d\)"):
             sash.aggregate(rows, sash.query("q", sash.tumbling(10), v=aggregate), on="t")
+
+
+PLAIN: dict[str, Any] = {
+    "n": len,
+    "distinct": lambda values: len(set(values)),
+    "low": lambda values: min(values, default=None),
+    "high": lambda values: max(values, default=None),
+    "often": lambda values: values.count(max(values)) if values else None,
+    "start": lambda values: values[0] if values else None,
+    "end": lambda values: values[-1] if values else None,
+    "all": list,
+    "set": lambda values: sorted(set(values)),
+    "total": lambda values: sum(values) if values else None,
+    "mean": lambda values: Decimal(sum(values)) / len(values) if values else None,
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_codes_give_the_frames_of_values(kind: str) -> None:
+    rows = table(COLUMNS[kind])
+    aggregates = {name: each for name, each in AGGREGATES.items() if name in PLAIN}
+    if kind.startswith("decimal"):
+        aggregates["total"] = sash.sum("x")
+    if kind == "decimal(10, 2)":  # the means of the others have more digits than fit
+        aggregates["mean"] = sash.mean("x")
+    found = sash.rolling(rows, on="t", by="k", rows=3, **aggregates)
+    values, keys = rows["x"].to_pylist(), rows["k"].to_pylist()
+    for at, row in enumerate(found.to_pylist()):
+        own = [value for value, key in zip(values[: at + 1], keys[: at + 1], strict=True) if key == keys[at]][-3:]
+        held = [each for each in own if each is not None]
+        for name in aggregates:
+            with localcontext(prec=60):
+                wanted = PLAIN[name](held)
+                if name == "mean" and wanted is not None:
+                    wanted = wanted.quantize(Decimal(10) ** -found.schema.field("mean").type.scale, ROUND_HALF_UP)
+            assert row[name] == wanted, (name, own)
 
 
 def test_results_of_one_name_and_different_columns_are_kept_apart() -> None:

@@ -23,8 +23,8 @@ __all__ = ["aggregate", "compute_windows", "explain", "rolling"]
 
 def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
     """Run `sash.aggregate` on a table of Arrow, pandas or Polars, or on a dict of lists."""
-    options = with_free_names(given.of_table())
-    return like(compute_windows(read_rows(rows), named_queries(queries), options), kind_of(rows))
+    wanted, options = named_queries(queries), with_free_names(given.of_table())
+    return like(compute_windows(read_rows(rows), wanted, options), kind_of(rows))
 
 
 def compute_windows(rows: Rows, queries: Sequence[Query], options: Options) -> pa.Table:

@@ -10,6 +10,7 @@ from sash.algebra.aggregate import Aggregate, Template
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
+from sash.engine.coded_columns import code_columns
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
@@ -155,7 +156,17 @@ def _as_query(frame: Frame) -> Query:
 
 
 def compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
-    """Return the columns that frames add to a table."""
+    """Return the columns that frames add to a table, computed with coded columns."""
+    aggregates = tuple(each for frame in plan.frames for each in frame.aggregates)
+    codes = code_columns(given, aggregates, {name: f"rolling.{name}" for name, _ in aggregates})
+    if not codes.rewrites:
+        return _compute_frames(plan, given)
+    frames = tuple(replace(each, aggregates=codes.aggregates(each.aggregates)) for each in plan.frames)
+    types = types_of([_as_query(each) for each in frames], codes.rows, may_change=False)
+    return codes.decode(_compute_frames(replace(plan, frames=frames, types=types), codes.rows))
+
+
+def _compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
     positions, valid = given.positions(plan.on, plan.measure)
     order, slots = _sort(given, plan.by, positions, valid)
     rows = SortedRows(given, plan.types, order, slots)
