@@ -45,6 +45,9 @@ AGGREGATES: dict[str, Any] = {
     "when": sash.argmin("x", "y"),
     "all": sash.collect("x"),
     "set": sash.collect_distinct("x"),
+    "about": sash.hyperloglog("x"),
+    "bits": sash.bloom_filter("x", bits=64),
+    "counts": sash.count_min("x", width=8, depth=2),
 }
 WINDOWS = {
     "tumbling": sash.tumbling(5),

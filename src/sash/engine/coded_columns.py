@@ -3,7 +3,8 @@
 Idea      Kernels compute with numbers. All values of a table are known, so each gets its rank among the distinct
           values. Ranks are equal where values are equal, and have their order. An aggregate that only compares and
           returns values computes the same with ranks; its results become values again by one `take`. Sums and means
-          of decimals come from sums of their limbs (`decimal_words.py`); what is a float in Spark, from floats.
+          of decimals come from sums of their limbs (`decimal_words.py`); what is a float in Spark, from floats;
+          sketches come from the bits that they hash.
 Picture     name     code          sorted      results        values
             "pear"    1            0 "fig"     max 1    ─▶    "pear"
             null     null    ─▶    1 "pear"    first 1  ─▶    "pear"
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.algebra.aggregate import Builtin, Template
+from sash.algebra.hashing import bits_of_object
 from sash.algebra.sums import count, sum
 from sash.engine.decimal_words import mean_of, split_into_limbs, sum_of, to_floats
 from sash.engine.tables import Rows
@@ -33,6 +35,8 @@ __all__ = ["Codes", "code_columns", "decode"]
 _COUNTS = frozenset({"count", "count_distinct", "max_count", "min_count"})
 _VALUES = frozenset({"min", "max", "first", "last", "argmin", "argmax"})
 _LISTS = frozenset({"collect", "collect_distinct"})
+# Aggregates that only hash values: an integer is its own 64 bits, so the bits of a value stand for it.
+_SKETCHES = frozenset({"bloom_filter", "count_min", "hyperloglog"})
 # Aggregates of decimals whose results are floats.
 _FLOATS = frozenset({"variance", "stddev", "geometric_mean", "median", "quantile"})
 
@@ -121,7 +125,7 @@ class _Coder:
     def rewrite(self, name: str, template: Template) -> Rewrite | None:
         """Return an aggregate over coded columns; None if it reads none that can be coded."""
         if not isinstance(template, Builtin) or all(self._values(each) is None for each in template.columns):
-            return None
+            return None  # a user's function may do anything with a value
         if template.name in _COUNTS | _VALUES | _LISTS:
             coded = replace(template, columns=tuple(self._ranks(each) for each in template.columns))
             source = template.columns[-1]
@@ -129,8 +133,11 @@ class _Coder:
                 return Rewrite(((name, coded),))
             values = self._sorted[source]
             return Rewrite(((name, coded),), lambda results: decode(results[0], values))
-        (column,) = template.columns if len(template.columns) == 1 else (None,)
-        if column is None or not pa.types.is_decimal(self._values(column).type):
+        (column,) = template.columns
+        if template.name in _SKETCHES:
+            bits = self._add(column, "bits", partial(_bits_of, self._values(column)))
+            return Rewrite(((name, replace(template, columns=(bits,))),))
+        if not pa.types.is_decimal(self._values(column).type):
             return None
         if template.name in _FLOATS:
             return Rewrite(
@@ -230,6 +237,13 @@ def _values_of(rows: Rows, name: str) -> Any:
     if not (is_text or is_binary or pa.types.is_decimal128(kind)):
         return None
     return _whole(array if array.type == kind else array.cast(kind))
+
+
+def _bits_of(array: Any) -> Any:
+    """Return the 64 bits that sketches hash for each value, computed once for each distinct one."""
+    coded = array.dictionary_encode()
+    bits = np.array([bits_of_object(each) for each in coded.dictionary.to_pylist()], np.uint64).view(np.int64)
+    return pa.array(bits).take(coded.indices)
 
 
 def _rank(array: Any) -> tuple[Any, Any]:
