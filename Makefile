@@ -49,10 +49,10 @@ contracts: $(STAMP)
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-quick: $(STAMP)  ## for every save: lint, types, and the tests that need neither Spark nor much compiling
+quick: $(STAMP)  ## for every save: lint, types, and quick tests, interpreted
 	$(BIN)/ruff check -q .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 -q tests/test_public_names.py tests/test_errors.py tests/test_refusals.py tests/plan tests/windows tests/kinds/test_conformance.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q tests/test_public_names.py tests/test_errors.py tests/test_refusals.py tests/plan tests/windows tests/engine/test_transcripts.py tests/engine/test_coded_columns.py -m "not only_compiled and not long"
 
 format: $(STAMP)  ## format the code
 	$(BIN)/ruff format .
