@@ -190,11 +190,12 @@ class Keys:
                 table[begin : begin + len(self._by_value[1])] = self._by_value[1]
             self._by_value = first, table
         first, table = self._by_value
-        slots = table[values - first]
+        places = values - first
+        slots = table[places]
         if (slots < 0).any():
             fresh = pa.array(values[slots < 0]).unique().to_pylist()  # in the order of their first rows
             table[np.array(fresh) - first] = self._slots_of(fresh)
-            slots = table[values - first]
+            slots = table[places]
         return np.asarray(slots)
 
     def _encoded(self, columns: Sequence[Any]) -> tuple[Array, list[list[Any]]]:

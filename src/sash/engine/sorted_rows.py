@@ -18,6 +18,8 @@ from sash.swag.range_quantiles import Ranking, quantiles, rank
 
 __all__ = ["SortedRows"]
 
+_SPREAD = 4  # integers are codes themselves up to this many counters per row
+
 
 class SortedRows:
     """Rows sorted by key and position; each column is read, ranked and numbered once for all frames."""
@@ -105,7 +107,9 @@ class SortedRows:
                 codes, dictionary = self._encode(name)
                 self._codes[name] = codes, len(dictionary)
             else:
-                self._codes[name] = _codes_of_numbers(*self.column(name))
+                data, valid = self.column(name)
+                close = _close_together(data, valid)
+                self._codes[name] = close or _codes_by_rank(data, valid, self._rank(name).ranks)
         return self._codes[name]
 
     def _is_encoded(self, name: str) -> bool:
@@ -118,27 +122,40 @@ class SortedRows:
         """Return a code per row, -1 for nulls, and the distinct values."""
         if name not in self._encoded:
             array = self.given.arrow(name)
-            array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+            if isinstance(array, pa.ChunkedArray):
+                array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
             if pa.types.is_dictionary(array.type):
                 array = array.dictionary_decode()  # its dictionary may have a value twice
             encoded = array.dictionary_encode()
-            codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-            self._encoded[name] = codes[self.order], encoded.dictionary
+            indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
+            codes = indices.to_numpy()[self.order].astype(np.int64)
+            self._encoded[name] = codes, encoded.dictionary
         return self._encoded[name]
 
 
-def _codes_of_numbers(data: Array, valid: Array) -> tuple[Array, int]:
+def _close_together(data: Array, valid: Array) -> tuple[Array, int] | None:
+    """Return codes of integers that lie close together, and how many codes there are; None for other numbers."""
+    if data.dtype.kind == "f":
+        return None
     if not valid.any():
         return np.full(len(data), -1), 0
     if not valid.all():
         data = np.where(valid, data, data[np.argmax(valid)])
+    least, largest = int(data.min()), int(data.max())
+    if largest - least > _SPREAD * len(data):
+        return None
+    codes = (data if data.dtype.itemsize == 8 else data.astype(np.int64)) - data.dtype.type(least)
+    return np.where(valid, codes.astype(np.int64), -1), largest - least + 1
+
+
+def _codes_by_rank(data: Array, valid: Array, ranks: Array) -> tuple[Array, int]:
+    """Return codes of numbers from their ranks: a new code wherever the next number differs."""
+    ascending = np.empty_like(data)
+    ascending[ranks] = data
+    differs = np.zeros(len(data), np.bool_)
+    differs[1:] = ascending[1:] != ascending[:-1]
     if data.dtype.kind == "f":
-        data = np.where(data == data, data + 0.0, np.nan)  # -0.0 + 0.0 = 0.0, and all NaN have the same bits
-    else:
-        least, largest = int(data.min()), int(data.max())
-        if largest - least <= 4 * len(data):  # counters for all numbers between them are cheaper than hashing
-            codes = (data if data.dtype.itemsize == 8 else data.astype(np.int64)) - data.dtype.type(least)
-            return np.where(valid, codes.astype(np.int64), -1), largest - least + 1
-    encoded = pa.array(data).dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.where(valid, codes, -1), len(encoded.dictionary)
+        is_number = ascending == ascending
+        differs[1:] &= is_number[1:] | is_number[:-1]  # NaN equals NaN
+    codes = np.cumsum(differs)
+    return np.where(valid, codes[ranks], -1), int(codes[-1]) + 1 if len(codes) else 0
