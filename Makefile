@@ -74,7 +74,7 @@ spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and
 	NUMBA_DISABLE_JIT=1 $(SPARK_TESTS) -m "spark and not only_compiled and not long"
 	$(SPARK_TESTS) -m "spark and (compiled or only_compiled) and not long"
 
-SPARK_TESTS = $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -q tests/spark
+SPARK_TESTS = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q tests/spark
 
 long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every benchmark
 	$(BIN)/pytest -q tests -m long --ignore=tests/spark/test_chaos.py --ignore=tests/spark/test_soak.py

@@ -145,8 +145,11 @@ def told(spark: Any, folder: Path, transcript: Transcript) -> Run:
 
 @pytest.fixture(scope="module")
 def replayed(spark: Any, tmp_path_factory: Any) -> Iterator[Callable[[Transcript], Future[Run]]]:
-    """Several streams at once: a micro-batch of five rows is mostly waiting."""
-    with ThreadPoolExecutor(3) as pool:
+    """Run two streams at once: a micro-batch of five rows is mostly waiting.
+
+    Not more of them: Spark gives a Python process ten seconds to start.
+    """
+    with ThreadPoolExecutor(2) as pool:
         started = {t.name: pool.submit(told, spark, tmp_path_factory.mktemp("told"), t) for t in CHOSEN}
         yield lambda transcript: started[transcript.name]
 
