@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -318,14 +319,30 @@ def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool =
     named = aggregates if isinstance(aggregates, Mapping) else {getattr(aggregates, "name", ""): aggregates}
     if not named:
         raise InvalidAggregate.not_an_aggregate(aggregates)
-    parts = {}
+    parts: dict[str, Template] = {}
     for name, template in named.items():
         if not isinstance(template, Template):
             raise InvalidAggregate.not_an_aggregate(template)
         if len(columns) < template.arity:
             raise InvalidInput.columns(template.name, template.arity, len(columns))
-        parts[name] = template.parts(columns[: template.arity], invertible)
+        parts[name] = template
+    if all(type(each) is Builtin for each in parts.values()):
+        digits = tuple(each.field.decimal for each in columns)  # fields are equal without them
+        return _bind_builtin(tuple(parts.items()), columns, digits, invertible)
+    return _bind(parts, columns, invertible)
+
+
+def _bind(templates: Mapping[str, Template], columns: tuple[Column, ...], invertible: bool) -> Monoid:
+    parts = {name: each.parts(columns[: each.arity], invertible) for name, each in templates.items()}
     return unite(parts, columns)
+
+
+@lru_cache(maxsize=256)
+def _bind_builtin(
+    templates: tuple[tuple[str, Template], ...], columns: tuple[Column, ...], _digits: Any, invertible: bool
+) -> Monoid:
+    """Bind built-in aggregates once: they mean the same in every call. What a user's function reads may change."""
+    return _bind(dict(templates), columns, invertible)
 
 
 def parts_of(template: Template, schema: Mapping[str, Column], places: Mapping[str, int]) -> Parts:

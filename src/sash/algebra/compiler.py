@@ -40,6 +40,7 @@ __all__ = [
     "from_source",
     "jitable",
     "kernel",
+    "prepared",
     "returned_fields",
     "static_of",
 ]
@@ -266,10 +267,7 @@ class Prepared:
     def __call__(self, *arguments: Any) -> None:
         if self._entry is not None:
             arrays = _flat(arguments)
-            if len(arrays) == len(self._types) and all(
-                array.dtype is dtype and array.flags.c_contiguous
-                for array, dtype in zip(arrays, self._types, strict=True)
-            ):
+            if len(arrays) == len(self._types) and all(map(_is_alike, arrays, self._types)):
                 self._entry(*self._statics, *arguments)
                 return
         self._kernel(*self._statics, *arguments)
@@ -278,9 +276,7 @@ class Prepared:
 
     def _prepare(self, arguments: tuple[Any, ...]) -> None:
         arrays = _flat(arguments)
-        if not all(
-            isinstance(each, np.ndarray) and each.flags.c_contiguous and each.flags.writeable for each in arrays
-        ):
+        if not all(isinstance(each, np.ndarray) and each.flags.carray for each in arrays):
             return
         self._entry = entry_point(self._kernel, (*self._statics, *arguments))
         if self._entry is not None:
@@ -300,13 +296,34 @@ def entry_point(kernel: "Kernel[..., Any]", arguments: tuple[Any, ...]) -> Any:
     return None
 
 
+_PREPARED: dict[tuple[int, ...], Prepared] = {}
+_MOST_PREPARED = 256
+
+
+def prepared(kernel: "Kernel[..., Any]", *statics: Static) -> Prepared:
+    """Return the kernel with these statics, prepared once; the statics are the same objects, not only equal ones."""
+    known = id(kernel), *map(id, statics)  # the prepared kernel holds all of them, so no number is given twice
+    found = _PREPARED.get(known)
+    if found is None:
+        if len(_PREPARED) >= _MOST_PREPARED:
+            _PREPARED.clear()
+        found = _PREPARED[known] = Prepared(kernel, *statics)
+    return found
+
+
+def _is_alike(array: Any, dtype: Any) -> bool:
+    """Return whether an array is of a type, contiguous and aligned."""
+    flags = array.flags
+    return bool((array.dtype is dtype or array.dtype == dtype) and flags.c_contiguous and flags.aligned)
+
+
 def _flat(arguments: tuple[Any, ...]) -> list[Any]:
-    """Return the arrays in arguments, which are arrays and tuples of arrays."""
+    """Return the arrays in arguments, which are arrays, whole numbers, and tuples of arrays at any depth."""
     found: list[Any] = []
     for argument in arguments:
         if isinstance(argument, tuple):
-            found.extend(argument)
-        else:
+            found.extend(_flat(argument))
+        elif type(argument) is not int:
             found.append(argument)
     return found
 

@@ -8,6 +8,7 @@ interpreted, are Python lists. `load`, `store` and `length` work interpreted and
 import re
 from dataclasses import dataclass
 from dataclasses import field as member
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,17 @@ _CODE = re.compile(r"(?P<kind>[iuf][1248]|b1|O)(\[(?P<width>[1-9]\d*)\])?")
 _FIXED = {f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)} | {"f4", "f8", "b1"}
 
 
+@lru_cache(maxsize=1024)
+def _is_code(code: str) -> bool:
+    match = _CODE.fullmatch(code)
+    return match is not None and (match["kind"] == "O" or match["kind"] in _FIXED) and not code.startswith("O[")
+
+
+@lru_cache(maxsize=1024)
+def _dtype_of(code: str) -> np.dtype[Any]:
+    return np.dtype(code.partition("[")[0])
+
+
 @dataclass(frozen=True)
 class Field:
     """One field of a partial: `f8`, `i8`, `b1` …, `u8[16]` for an array, `O` for any object."""
@@ -35,8 +47,7 @@ class Field:
     decimal: tuple[int, int] | None = member(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        match = _CODE.fullmatch(self.code) if isinstance(self.code, str) else None
-        if match is None or (match["kind"] != "O" and match["kind"] not in _FIXED) or self.code.startswith("O["):
+        if not isinstance(self.code, str) or not _is_code(self.code):
             raise InvalidAggregate.field(self.code)
 
     @property
@@ -55,7 +66,7 @@ class Field:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy type of one number of the field."""
-        return np.dtype(self.code.partition("[")[0])
+        return _dtype_of(self.code)
 
     def empty(self, slots: int, compiled: bool, clear: bool = True) -> Any:
         """Allocate `slots` values, not yet set."""

@@ -184,6 +184,11 @@ class Monoid(Static):
         """Whether partials or results contain arrays."""
         return any(each.is_array for each in (*self.fields, *(output.result for output in self.outputs)))
 
+    @cached_property
+    def make_identity(self) -> Callable[[], Partial]:
+        """The function that returns the partial of no rows."""
+        return constant(self.fields, self.initial)
+
     def allocate(self, slots: int) -> Fields:
         """Allocate room for partials."""
         return allocate(self.fields, slots, self.is_compiled)
@@ -210,7 +215,7 @@ def _row_itself(row: Partial) -> Partial:
 
 def identity(aggregate: Monoid) -> Partial:
     """Return the partial of no rows."""
-    return constant(aggregate.fields, aggregate.initial)()
+    return aggregate.make_identity()
 
 
 def lift(aggregate: Monoid, row: tuple[Any, ...]) -> Partial:

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.aggregate import Builtin
 from sash.algebra.monoid import Column, Monoid, of_partials
 from sash.errors import InvalidInput, InvalidQuery, InvalidWindow, UnknownName
 from sash.kinds.catalog import kind_of
@@ -19,6 +21,7 @@ from sash.plan.share import ColumnType, group_aggregates, keeps_runs, readings_o
 from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
 from sash.slicing.slicer import Edges
+from sash.windows import built_in
 from sash.windows.lengths import length_on
 from sash.windows.measure import Measure, MeasureKind
 from sash.windows.window import Context, Window
@@ -35,7 +38,49 @@ def make_plan(
     measure: Measure,
     key_types: Sequence[Any],
 ) -> Plan:
-    """Make the plan of queries over columns of these types."""
+    """Make the plan of queries over columns of these types; one of built-in windows and aggregates is made once."""
+    if all(_is_built_in(each) for each in queries):
+        # Numbers may be equal and shown differently, as 10 and 10.0, and texts of queries are part of a plan.
+        shown = repr((queries, options, measure.reach, measure.is_strict))
+        key = _PlanKey(tuple(queries), options, tuple(types.items()), measure, tuple(key_types), shown)
+        try:
+            hash(key)
+        except TypeError:
+            return _make_plan(queries, options, types, measure, key_types)
+        return _plan_of(key)
+    return _make_plan(queries, options, types, measure, key_types)
+
+
+@dataclass(frozen=True)
+class _PlanKey:
+    """Everything that a plan is made of."""
+
+    queries: tuple[Query, ...]
+    options: Options
+    types: tuple[tuple[str, ColumnType], ...]
+    measure: Measure
+    key_types: tuple[Any, ...]
+    shown: str
+
+
+def _is_built_in(query: Query) -> bool:
+    """Return whether a query has no function of a user, and its window computes no table of edges."""
+    is_plain = type(query.window).__module__ == built_in.__name__
+    return is_plain and all(type(each) is Builtin for _, each in query.aggregates)
+
+
+@lru_cache(maxsize=128)
+def _plan_of(key: _PlanKey) -> Plan:
+    return _make_plan(key.queries, key.options, dict(key.types), key.measure, key.key_types)
+
+
+def _make_plan(
+    queries: Sequence[Query],
+    options: Options,
+    types: Mapping[str, ColumnType],
+    measure: Measure,
+    key_types: Sequence[Any],
+) -> Plan:
     lateness = length_on(measure, "allowed_lateness", options.lateness)
     delay = None if options.delay is None else length_on(measure, "watermark", options.delay)
     for each in queries:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import Prepared, jitable, kernel
+from sash.algebra.compiler import jitable, kernel, prepared
 from sash.algebra.fields import Field, Fields, allocate, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.errors import InvalidState
@@ -156,7 +156,7 @@ class Partials:
         self.monoid = monoid
         self.fields = monoid.allocate(0)
         self.inner = monoid.allocate(0) if eager else None
-        self._add = Prepared(_add, monoid)
+        self._add = prepared(_add, monoid)
 
     def copy(self) -> "Partials":
         """Return a copy that shares no array; the next `update_trees` rebuilds its trees."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import kernel
+from sash.algebra.compiler import kernel, prepared
 from sash.algebra.fields import Fields, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.swag.contract import Algorithm, Answer, evict, insert, query, query_each, sweep
@@ -118,7 +118,8 @@ def over_rows(
     def run(begin: int, end: int) -> None:
         if algorithm.has_step("sweep"):
             scratch = algorithm.steps.scratch(aggregate, size)
-            _sweep_kernel(algorithm, aggregate, inputs, size, begin, end, scratch, (results, presences))
+            run_sweep = prepared(_sweep_kernel, algorithm, aggregate)
+            run_sweep(inputs, size, begin, end, scratch, (results, presences))
         else:
             state = algorithm.steps.start(aggregate, size, (size,))
             _rows(algorithm, aggregate, state, inputs, size, begin, end, (results, presences))
