@@ -207,3 +207,24 @@ def test_plans_of_the_same_queries_have_one_fingerprint_and_others_another() -> 
         plan(over("q", sash.tumbling(10), n=sash.count()), emit="updates"),
     ]
     assert len({one.fingerprint, *(each.fingerprint for each in others)}) == 6
+
+
+def test_a_plan_of_built_in_parts_is_made_once() -> None:
+    def plan(window: Any, rows: Any, **options: Any) -> Any:
+        return sash.explain(rows, sash.query("q", window, n=sash.sum("x")), on="t", **options)
+
+    whole, real = {"t": [0], "x": [1]}, {"t": [0], "x": [1.0]}
+    first = plan(sash.tumbling(10), whole)
+    assert plan(sash.tumbling(10), whole) is first
+    assert plan(sash.tumbling(10.0), whole).queries[0].text == "q: tumbling 10.0: n=sum('x')"
+    assert plan(sash.tumbling(10), real).columns != first.columns
+    assert plan(sash.tumbling(10), {"t": [0.0], "x": [1]}).measure != first.measure
+    assert plan(sash.tumbling(10), whole, allowed_lateness=5).lateness == 5
+
+
+def test_a_plan_with_a_users_function_is_made_anew() -> None:
+    def plan() -> Any:
+        mine = sash.Aggregate("mine", state="f8", identity=0.0, lift=lambda x: x, combine=lambda a, b: a + b)
+        return sash.explain({"t": [0], "x": [1.0]}, sash.query("q", sash.tumbling(10), n=mine("x")), on="t")
+
+    assert plan() is not plan()

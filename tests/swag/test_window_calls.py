@@ -23,7 +23,8 @@ MOVES = st.lists(
 @settings(max_examples=15, deadline=None)
 @given(moves=MOVES)
 def test_one_by_one_is_the_same_as_in_columns(algorithm: str, name: str, kind: type, moves: list[str]) -> None:
-    aggregate, expected = {"sum": (sash.sum(), sum), "max": (sash.max(), max)}[name]
+    choices: dict[str, tuple[Any, Any]] = {"sum": (sash.sum(), sum), "max": (sash.max(), max)}
+    aggregate, expected = choices[name]
     window, general = (sash.swag.open(algorithm, aggregate, dtype=kind) for _ in range(2))
     rows: list[Any] = []
     for number, move in enumerate(moves):

@@ -57,6 +57,16 @@ class Keys:
         return len(self._table)
 
     @property
+    def table(self) -> dict[Any, int]:
+        """The slot of each key: of one column, by its value; of several, by a tuple of values."""
+        return self._table
+
+    @property
+    def key_columns(self) -> tuple[KeyColumn, ...]:
+        """The columns of keys."""
+        return tuple(self._columns)
+
+    @property
     def types(self) -> tuple[Any, ...]:
         """The Arrow types of `columns`."""
         return tuple(column.kind for column in self._columns)

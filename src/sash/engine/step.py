@@ -52,7 +52,7 @@ class Engine:
         self.watermarks = Watermarks(plan.measure, plan.lateness, plan.delay, plan.options.in_order)
         self.placer = Placer(plan)
         self.trigger = Trigger(plan)
-        self._nothing = self.schema.empty_table()
+        self.no_results = self.schema.empty_table()
         self._needs_touched = (
             plan.has_revisions or bool(plan.punctuations) or any(each.kind.reads_rows for each in plan.queries)
         )
@@ -66,12 +66,19 @@ class Engine:
         effect. `newest` is the newest row of all buckets, if this is one of several. A replay passes
         `wants_results=False`: the state changes in the same way, and there are no results.
         """
-        plan = self.plan
-        if plan.calls_user_functions:
+        if self.plan.calls_user_functions:
             state = state.copy()
         accepted = self.watermarks.accept(state.watermark, rows.positions, rows.valid)
         batch = rows.batch(state.keys, accepted.accepted)
         state.rejected += len(rows) - len(batch)
+        results = self.advance(state, batch, watermark, newest, wants_results)
+        return state, results, accepted.rejected
+
+    def advance(
+        self, state: State, batch: RowBatch, watermark: Any = None, newest: Any = None, wants_results: bool = True
+    ) -> pa.Table:
+        """Add accepted rows, move the watermark, and return the windows that are due."""
+        plan = self.plan
         if newest is not None:
             state.newest = max(state.newest, newest)
         if len(batch):
@@ -79,11 +86,10 @@ class Engine:
             state.newest = max(state.newest, last.item())
         after = self.watermarks.after(state.watermark, state.newest, watermark)
         try:
-            results = self._advance(state, batch, after, wants_results)
+            return self._advance(state, batch, after, wants_results)
         except BaseException as error:  # an interrupt, too, leaves an incomplete push
             state.broken = error
             raise
-        return state, results, accepted.rejected
 
     def _advance(self, state: State, batch: RowBatch, after: Any, wants_results: bool) -> pa.Table:
         plan, before = self.plan, state.watermark
@@ -110,7 +116,7 @@ class Engine:
             if undo is not None:
                 self.placer.undo_place(state, undo)
         try:
-            results = table_of(plan, state.keys, self.schema, fired) if fired and wants_results else self._nothing
+            results = table_of(plan, state.keys, self.schema, fired) if fired and wants_results else self.no_results
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             if not state.is_restored:
                 raise

@@ -12,6 +12,7 @@ from sash.engine import stream_bytes
 from sash.engine.input_rows import read_input, types_of
 from sash.engine.options import Emit, Late, options_of, with_free_names
 from sash.engine.query_changes import adapt
+from sash.engine.row_buffer import RowBuffer
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
@@ -74,6 +75,7 @@ class Stream:
         self._engine: Engine | None = None
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
+        self._buffer: RowBuffer | None = None
         self._guard = Guard()
 
     @classmethod
@@ -100,7 +102,7 @@ class Stream:
         stream.options, stream.queries = plan.options, tuple(queries)
         stream._keeps_late, stream._rejected_rows = late == "keep", []
         stream._pending, stream._types = [], dict(plan.columns if types is None else types)
-        stream._engine, stream._state = Engine(plan), State.empty(plan) if state is None else state
+        stream._use(Engine(plan), State.empty(plan) if state is None else state)
         stream._guard = Guard()
         return stream
 
@@ -109,6 +111,8 @@ class Stream:
     @guarded
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Add rows, move the watermark, and return the windows that are due; bad input has no effect."""
+        if watermark is None and self._buffer is not None and self._buffer.add(self._state, rows):
+            return self._buffer.no_results
         return self._advance(rows, watermark, None)
 
     @guarded
@@ -122,6 +126,7 @@ class Stream:
         self._advance(rows, watermark, newest, wants_results=False)
 
     def _advance(self, rows: Any, watermark: Any, newest: Any, wants_results: bool = True) -> pa.Table:
+        self._place_buffered()
         given = read_rows(rows)
         if self._engine is not None and self._state is not None:
             self._state, results = self._push(self._engine, self._state, given, watermark, newest, wants_results)
@@ -133,8 +138,17 @@ class Stream:
         engine, state, types = self._begin(given)
         state, results = self._push(engine, state, given, watermark, newest, wants_results)
         # Not before: if the first rows are refused, the next ones may have other types.
-        self._engine, self._state, self._types, self._pending = engine, state, types, []
+        self._use(engine, state)
+        self._types, self._pending = types, []
         return results
+
+    def _use(self, engine: Engine, state: State) -> None:
+        self._engine, self._state, self._buffer = engine, state, RowBuffer.of(engine)
+
+    def _place_buffered(self) -> None:
+        """Place buffered rows, before anything reads the state."""
+        if self._buffer is not None and self._state is not None:
+            self._buffer.place(self._state)
 
     def _push(
         self, engine: Engine, state: State, given: Rows, watermark: Any, newest: Any, wants_results: bool
@@ -229,6 +243,7 @@ class Stream:
 
     def _change(self, queries: tuple[Query, ...]) -> None:
         queries = named_queries(queries)
+        self._place_buffered()
         if self._engine is None or self._state is None:
             self.queries = queries
             return
@@ -238,7 +253,8 @@ class Stream:
         # Users' functions may fail: then the state must be unchanged.
         state = self._state.copy() if plan.calls_user_functions else self._state
         adapt(engine, state)
-        self.queries, self._engine, self._state = queries, engine, state
+        self.queries = queries
+        self._use(engine, state)
 
     # --- saving and restoring ---------------------------------------------------------------------------
 
@@ -253,6 +269,7 @@ class Stream:
         >>> sash.Stream.restore(stream.save(), ten).finish().column("n").to_pylist()
         [2]
         """
+        self._place_buffered()
         if self._state is not None and self._state.broken is not None:
             raise BrokenStream.since(self._state.broken)
         return stream_bytes.save(
@@ -281,7 +298,7 @@ class Stream:
         stream.options = saved.options
         stream._keeps_late, stream._rejected_rows = saved.keeps_late, saved.late_rows
         stream._pending, stream._types = saved.pending, saved.types
-        stream._engine = stream._state = None
+        stream._engine = stream._state = stream._buffer = None
         stream._guard = Guard()
         old = dict(saved.queries)
         for query in given:
@@ -307,7 +324,7 @@ class Stream:
         state = stream_bytes.state_of(plan, saved)
         if missing:
             adapt(engine, state)
-        self._engine, self._state = engine, state
+        self._use(engine, state)
         if plan_queries != given:
             self.queries = plan_queries
             self._change(given)
@@ -317,12 +334,12 @@ class Stream:
     @property
     def watermark(self) -> Any:
         """The watermark in the unit of `on`; None before there is one. After the year 9999, it is in microseconds."""
-        if self._engine is None or self._state is None or self._state.watermark == self._engine.plan.measure.lowest:
+        if self._engine is None or self.state is None or self.state.watermark == self._engine.plan.measure.lowest:
             return max(self._pending, default=None)
         measure = self._engine.plan.measure
-        if self._state.watermark == measure.highest:
+        if self.state.watermark == measure.highest:
             return math.inf
-        found = measure.to_arrow(np.array([self._state.watermark], measure.dtype))[0]
+        found = measure.to_arrow(np.array([self.state.watermark], measure.dtype))[0]
         try:
             return found.as_py()
         except (ValueError, OverflowError):  # a time that Python has no date for
@@ -336,22 +353,24 @@ class Stream:
     @property
     def state(self) -> State | None:
         """The state; None before the first rows."""
-        return self._state
+        with self._guard.lock:
+            self._place_buffered()
+            return self._state
 
     @property
     def combines(self) -> int:
         """The approximate number of combines of two partials: one for each row, and those of finished windows."""
-        return 0 if self._engine is None or self._state is None else self._engine.trigger.combines + self._state.rows
+        return 0 if self._engine is None or self.state is None else self._engine.trigger.combines + self.state.rows
 
     @property
     def state_bytes(self) -> int:
         """The memory of the state in bytes."""
         with self._guard.lock:
-            return 0 if self._state is None else self._state.nbytes
+            return 0 if self.state is None else self.state.nbytes
 
     def __repr__(self) -> str:
         names = ", ".join(each.name for each in self.queries)
-        rows = 0 if self._state is None else self._state.rows
+        rows = 0 if self.state is None else self.state.rows
         return f"<sash.Stream of {names}: {rows} rows, {self.late_count} late, watermark {self.watermark}>"
 
 

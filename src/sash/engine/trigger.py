@@ -57,7 +57,7 @@ class Trigger:
     def fire(self, state: State, push: Push, wants_results: bool = True) -> list[FiredWindows]:
         """Return the windows to emit after a push; without results, compute only those that revisions compare."""
         plan = self.plan
-        is_due = push.is_moved and self.all_grids is not None and push.after >= self._next_end(push.before)
+        is_due = push.is_moved and self.all_grids is not None and push.after >= self.next_end(push.before)
         if self._has_only_grids and not is_due:
             return []
         if plan.tree.choice:
@@ -88,7 +88,7 @@ class Trigger:
         self._expected = len(ended) + len(ended) // 4
         return _without_unseen(state, family, ended)
 
-    def _next_end(self, after: Any) -> Any:
+    def next_end(self, after: Any) -> Any:
         """Return a position before which no window on a grid ends."""
         assert self.all_grids is not None
         if after == self.plan.measure.lowest:
