@@ -289,6 +289,10 @@ class InvalidInput(SashError, ValueError):
     """Rows, values or options are not valid."""
 
     at_least = _Sentence("{what} must be a whole number of at least {least}, but is {value:shown}.", "what value least")
+    long_lists = _Sentence(
+        "The lists of {column!r} in all frames together have {count:,} values, but a column of lists has room for "
+        "{most:,}. Make the frames shorter, or pass fewer rows at once."
+    )
     ragged = _Sentence("The columns must have the same length, but have {lengths}.")
     names = _Sentence("The keys of a dict of aggregates must be strings, but are {names}.")
     not_flat = _Sentence("Values must be one-dimensional, but have shape {shape}. Pass one column at a time.")

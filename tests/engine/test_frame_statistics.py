@@ -11,7 +11,7 @@ import pytest
 
 import sash
 from sash.algebra.holistic import interpolate
-from sash.errors import SashError
+from sash.errors import InvalidInput, SashError
 
 SHARES = (0.0, 0.25, 0.5, 0.9, 1.0)
 
@@ -148,6 +148,43 @@ def test_statistics_of_several_columns_and_frames_stand_in_the_order_of_the_call
         for name in names:
             alone = sash.rolling(table, on="t", by="k", **extent, **{name: templates[name]})
             assert alone[name].equals(found[name]), name
+
+
+@pytest.mark.parametrize("name", [each for each in COLUMNS if each not in ("date", "time")])
+@pytest.mark.parametrize("least", [1, 3])
+@pytest.mark.parametrize("extent", [{"rows": 5}, {"range": 3, "closed": "right"}], ids=str)
+def test_lists_of_every_type_have_the_values_of_each_frame(name: str, least: int, extent: dict[str, Any]) -> None:
+    table = drawn(name, 70, 7)
+    wanted: dict[str, Any] = {"all": sash.collect("x"), "peak": sash.count("x")}
+    is_text = name in ("string", "large", "category")
+    if is_text:
+        wanted["text"] = sash.string_agg("x", "; ")
+    found = sash.rolling(table, on="t", by="k", min_samples=least, **extent, **wanted)
+    values, at = table["x"].to_pylist(), table["t"].to_pylist()
+    kind = table["x"].type
+    assert found["all"].type == pa.list_(kind.value_type if name == "category" else kind)
+    for row, inside in enumerate(frames(table, extent.get("rows"), extent.get("range"), extent.get("closed", "both"))):
+        inside = sorted(inside, key=lambda place: (at[place], place))
+        own = [values[place] for place in inside if values[place] is not None]
+        expected = own if least < 2 or len(own) >= least else None
+        assert repr(found["all"][row].as_py()) == repr(expected)
+        if is_text:
+            assert found["text"][row].as_py() == ("; ".join(expected) if expected else None)
+    if is_text:
+        assert found["text"].type == pa.string()
+
+
+def test_lists_of_rows_without_a_position_are_null() -> None:
+    rows = {"t": [3, None, 1], "x": [1.0, 9.0, 5.0], "s": ["a", "b", "c"]}
+    found = sash.rolling(pa.table(rows), on="t", rows=2, all=sash.collect("x"), text=sash.string_agg("s"))
+    assert found["all"].to_pylist() == [[5.0, 1.0], None, [5.0]]
+    assert found["text"].to_pylist() == ["c,a", None, "c"]
+
+
+def test_lists_that_no_column_has_room_for_are_refused() -> None:
+    count = 70_000
+    with pytest.raises(InvalidInput, match=r"'x' in all frames together have 2,450,035,000 values"):
+        sash.rolling({"t": np.arange(count), "x": np.arange(count)}, on="t", rows=count, all=sash.collect("x"))
 
 
 def test_many_keys_of_few_rows() -> None:

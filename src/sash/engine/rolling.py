@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from sash.algebra.aggregate import Aggregate, Template
+from sash.algebra.aggregate import Aggregate, Builtin, Template
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field, allocate
 from sash.algebra.monoid import Monoid
@@ -244,10 +246,30 @@ def _compute(rows: SortedRows, frame: Frame, starts: Array, ends: Array) -> dict
             if frame.min_samples > 1:
                 valid = valid & _has_samples([rows.valid(column)], starts, ends, frame.min_samples)
             columns[name] = rows.scatter(values, valid, None)
+    for name, template in frame.aggregates:
+        if isinstance(template, Builtin) and template.name in ("collect", "string_agg"):
+            lists = _compute_lists(rows, template, starts, ends, frame.min_samples)
+            if lists is not None:
+                columns[name] = lists
     others = tuple(each for each in frame.aggregates if each[0] not in columns)
     if others:
         columns |= _compute_by_sliding(rows, replace(frame, aggregates=others), starts, ends)
     return {name: columns[name] for name in aggregates}
+
+
+def _compute_lists(rows: SortedRows, template: Builtin, starts: Array, ends: Array, least: int) -> Any:
+    """Return the lists of values of frames, or the joined strings; None if Arrow cannot make them."""
+    (column,) = template.columns
+    if not rows.can_list(column):
+        return None
+    enough = _has_samples([rows.valid(column)], starts, ends, least) if least > 1 else None
+    if template.name == "collect":
+        return rows.lists(column, starts, ends, enough)
+    if not pa.types.is_string(rows.types[column].arrow):
+        return None
+    counts = _has_samples([rows.valid(column)], starts, ends, 1)  # no values, no text
+    lists = rows.lists(column, starts, ends, counts if enough is None else counts & enough)
+    return pc.binary_join(lists, dict(template.parameters)["separator"])
 
 
 def _compute_by_sliding(rows: SortedRows, frame: Frame, starts: Array, ends: Array) -> dict[str, Any]:

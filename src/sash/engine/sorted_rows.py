@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from sash.engine.input_rows import cast_column, is_encodable
 from sash.engine.results import arrow_of
 from sash.engine.tables import Rows
+from sash.errors import InvalidInput
 from sash.plan.share import ColumnType
 from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
@@ -18,6 +19,7 @@ from sash.swag.range_quantiles import Ranking, quantiles, rank
 
 __all__ = ["SortedRows"]
 
+_MOST_ITEMS = 2**31 - 1  # of all lists of an Arrow array
 _SPREAD = 4  # integers are codes themselves up to this many counters per row
 
 
@@ -69,6 +71,31 @@ class SortedRows:
                 results.append((counts, np.ones(len(starts), np.bool_)))
         return results
 
+    def can_list(self, name: str) -> bool:
+        """Return whether the values of a column have the type of the plan, so that Arrow can make lists of them."""
+        kind = self.given.arrow(name).type
+        return bool((kind.value_type if pa.types.is_dictionary(kind) else kind) == self.types[name].arrow)
+
+    def lists(self, name: str, starts: Array, ends: Array, enough: Array | None) -> Any:
+        """Return for each row of the table a list of the values in its range that are not null.
+
+        The list of a row that was left out, or has not `enough` samples, is null.
+        """
+        array = self._array(name)
+        known = array.is_valid().to_numpy(zero_copy_only=False)[self.order]
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(known)])
+        first, size = (np.zeros(self.given.count, np.int64) for _ in range(2))
+        is_null = np.ones(self.given.count, np.bool_)
+        is_null[self.order] = False if enough is None else ~enough
+        first[self.order], size[self.order] = before[starts], before[ends] - before[starts]
+        size[is_null] = 0
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
+        if offsets[-1] > _MOST_ITEMS:
+            raise InvalidInput.long_lists(column=name, count=int(offsets[-1]), most=_MOST_ITEMS)
+        places = np.repeat(first - offsets[:-1], size) + np.arange(offsets[-1])
+        values = array.take(pa.array(self.order[known][places]))
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(is_null))
+
     def scatter(self, values: Any, valid: Array, kind: Any) -> Any:
         """Return results as an Arrow column in the order of the table; null for rows that were left out."""
         if isinstance(values, np.ndarray):
@@ -112,6 +139,14 @@ class SortedRows:
                 self._codes[name] = close or _codes_by_rank(data, valid, self._rank(name).ranks)
         return self._codes[name]
 
+    def _array(self, name: str) -> Any:
+        """Return a column as one Arrow array of values, in the order of the table."""
+        array = self.given.arrow(name)
+        if isinstance(array, pa.ChunkedArray):
+            array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+        # A dictionary may have a value twice.
+        return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
     def _is_encoded(self, name: str) -> bool:
         """Return whether a column of objects has the type of the plan, and Arrow can number its values."""
         kind = self.given.arrow(name).type
@@ -121,12 +156,7 @@ class SortedRows:
     def _encode(self, name: str) -> tuple[Array, Any]:
         """Return a code per row, -1 for nulls, and the distinct values."""
         if name not in self._encoded:
-            array = self.given.arrow(name)
-            if isinstance(array, pa.ChunkedArray):
-                array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
-            if pa.types.is_dictionary(array.type):
-                array = array.dictionary_decode()  # its dictionary may have a value twice
-            encoded = array.dictionary_encode()
+            encoded = self._array(name).dictionary_encode()
             indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
             codes = indices.to_numpy()[self.order].astype(np.int64)
             self._encoded[name] = codes, encoded.dictionary
