@@ -108,6 +108,15 @@ def test_a_query_that_is_added_sees_buffered_rows() -> None:
     assert [row["n"] for row in stream.finish().to_pylist()] == [8, 3]
 
 
+def test_a_stream_whose_queries_were_removed_accepts_rows() -> None:
+    stream = sash.Stream(QUERIES[0], on="t", in_order=True)
+    stream.push({"t": [1], "x": [1.0], "y": [2]})
+    stream.remove("ten")
+    for at in range(2, 5):
+        assert stream.push({"t": [at], "x": [1.0], "y": [2]}).num_rows == 0
+    assert stream.watermark == 4
+
+
 def test_more_rows_and_keys_than_a_buffer_holds() -> None:
     buffered, stepping = (sash.Stream(QUERIES, on="t", by="k", in_order=True) for _ in range(2))
     for at in range(3000):

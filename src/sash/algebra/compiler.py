@@ -261,26 +261,26 @@ class Prepared:
     def __init__(self, kernel: "Kernel[..., Any]", *statics: Static) -> None:
         self._kernel, self._statics = kernel, statics
         self._is_compiled = not JIT_DISABLED and all(each.is_compiled for each in statics)
-        self._entry: Any = None
-        self._types: list[Any] = []
+        self._found: tuple[Any, list[Any]] | None = None  # the compiled function, and the types of its arrays
 
     def __call__(self, *arguments: Any) -> None:
-        if self._entry is not None:
+        if self._found is not None:
+            entry, types = self._found
             arrays = _flat(arguments)
-            if len(arrays) == len(self._types) and all(map(_is_alike, arrays, self._types)):
-                self._entry(*self._statics, *arguments)
+            if len(arrays) == len(types) and all(map(_is_alike, arrays, types)):
+                entry(*self._statics, *arguments)
                 return
         self._kernel(*self._statics, *arguments)
-        if self._is_compiled and self._entry is None:
+        if self._is_compiled and self._found is None:
             self._prepare(arguments)
 
     def _prepare(self, arguments: tuple[Any, ...]) -> None:
         arrays = _flat(arguments)
         if not all(isinstance(each, np.ndarray) and each.flags.carray for each in arrays):
             return
-        self._entry = entry_point(self._kernel, (*self._statics, *arguments))
-        if self._entry is not None:
-            self._types = [each.dtype for each in arrays]
+        entry = entry_point(self._kernel, (*self._statics, *arguments))
+        if entry is not None:
+            self._found = entry, [each.dtype for each in arrays]  # at once: threads share it
 
 
 def entry_point(kernel: "Kernel[..., Any]", arguments: tuple[Any, ...]) -> Any:

@@ -130,7 +130,8 @@ class RowBuffer:
 def _is_quiet(plan: Plan) -> bool:
     """Return whether only the end of a window on a grid, and rows behind the watermark, change results."""
     return (
-        not plan.calls_user_functions
+        bool(plan.queries)  # all may have been removed
+        and not plan.calls_user_functions
         and not plan.waits
         and not plan.punctuations
         and not plan.watched

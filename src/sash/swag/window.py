@@ -104,7 +104,9 @@ class Window:
                 raise CallWithinCall.of("window", "insert", guard.running)
             guard.running = "insert"
             try:
-                calls = self._row_calls()
+                calls = self._calls
+                if calls is None or calls.state is not self._state or calls.rows < 0 or self._has_gaps:
+                    calls = self._row_calls()
                 if calls is None or not calls.lift(values):
                     self._insert(self._row(values))
                     return
@@ -136,7 +138,9 @@ class Window:
                 raise CallWithinCall.of("window", "evict", guard.running)
             guard.running = "evict"
             try:
-                calls = self._row_calls()
+                calls = self._calls
+                if calls is None or calls.state is not self._state or calls.rows < 0 or self._has_gaps:
+                    calls = self._row_calls()
                 if calls is None or type(count) is not int or not 1 <= count <= calls.rows:
                     self._evict(count)
                     return
@@ -176,7 +180,9 @@ class Window:
                 raise CallWithinCall.of("window", "query", guard.running)
             guard.running = "query"
             try:
-                calls = self._row_calls()
+                calls = self._calls
+                if calls is None or calls.state is not self._state or calls.rows < 0 or self._has_gaps:
+                    calls = self._row_calls()
                 if calls is None or last is not None or not calls.rows:
                     return self._query(last)
                 try:
@@ -296,9 +302,8 @@ class Window:
             if self._monoid is not None and self._monoid.columns != fresh._usable().columns:
                 raise InvalidState.other("value types", ", ".join(columns), self._usable().columns[0])
             fresh._state = window_state.restore(self._algorithm, fresh._usable(), fresh._state, state)
-        self._monoid, self._state, self._broken = fresh._monoid, fresh._state, None
+        self._monoid, self._state, self._calls, self._broken = fresh._monoid, fresh._state, fresh._calls, None
         self._is_restored = self._has_gaps = True
-        self._calls = fresh._calls
         return self
 
     # --- internal --------------------------------------------------------------------------------
@@ -369,6 +374,8 @@ class Window:
     def _broken_by(self, error: Exception) -> Exception:
         """Note that a step failed halfway; return the error to raise."""
         self._broken = error
+        if self._calls is not None:
+            self._calls.rows = -1
         return self._unusable(error) or InvalidAggregate.breaks(self.aggregate.name, error)
 
     def _unusable(self, error: Exception) -> InvalidState | None:
@@ -390,4 +397,4 @@ class Window:
             raise self._unusable(error) or error from error
         if presence == _OVERFLOW:
             raise NumberOverflow.at(self.aggregate.name, 0)
-        return value.item() if isinstance(value, np.generic) else value
+        return value if type(value) is float else border.plain(value)

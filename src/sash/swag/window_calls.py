@@ -31,7 +31,7 @@ class RowCalls:
         self.may_shrink = True
         self.positions = 0  # how many rows can be appended before positions end
         self._statics = algorithm, monoid
-        self._state: Any = None
+        self.state: Any = None
         self._to_insert: tuple[Any, ...] = ()  # arguments of the compiled function
         self._to_query: tuple[Any, ...] = ()
         self._types: Any = None
@@ -58,7 +58,7 @@ class RowCalls:
 
     def prepare(self, state: Any) -> bool:
         """Find the compiled functions for a state; return whether there are any: a general call compiles them."""
-        if self._state is state and self._move is not None:
+        if self.state is state and self._move is not None:
             return True
         self.rows, self.may_shrink = -1, True
         types = _types_of(state)
@@ -66,14 +66,14 @@ class RowCalls:
             algorithm, monoid = self._statics
             self._move = entry_point(kernels.move, (algorithm, monoid, state, 0, self._none, self._none))
             self._types = types
-        self._state = state
+        self.state = state
         self._to_insert = (*self._statics, state, 0, self._partial, self._none)
         self._to_query = (*self._statics, state, 0, self._none, self._answer)
         return self._move is not None
 
     def count(self) -> None:
         """Read from the state how many rows there are, how many fit, and how many positions are left."""
-        steps, state = self._statics[0].steps, self._state
+        steps, state = self._statics[0].steps, self.state
         self.rows, self.capacity = int(steps.count(state)), steps.capacity(state)
         is_unordered = self._statics[0].facts.sizes is Sizes.UNORDERED
         self.positions = 2**63 - 1 - (int(steps.newest(state)) if is_unordered else 0)
@@ -86,19 +86,23 @@ class RowCalls:
 
     def evict(self, count: int) -> None:
         """Evict the oldest rows."""
-        self._move(*self._statics, self._state, count, self._none, self._none)  # type: ignore[misc]
+        self._move(*self._statics, self.state, count, self._none, self._none)  # type: ignore[misc]
         self.rows -= count
 
     def query(self) -> tuple[Any, ...]:
         """Return the partial of the window, as Python numbers."""
         self._move(*self._to_query)  # type: ignore[misc]
-        return tuple([read() for read in self._items])
+        items = self._items
+        if len(items) == 2:  # sums, means and extremes; a loop takes as long as the step
+            return items[0](), items[1]()
+        return tuple([read() for read in items])
 
     def lower(self, partial: tuple[Any, ...]) -> tuple[Any, int]:
         """Return the result and whether there is one, as `Output.read` does."""
         own = partial if self._fields is None else tuple([partial[k] for k in self._fields])
-        presence = _VALUE if self._presence is None else self._presence(own)
-        return (self._lower(own) if presence == _VALUE else None), presence
+        if self._presence is None or (presence := self._presence(own)) == _VALUE:
+            return self._lower(own), _VALUE
+        return None, presence
 
     def lift(self, values: tuple[Any, ...]) -> bool:
         """Lift a row of plain numbers; return false if a general call must insert it, or say why it cannot be."""
