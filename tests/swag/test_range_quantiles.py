@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sash
 from sash.swag.bit_levels import add, check_levels, empty_levels, first_from, last_before, remove
 from sash.swag.range_quantiles import check, quantiles, rank, slide, start
 
@@ -109,3 +110,34 @@ def test_members_are_found_across_all_levels(ranks: int) -> None:
             members.remove(leaving)
     if ranks <= 300_000:
         check_levels(levels)
+
+
+@pytest.mark.parametrize("kind", ["floats", "nulls", "strings"])
+def test_fold_reads_ranks_and_agrees_with_the_named_algorithm(kind: str) -> None:
+    dice = np.random.default_rng(4)
+    numbers = dice.integers(-9, 9, 80).astype(float)
+    numbers[::7], numbers[::11] = math.nan, -0.0
+    values: list[Any] = numbers.tolist()
+    if kind == "nulls":
+        values[::3] = [None] * len(values[::3])
+    if kind == "strings":
+        values = [None if x != x else f"s{x + 0.0}" for x in values]
+    starts = np.sort(dice.integers(0, 80, 50))
+    ends = np.maximum.accumulate(np.maximum(starts, np.sort(dice.integers(0, 81, 50))))
+    wanted: dict[str, Any] = {"n": sash.count_distinct()}
+    if kind != "strings":
+        wanted = {"m": sash.median(), **wanted, "p": sash.quantile(q=0.9), "low": sash.quantile(q=0)}
+    for least in (1, 3):
+        found = sash.swag.fold(values, starts, ends, wanted, min_samples=least)
+        slow = sash.swag.fold(values, starts, ends, wanted, min_samples=least, algorithm="two_stacks_lite")
+        assert repr(found) == repr(slow)
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_several_quantiles_slide_as_each_does_alone(every: int) -> None:
+    values = [3, None, 1, 2, 9, 9, 4, None, 0, 5]
+    wanted = {"m": sash.median(), "p": sash.quantile(q=0.9)}
+    for size in (1, 3, 20):
+        found = sash.swag.slide(values, size, wanted, every=every)
+        assert found == {name: sash.swag.slide(values, size, each, every=every) for name, each in wanted.items()}
+        assert found == sash.swag.slide(values, size, wanted, every=every, algorithm="two_stacks_lite")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sash.algebra.aggregate import Template
+from sash.algebra.aggregate import Builtin, Template
 from sash.errors import InvalidInput, UnsupportedAggregate
 from sash.swag.catalog import ALGORITHMS, find
 from sash.swag.contract import Algorithm, Sizes
@@ -18,7 +18,7 @@ class Task:
     name: str
     invertible: bool
     selective: bool
-    quantile: bool  # one exact order statistic of numbers
+    quantile: bool  # exact order statistics of numbers, nothing else
     objects: bool  # partials are Python objects
     sizes: tuple[int, ...] = ()  # empty: ranges of any length
     stepwise: bool = False  # rows come one at a time, the window may vary
@@ -80,7 +80,7 @@ def _able(task: Task) -> Iterator[str]:
 def task_of(templates: dict[str, Template], **shape: object) -> Task:
     """Return the task of several aggregates: the traits that all of them have."""
     each = list(templates.values())
-    quantile = len(each) == 1 and each[0].name in ("median", "quantile")
+    quantile = all(isinstance(template, Builtin) and template.name in ("median", "quantile") for template in each)
     return Task(
         name="+".join(templates),
         invertible=all(template.invertible for template in each),

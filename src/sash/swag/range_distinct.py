@@ -15,7 +15,7 @@ import numpy as np
 
 from sash.algebra.compiler import kernel
 
-__all__ = ["check", "distinct_counts", "slide", "start"]
+__all__ = ["check", "codes_of", "distinct_counts", "slide", "start"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 State: TypeAlias = tuple[Array, Array]
@@ -39,6 +39,22 @@ def distinct_counts(codes: Array, distinct: int, starts: Array, ends: Array) -> 
     results = np.empty(len(starts), np.int64)
     slide(start(distinct), codes, starts, ends, results)
     return results
+
+
+def codes_of(data: Any, valid: Array) -> tuple[Array, int]:
+    """Return a code per value of an array of numbers or a list of objects, -1 for nulls, and how many codes there are.
+
+    >>> codes_of(["b", None, "a", "b"], np.array([True, False, True, True]))
+    (array([ 0, -1,  1,  0]), 2)
+    """
+    if isinstance(data, np.ndarray):
+        values, codes = np.unique(data, return_inverse=True)  # NaN equals NaN, and -0.0 equals 0.0
+        return np.where(valid, codes, -1), len(values)
+    table: dict[Any, int] = {}
+    known = zip(data, valid.tolist(), strict=True)
+    return np.array(
+        [table.setdefault(value, len(table)) if is_valid else -1 for value, is_valid in known], np.int64
+    ), len(table)
 
 
 @kernel

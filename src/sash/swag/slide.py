@@ -12,7 +12,7 @@ from sash.algebra.aggregate import Aggregate, Aggregates, Template, bind
 from sash.algebra.fields import Field, Fields, allocate
 from sash.algebra.monoid import Monoid, Presence, identity, of_partials
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
-from sash.swag import loops, ranked
+from sash.swag import loops, range_statistics, ranked
 from sash.swag import values as border
 from sash.swag.choose import Choice, choose, task_of
 from sash.swag.contract import Algorithm, Answer, Needs
@@ -120,6 +120,9 @@ class _Work:
         types = tuple(each.column for each in self.columns)
         self.monoid = bind(self.templates, types)
         self.choice = _choose(self.templates, self.monoid, algorithm, sizes)
+        self.reads_ranks = (
+            algorithm == "auto" and not sizes and range_statistics.can_rank(self.templates.values(), types[0])
+        )
         if self.choice.algorithm.facts.needs is Needs.INVERT:
             self.monoid = bind(self.templates, types, invertible=True)
         if not self.algorithm.is_compiled:
@@ -182,6 +185,9 @@ class _Work:
 
     def over(self, starts: Any, ends: Any) -> Answer:
         """Return the results of ranges, without empty ones: not every algorithm can query an empty window."""
+        if self.reads_ranks:
+            named = [self.templates[output.name] for output in self.monoid.outputs]
+            return self._answer_of(range_statistics.over_ranges(named, self.columns[0], starts, ends))
         filled = np.flatnonzero(starts < ends)
         answer, part = self.room(len(starts)), self.room(len(filled))
         if len(filled):
@@ -251,10 +257,19 @@ class _Work:
 
     def _quantiles(self, size: int, threads: int | None) -> Answer:
         column = self.columns[0]
-        (template,) = self.templates.values()
-        q = dict(getattr(template, "parameters", ())).get("q", 0.5)
-        values, presence = ranked.quantiles(column.data, column.valid, size, q, threads)
-        return (values,), (presence,) if self.monoid.outputs[0].presence else ()
+        found = [
+            ranked.quantiles(
+                column.data, column.valid, size, range_statistics.share_of(self.templates[output.name]), threads
+            )
+            for output in self.monoid.outputs
+        ]
+        return self._answer_of(found)
+
+    def _answer_of(self, found: list[tuple[Any, Any]]) -> Answer:
+        """Return results and presences from the values of each output, and where there is one."""
+        pairs = zip(self.monoid.outputs, found, strict=True)
+        presences = tuple(np.asarray(exists, np.uint8) for output, (_, exists) in pairs if output.presence)
+        return tuple(values for values, _ in found), presences
 
     def _run(self, loop: Callable[..., Any], *arguments: Any) -> Any:
         try:
