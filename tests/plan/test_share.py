@@ -23,8 +23,29 @@ def test_a_mean_and_a_sum_of_one_column_keep_one_sum() -> None:
 
 
 def test_two_columns_share_nothing() -> None:
-    (both,) = parts({"a": sash.max("x")}, {"b": sash.max("y")})
-    assert len(both) == 2
+    first, second = parts({"a": sash.max("x")}, {"b": sash.max("y")})
+    assert len(first) == len(second) == 1
+
+
+def test_aggregates_that_share_no_part_have_groups_of_their_own() -> None:
+    groups = parts({"n": sash.count(), "top": sash.max("x"), "mean": sash.mean("x"), "sd": sash.stddev("x")})
+    assert len(groups) == 3
+    assert sorted(map(len, groups)) == [1, 1, 3], "mean and stddev share the count and the sum"
+
+
+def test_an_aggregate_can_join_two_groups() -> None:
+    queries = [{"n": sash.count("x")}, {"top": sash.max("x")}, {"s": sash.sum("x")}, {"m": sash.mean("x")}]
+    rows = {"t": [1, 2], "x": [1.5, None]}
+    plan = sash.explain(rows, [sash.query(f"q{k}", sash.tumbling(9), **each) for k, each in enumerate(queries)], on="t")
+    assert len(plan.groups) == 2, "count, sum and mean share parts; max does not"
+
+
+def test_columns_of_one_type_share_their_kernels() -> None:
+    rows = {"t": [1], **{f"x{k}": [1.5] for k in range(5)}}
+    means = {f"m{k}": sash.mean(f"x{k}") for k in range(5)}
+    plan = sash.explain(rows, sash.query("q", sash.tumbling(10), **means), on="t")
+    assert len(plan.groups) == 5 and len({group.key for group in plan.groups}) == 1
+    assert len({view.monoid.key for view in plan.queries[0].views if view is not None}) == 1
 
 
 def test_a_thousand_queries_for_the_same_keep_it_once() -> None:

@@ -103,14 +103,20 @@ class Trigger:
         overlap = np.maximum(ended.lows[1:], ended.highs[:-1])
         covered = int(np.maximum(ended.highs[1:] - overlap, 0).sum()) + int(lengths[0])
         try:
-            answers = []
+            answers: list[Any] = []
+            ways: dict[bool, str] = {}  # how groups that compile, and others, are finished
             for view, partials, group in zip(query.views, state.partials, plan.groups, strict=True):
-                how = choose_finish(
-                    len(ended), int(lengths.sum()), max(1, covered), group.is_compiled, plan.options.limits
-                ).choice
-                algorithm = None if how == "fold" else str(how)
-                self.combines += 0 if view is None else self._combined(lengths, covered, str(how))
-                answers.append(None if view is None else partials.answer(view, state.slices, ended, algorithm))
+                if view is None:
+                    answers.append(None)
+                    continue
+                compiled = group.is_compiled
+                if compiled not in ways:
+                    whole = int(lengths.sum())
+                    found = choose_finish(len(ended), whole, max(1, covered), compiled, plan.options.limits)
+                    ways[compiled] = str(found.choice)
+                how = ways[compiled]
+                self.combines += self._combined(lengths, covered, how)
+                answers.append(partials.answer(view, state.slices, ended, None if how == "fold" else how))
         except Exception as error:
             raise as_user_error(plan, state, error, "combine or lower") from error
         columns = columns_of(query, answers)

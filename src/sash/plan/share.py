@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from sash.algebra.aggregate import Aggregate, Template, parts_of
-from sash.algebra.monoid import Column, Component, Monoid, of_partials
+from sash.algebra.monoid import Column, Component, Monoid, Parts, of_partials
 from sash.algebra.union import places_of, unite
 from sash.errors import SashError, UnknownName
 from sash.plan.query import Query, describe
@@ -52,63 +52,81 @@ class Reading:
 
 
 # Groups; besides them there is one per column that is kept as runs.
-_COMPILED: tuple[str, ...] = ("compiled",)
-_OBJECTS: tuple[str, ...] = ("objects",)
+_COMPILED = "compiled"
+_OBJECTS = "objects"
+_RUNS = "runs"
 Found = list[tuple[str, Template, Any, int, Any]]  # result, template, parts, group, arrow type
 
 
 def group_aggregates(
     queries: Sequence[Query], types: Mapping[str, ColumnType]
 ) -> tuple[tuple[Monoid, ...], tuple[tuple[str, ...], ...], dict[str, Found]]:
-    """Group aggregates: one group of those that compile, one of those of Python objects; keep equal parts once."""
+    """Group aggregates: those that share a part are one group; keep equal parts once.
+
+    A kernel is compiled for a group. So aggregates that share nothing have groups, and kernels, of their own: what is
+    compiled depends on the different pairs of an aggregate and a type, and not on their combinations.
+    """
     schema = {name: each.column for name, each in types.items()}
-    wanted: dict[tuple[str, ...], list[str]] = {_COMPILED: [], _OBJECTS: []}
-    sorted_out: list[tuple[str, str, Template, tuple[str, ...]]] = []
-    seen: dict[Any, tuple[str, ...]] = {}  # thousands of queries may have the same aggregates
+    kinds: dict[Any, str] = {}  # thousands of queries may have the same aggregates
+    templates: dict[Any, Template] = {}
+    parts: dict[Any, Parts] = {}
+    places = {name: place for place, name in enumerate(schema)}
     for each in queries:
         for result, template in each.aggregates:
-            if _meaning(template) in seen:
-                sorted_out.append((each.name, result, template, seen[_meaning(template)]))
+            meaning = _meaning(template)
+            if meaning in kinds:
                 continue
-            for name in template.columns:
-                if name not in schema:
-                    raise UnknownName.of("column", name, schema)
             try:
-                parts = template.parts(tuple(schema[name] for name in template.columns), False)
+                parts[meaning] = parts_of(template, schema, places)
+            except UnknownName:
+                raise
             except SashError as error:
                 raise type(error)(f"Query {each.name!r}, {result}={describe(template)}: {error}") from error
-            fields = [f for component in parts.components for f in component.fields]
-            fields += [schema[name].field for name in template.columns] + [parts.result]
-            group = _OBJECTS if any(f.is_object for f in fields) else _COMPILED
-            if [c.name for c in parts.components] == ["values"] and not schema[template.columns[0]].field.is_object:
-                group = ("runs", template.columns[0])  # the values of one column of numbers: sorted runs
-            seen[_meaning(template)] = group
-            sorted_out.append((each.name, result, template, group))
-            known = wanted.setdefault(group, [])
-            known += [name for name in template.columns if name not in known]
-    used = [group for group in wanted if group in seen.values()]
-    columns = tuple(tuple(wanted[group]) for group in used)
-    found: dict[str, Found] = {each.name: [] for each in queries}
-    united: list[dict[Any, Any]] = [{} for _ in used]
-    for name, result, template, group in sorted_out:
-        k = used.index(group)
-        meaning = _meaning(template)
-        if meaning not in united[k]:
-            places = {column: place for place, column in enumerate(columns[k])}
-            united[k][meaning] = parts_of(template, schema, places)
-        parts = united[k][meaning]
-        found[name].append((result, template, parts, k, _arrow_type(template, parts.result, types)))
-    # Kernels are cached by what they compute, not by the names of users. The same part may be in two groups, as an
-    # array and as a list: the names of the groups distinguish them.
-    groups = tuple(
-        replace(
-            unite(dict(zip(map(str, range(len(parts))), parts.values(), strict=True)), tuple(schema[c] for c in names)),
-            name="objects" if group is _OBJECTS else "slices",
-            outputs=(),
-        )
-        for group, parts, names in zip(used, united, columns, strict=True)
+            kinds[meaning] = _kind_of(template, parts[meaning], schema)
+            templates[meaning] = template
+    grouped = _cluster(kinds, parts)
+    # Each group sees its own columns only, numbered from 0: columns of one type share their kernels.
+    columns = tuple(
+        tuple(dict.fromkeys(name for meaning in group for name in templates[meaning].columns)) for group in grouped
     )
-    return groups, columns, found
+    groups = []
+    own_parts: dict[Any, tuple[int, Parts]] = {}
+    for number, (group, names) in enumerate(zip(grouped, columns, strict=True)):
+        own_places = {name: place for place, name in enumerate(names)}
+        own = {str(k): parts_of(templates[meaning], schema, own_places) for k, meaning in enumerate(group)}
+        own_parts |= {meaning: (number, each) for meaning, each in zip(group, own.values(), strict=True)}
+        # Kernels are cached by what they compute, not by the names of users. The same part may be in two groups, as an
+        # array and as a list: the names of the groups distinguish them.
+        name = "objects" if kinds[group[0]] == _OBJECTS else "slices"
+        groups.append(replace(unite(own, tuple(schema[column] for column in names)), name=name, outputs=()))
+    found: dict[str, Found] = {each.name: [] for each in queries}
+    for each in queries:
+        for result, template in each.aggregates:
+            number, own_part = own_parts[_meaning(template)]
+            found[each.name].append((result, template, own_part, number, _arrow_type(template, own_part.result, types)))
+    return tuple(groups), columns, found
+
+
+def _kind_of(template: Template, parts: Parts, schema: Mapping[str, Column]) -> str:
+    fields = [field for component in parts.components for field in component.fields]
+    fields += [schema[name].field for name in template.columns] + [parts.result]
+    if [each.name for each in parts.components] == ["values"] and not schema[template.columns[0]].field.is_object:
+        return _RUNS  # the values of one column of numbers: sorted runs
+    return _OBJECTS if any(field.is_object for field in fields) else _COMPILED
+
+
+def _cluster(kinds: Mapping[Any, str], parts: Mapping[Any, Parts]) -> list[list[Any]]:
+    """Return the aggregates of each group: compiled ones that share a part, all of objects, those of one run."""
+    group_of: dict[Any, list[Any]] = {}  # by what is shared
+    for meaning, kind in kinds.items():
+        shared = [_OBJECTS] if kind == _OBJECTS else [(kind, each.shared_as) for each in parts[meaning].components]
+        met = list({id(group_of[each]): group_of[each] for each in shared if each in group_of}.values())
+        group = [member for other in met for member in other] + [meaning]
+        of_met = {id(other) for other in met}
+        for known in [known for known, other in group_of.items() if id(other) in of_met] if met else []:
+            group_of[known] = group
+        group_of |= dict.fromkeys(shared, group)
+    return list({id(group): group for group in group_of.values()}.values())
 
 
 def _meaning(template: Template) -> Any:

@@ -217,7 +217,7 @@ class Partials:
         if self.inner is not None:
             _read_trees(view.monoid, fields, view.of(self.inner), _shape(slices), windows, answer)
         elif algorithm is None:
-            _fold(view.monoid, fields, order, windows, answer)
+            prepared(_fold, view.monoid)(fields, order, windows, answer)
         else:
             slides = find(algorithm)
             longest = int((ended.highs - ended.lows).max())
