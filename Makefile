@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test quick format fix one check types contracts compiled interpreted spark long chaos docs pictures bench fuzz lock clean
+.PHONY: help setup java demo test quick format fix one check types contracts compiled interpreted spark spark_interpreted spark_compiled long chaos docs pictures bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,8 +16,8 @@ setup: $(STAMP)  ## make .venv from the lock file
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sash needs Python 3.11 or newer: set PYTHON=…"; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation -e .
 	@touch $@
 
 # Spark needs a Java of 17 or newer that has the module jdk.incubator.vector.
@@ -30,7 +30,10 @@ java:
 demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on local Spark
 	$(BIN)/sash demo
 
-test: check interpreted compiled spark  ## everything that CI runs
+# Two of the four parts run at once, each in one process: kernels are compiled once, and there is one Spark. The part that
+# takes longest begins first.
+test: check java  ## everything that CI runs
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target WORKERS=0 spark_interpreted interpreted compiled spark_compiled
 
 # The plans that these pages print depend on the compiler.
 COMPILED_PAGES = docs/windows.md docs/tutorials/many_windows.md
@@ -64,17 +67,22 @@ fix: $(STAMP)  ## format the code, and mend what the linter can mend
 one: $(STAMP)  ## one test file or test, such as make one T=tests/plan
 	$(BIN)/pytest -q $(T)
 
+WORKERS = 2
+TESTS = $(BIN)/pytest -n $(WORKERS) --dist loadfile -q
+
 compiled: $(STAMP)  ## the tests whose outcome can depend on the compiler, compiled as shipped
-	$(BIN)/pytest -n 2 --dist loadfile -q tests -m "(compiled or only_compiled) and not spark and not long"
+	$(TESTS) tests -m "(compiled or only_compiled) and not spark and not long"
 
 interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -q tests -m "not only_compiled and not spark and not long"
+	NUMBA_DISABLE_JIT=1 $(TESTS) tests -m "not only_compiled and not spark and not long"
 
-spark: $(STAMP) java  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
-	NUMBA_DISABLE_JIT=1 $(SPARK_TESTS) -m "spark and not only_compiled and not long"
-	$(SPARK_TESTS) -m "spark and (compiled or only_compiled) and not long"
+spark: spark_interpreted spark_compiled  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 
-SPARK_TESTS = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q tests/spark
+spark_interpreted: $(STAMP) java
+	NUMBA_DISABLE_JIT=1 $(TESTS) --no-loadscope-reorder tests/spark -m "spark and not only_compiled and not long"
+
+spark_compiled: $(STAMP) java
+	$(TESTS) --no-loadscope-reorder tests/spark -m "spark and (compiled or only_compiled) and not long"
 
 long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every benchmark
 	$(BIN)/pytest -q tests -m long --ignore=tests/spark/test_chaos.py --ignore=tests/spark/test_soak.py

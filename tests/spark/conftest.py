@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +19,23 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.spark)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let the Python processes of Spark import PySpark from where it is installed.
+
+    By default they import it from an archive, without bytecode: a stream of four micro-batches takes 4 s instead of 2.5.
+    """
+    found = find_spec("pyspark")
+    if "SPARK_HOME" in os.environ or found is None or found.origin is None:
+        return
+    home = tmp_path_factory.mktemp("spark_home")
+    for part in ("bin", "jars", "sbin"):
+        (home / part).symlink_to(Path(found.origin).parent / part)
+    os.environ["SPARK_HOME"] = str(home)
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark(spark_home: None) -> Iterator[Any]:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     from pyspark.sql import SparkSession

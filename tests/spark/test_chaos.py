@@ -26,7 +26,6 @@ def check(found: Survival, victims: Sequence[Victim]) -> None:
     assert found.lost >= len(victims) - drivers, f"Spark has not noticed ({found})"
 
 
-@pytest.mark.only_compiled
 @pytest.mark.parametrize("victims", [[Victim.WORKER, Victim.DRIVER], [Victim.EXECUTOR]], ids=["local", "cluster"])
 def test_every_result_is_sent_once_whatever_is_killed(victims: list[Victim], tmp_path: Path) -> None:
     """Kill one of each: every new driver starts a JVM, and that takes the time. `make chaos` kills thirty of each."""
