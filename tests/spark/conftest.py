@@ -23,7 +23,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let the Python processes of Spark import PySpark from where it is installed.
 
-    By default they import it from an archive, without bytecode: a stream of four micro-batches takes 4 s instead of 2.5.
+    By default they import it from an archive, without bytecode. Four micro-batches then take 4 s instead of 2.5 s.
     """
     found = find_spec("pyspark")
     if "SPARK_HOME" in os.environ or found is None or found.origin is None:

@@ -257,7 +257,7 @@ def test_late_rows_are_counted_and_sent_on_with_the_reason(feed: Feed) -> None:
     )
     late = [(r["k"], r["late_row"]["x"], r["late_reason"]) for r in run.all() if r["query"] == "_late"]
     assert sorted(late) == [
-        ("a", 5.0, "it came after the watermark"),
+        ("a", 5.0, "its position is before the watermark"),
         ("a", 9.0, "it has no position"),
         ("b", 7.0, "it is too far ahead of the clock"),
     ]
@@ -545,7 +545,7 @@ def test_late_rows_of_frames_are_sent_without_results(feed: Feed) -> None:
     feed.add(seconds((10, "a", 1.0)), seconds((3, "a", 5.0), (30, "a", 6.0)))
     results = sash.rolling(feed.stream(), on="ts", by="k", rows=2, watermark="0s", late="keep", total=sash.sum("x"))
     rows = [(row["x"], row["total"], row["late_reason"]) for row in ran(feed, results).all()]
-    assert sorted(rows) == [(1.0, 1.0, None), (5.0, None, "it came after the watermark")]
+    assert sorted(rows) == [(1.0, 1.0, None), (5.0, None, "its position is before the watermark")]
 
 
 # --- looking in, and what is refused -------------------------------------------------------------------------

@@ -75,11 +75,14 @@ def why(query: StreamingQuery) -> str:
         if now.next_end is not None and now.watermark is not None:
             needs = later(now.next_end, now.newest - now.watermark)
             closing = f"The next ends at {shown(now.next_end)}, and closes when a row at {shown(needs)} or later comes."
-        parts.append(f"About {now.open_windows:,} windows are open. {closing}")
+        is_one = now.open_windows == 1
+        count = "About one window is" if is_one else f"About {now.open_windows:,} windows are"
+        parts.append(f"{count} open. {closing}")
     if not now.open_windows:
         parts.append("No window is open.")
     if now.late_rows:
-        parts.append(f"{now.late_rows:,} rows came too late or had no position; late='keep' sends them on.")
+        rows = "1 row was" if now.late_rows == 1 else f"{now.late_rows:,} rows were"
+        parts.append(f"{rows} rejected: too late, or without a position. With late='keep', results include them.")
     if not query.isActive:
         parts.append("The query has stopped.")
     elif not query.status["isDataAvailable"]:

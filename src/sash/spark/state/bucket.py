@@ -36,7 +36,7 @@ __all__ = [
 BUCKET_MAGIC = b"SASHBKT\0"  # of snapshots
 _BATCH_MAGIC = b"SASHMBT\0"  # of entries of the log
 # Why a row is rejected.
-TOO_LATE = "it came after the watermark"
+TOO_LATE = "its position is before the watermark"
 NO_POSITION = "it has no position"
 TOO_FAR = "it is too far ahead of the clock"
 
