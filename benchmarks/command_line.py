@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from benchmarks.catalog import SUITES
+from benchmarks.journal import Journal
 from benchmarks.records import Report
 from benchmarks.suite import Suite
 from sash.cli.main import Guarded
@@ -20,6 +21,7 @@ EXAMPLES = """\b
 Examples:
   python -m benchmarks algorithms --quick
   python -m benchmarks slicing --only concurrent --only one_row
+  python -m benchmarks matrix --only string --only sliding --only table
   python -m benchmarks spark_tables --only frames --out build/frames
   python -m benchmarks report
 """
@@ -52,16 +54,17 @@ def _command(suite: Suite[Any]) -> click.Command:
         epilog=f"\b\nExamples:\n  python -m benchmarks {suite.name} --quick",
     )
     @click.option("--quick", is_flag=True, help="Use small sizes: this shows that everything works.")
-    @click.option("--only", multiple=True, metavar="NAME", help="Run one experiment; repeat it for several.")
+    @click.option("--only", multiple=True, metavar="NAME", help=suite.only_help)
+    @click.option("--continue", "resume", is_flag=True, help="Keep what the run before measured, and measure the rest.")
     @click.option(
         "--out",
         default=BUILD / suite.name,
         show_default=True,
         type=click.Path(file_okay=False, path_type=Path),
-        help="The folder for report.json and the plots.",
+        help="The folder for report.json, report.md and the plots.",
     )
-    def command(quick: bool, only: tuple[str, ...], out: Path) -> None:
-        _run(suite, quick, only, out)
+    def command(quick: bool, only: tuple[str, ...], resume: bool, out: Path) -> None:
+        _run(suite, quick, only, resume, out)
 
     return command
 
@@ -70,24 +73,31 @@ for _suite in SUITES.values():
     main.add_command(_command(_suite))
 
 
-def _run(suite: Suite[Any], quick: bool, only: tuple[str, ...], out: Path) -> None:
+def _run(suite: Suite[Any], quick: bool, only: tuple[str, ...], resume: bool, out: Path) -> None:
     """Measure, print, write."""
     settings = suite.quick if quick else suite.full
     tasks = suite.plan(only, settings)
-    with progress(suite.name, len(tasks)) as begin:
-        report = suite.run(tasks, settings, lambda experiment, label: begin(f"{experiment}, {label}"))
+    out.mkdir(parents=True, exist_ok=True)
+    with Journal.open(out, suite.title(settings), resume) as journal, progress(suite.name, len(tasks)) as begin:
+        report = suite.run(tasks, settings, lambda experiment, label: begin(f"{experiment}, {label}"), journal)
     click.echo(f"{report.machine}\n")
     for note in report.notes:
         click.echo(note)
     click.echo()
-    for table in report.tables():
+    for table in suite.tables(report):
         show(table)
     if quick:
         click.echo("These sizes are too small to judge by: run without --quick for results that count.\n")
-    out.mkdir(parents=True, exist_ok=True)
     (out / "report.json").write_text(report.to_json(), encoding="utf-8")
-    click.echo(f"Report: {out / 'report.json'}")
+    (out / "report.md").write_text(_markdown(suite, report), encoding="utf-8")
+    click.echo(f"Report: {out / 'report.json'}, {out / 'report.md'}")
     _draw(suite, report, out)
+
+
+def _markdown(suite: Suite[Any], report: Report) -> str:
+    parts = [f"# {report.name}", f"{report.machine}.", *(f"- {note}" for note in report.notes)]
+    parts += [f"## {table.title}\n\n{table.markdown()}" for table in suite.tables(report)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _draw(suite: Suite[Any], report: Report, out: Path) -> None:

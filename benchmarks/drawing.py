@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.records import Record
 
-__all__ = ["Points", "bars", "dots", "draw", "latency", "lines"]
+__all__ = ["Points", "bars", "dots", "draw", "heat_map", "latency", "lines"]
 
 Points = Mapping[str, list[tuple[float, float]]]
 GREY = "#888888"
@@ -148,6 +148,30 @@ def dots(windows: Mapping[str, float], title: str, xlabel: str) -> Any:
     axes.plot([value for value, _ in found], range(len(found)), "o", color="#4c78a8", markersize=7)
     axes.set_yticks(range(len(found)), [name for _, name in found])
     return figure
+
+
+def heat_map(values: Mapping[tuple[str, str], float], title: str, unit: str, limit: float) -> Any:
+    """Draw a coloured square with its number for each pair of names: green far below the limit, red far above it."""
+    from matplotlib.colors import LogNorm
+
+    rows = sorted({row for row, _ in values})
+    heads = sorted({head for _, head in values})
+    figure, axes = _figure(f"{title} [{unit}]", "", "", (0.8 * len(heads) + 2.5, 0.3 * len(rows) + 1.8))
+    nothing = float("nan")
+    squares = [[values.get((row, head), nothing) for head in heads] for row in rows]
+    axes.imshow(squares, cmap="RdYlGn_r", norm=LogNorm(limit / 30, limit * 30), aspect="auto")
+    for y, line in enumerate(squares):
+        for x, value in enumerate(line):
+            if not math.isnan(value):
+                axes.text(x, y, _short(value), ha="center", va="center", fontsize=7)
+    axes.set_xticks(range(len(heads)), heads, rotation=40, ha="right", fontsize=8.5)
+    axes.set_yticks(range(len(rows)), rows, fontsize=8.5)
+    axes.grid(visible=False)
+    return figure
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value < 10_000 else f"{value / 1000:.0f}k"
 
 
 def latency(records: list[Record]) -> Any:

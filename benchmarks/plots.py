@@ -6,11 +6,12 @@ from typing import Any, Protocol
 
 from benchmarks import drawing
 from benchmarks.bars import Pick, by_copy, by_value, resolve, select_records
+from benchmarks.matrix.tables import LIMITS, crossed, worst
 from benchmarks.records import Record, Report
 from benchmarks.spark_streams.measurement import BATCH, WRITTEN
 from benchmarks.spark_tables.measurement import MEMORY, TIME
 
-__all__ = ["ALGORITHMS", "SECONDS", "SLICING", "SPARK_STREAMS", "SPARK_TABLES", "Plot", "figures_of"]
+__all__ = ["ALGORITHMS", "MATRIX", "SECONDS", "SLICING", "SPARK_STREAMS", "SPARK_TABLES", "Plot", "figures_of"]
 
 SECONDS, SPEED = "seconds", "million rows/s"
 Figures = Iterator[tuple[str, Any]]
@@ -125,6 +126,22 @@ class Special:
             yield self.name, self.draw(records)
 
 
+@dataclass(frozen=True)
+class HeatMap:
+    """The worst time of each aggregate, by another axis of the matrix."""
+
+    engine: str
+    across: str
+
+    def figures(self, report: Report) -> Figures:
+        """Give one figure, if anything was measured."""
+        found = crossed(worst(report.select(self.engine)), self.across)
+        if found:
+            title = f"{self.engine.capitalize()}: the worst cell of each aggregate and {self.across}"
+            figure = drawing.heat_map(found, title, "ns per row", LIMITS["plain"])
+            yield f"{self.engine}_by_{self.across}", figure
+
+
 # --- algorithms --------------------------------------------------------------------------------------
 
 _WINDOW = ("window", "window [rows]")
@@ -208,6 +225,12 @@ SLICING: tuple[Plot, ...] = (
     Bars("median", "Median: 20 windows, 20 % of the rows late", SPEED, _distinct_values),
     Bars("one_row", "A row at a time", "pushes/s", _keys),
     Bars("keys", "Many keys in one push", SPEED, _rows_per_slice, _metric),
+)
+
+# --- matrix ------------------------------------------------------------------------------------------
+
+MATRIX: tuple[Plot, ...] = tuple(
+    HeatMap(engine, across) for engine in ("table", "stream", "spark") for across in ("window", "type")
 )
 
 # --- Spark -------------------------------------------------------------------------------------------

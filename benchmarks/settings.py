@@ -5,11 +5,14 @@ from typing import Any
 
 __all__ = [
     "QUICK_ALGORITHMS",
+    "QUICK_MATRIX",
     "QUICK_SLICING",
     "QUICK_STREAMS",
     "QUICK_TABLES",
     "AlgorithmSettings",
+    "MatrixSettings",
     "Settings",
+    "Size",
     "SlicingSettings",
     "SparkSettings",
     "StreamSettings",
@@ -18,11 +21,23 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class Size:
+    """Rows and keys of a table; the rows of the keys take turns."""
+
+    rows: int
+    keys: int
+
+
+@dataclass(frozen=True)
 class Settings:
     """What every suite has."""
 
     name: str = "full"
     seconds: float = 600  # no task starts after them
+
+    def time_limit(self, experiment: str) -> tuple[str, float]:
+        """Return the seconds of an experiment, and the name of the limit, which others may share."""
+        return "all", self.seconds
 
 
 @dataclass(frozen=True)
@@ -250,4 +265,59 @@ QUICK_STREAMS = StreamSettings(
     growth_keys=1000,
     growth_rows=(500, 4000),
     growth_slides=(10,),
+)
+
+
+Pair = tuple[Size, Size]
+
+
+@dataclass(frozen=True)
+class MatrixSettings(Settings):
+    """Sizes of the suite matrix."""
+
+    seconds: float = 2400  # for tables and streams
+    spark_seconds: float = 3600
+    lengths: tuple[int, int] = (100, 10_000)  # of windows, in rows of a key
+    frame_length: int = 1000  # of frames beside other libraries
+    # Few rows, full windows of one key, all rows: the next level is measured if it fits into the time of a cell.
+    levels: tuple[Pair, ...] = (
+        (Size(1000, 1), Size(2000, 1)),
+        (Size(10_000, 1), Size(20_000, 1)),
+        (Size(100_000, 10), Size(200_000, 10)),
+    )
+    cell_seconds: float = 1.5  # the most for one run
+    peer_seconds: float = 0.5
+    peer_levels: int = 2  # other libraries are measured on fewer rows, because there are several of them
+    runs: int = 3  # the best of them counts
+    push_rows: int = 10_000
+    most_values: int = 20_000_000  # that an aggregate which collects values returns
+    types: tuple[str, ...] | None = None  # None: all
+    layers: int | None = None  # None: all
+    spark_levels: tuple[Pair, ...] = ((Size(10_000, 1), Size(20_000, 1)), (Size(200_000, 10), Size(1_000_000, 50)))
+    spark_cell_seconds: float = 15.0
+    spark_runs: int = 2
+    only: tuple[str, ...] = ()  # engines, aggregates, types and windows; none: all
+
+    def time_limit(self, experiment: str) -> tuple[str, float]:
+        """Return the seconds of Spark, or those of the others."""
+        return ("spark", self.spark_seconds) if experiment == "spark" else ("all", self.seconds)
+
+
+QUICK_MATRIX = MatrixSettings(
+    name="quick",
+    seconds=75,
+    spark_seconds=30,
+    lengths=(10, 1000),
+    frame_length=100,
+    levels=((Size(200, 1), Size(400, 1)), (Size(1000, 1), Size(2000, 1)), (Size(4000, 4), Size(8000, 4))),
+    cell_seconds=0.1,
+    peer_seconds=0.05,
+    runs=2,
+    push_rows=1000,
+    most_values=1_000_000,
+    types=("int64", "float64", "string", "decimal_10_2"),
+    layers=1,
+    spark_levels=((Size(1000, 4), Size(2000, 4)),),
+    spark_cell_seconds=1.0,
+    spark_runs=1,
 )

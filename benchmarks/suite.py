@@ -2,14 +2,17 @@
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from benchmarks.bars import Target, bars_of
+from benchmarks.journal import Journal
 from benchmarks.plots import Plot, figures_of
 from benchmarks.records import Machine, Record, Report
 from benchmarks.settings import Settings
+from sash.cli.table import Table
 from sash.errors import UnknownName
 
 __all__ = ["CAUTIONS", "Experiment", "Suite", "Task", "by_name"]
@@ -60,6 +63,8 @@ class Suite(Generic[S]):
     notes: Callable[[set[str]], Iterable[str]]
     packages: tuple[str, ...]
     finish: Callable[[], None] = _nothing  # runs after the last task, also after an error
+    tables: Callable[[Report], Iterable[Table]] = Report.tables
+    only_help: str = "Run one experiment; repeat it for several."
 
     def title(self, settings: S) -> str:
         """Return the name of the report of such a run."""
@@ -78,21 +83,41 @@ class Suite(Generic[S]):
         return [(name, task) for name, each in self.experiments.items() if name in names for task in each.tasks(chosen)]
 
     def run(
-        self, tasks: list[tuple[str, Task]], settings: S | None = None, begin: Callable[[str, str], None] | None = None
+        self,
+        tasks: list[tuple[str, Task]],
+        settings: S | None = None,
+        begin: Callable[[str, str], None] | None = None,
+        journal: Journal | None = None,
     ) -> Report:
-        """Run the tasks one after the other until the time is used up; call `begin` before each of them."""
+        """Run the tasks one after the other until the time is used up; call `begin` before each of them.
+
+        An interrupt ends the run, and the report has what was measured before it. Tasks that are in the journal are not
+        run again.
+        """
         chosen = settings or self.full
         records: list[Record] = []
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before this run adds its own
-        deadline, left = time.monotonic() + chosen.seconds, 0
+        spent: defaultdict[str, float] = defaultdict(float)
+        done, left = 0, 0
         try:
-            for done, (name, task) in enumerate(tasks):
-                if time.monotonic() > deadline:
-                    left = len(tasks) - done
-                    break
+            for name, task in tasks:
+                limit, seconds = chosen.time_limit(name)
+                found = journal.find(name, task.label) if journal is not None else None
+                if found is None and spent[limit] > seconds:
+                    left += 1
+                    continue
                 if begin is not None:
                     begin(name, task.label)
-                records += task.measure()
+                start = time.monotonic()
+                if found is None:
+                    found = list(task.measure())
+                    if journal is not None:
+                        journal.add(name, task.label, found)
+                spent[limit] += time.monotonic() - start
+                records += found
+                done += 1
+        except KeyboardInterrupt:
+            left = len(tasks) - done
         finally:
             self.finish()
         notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, load, left, len(tasks)))
@@ -107,6 +132,6 @@ def _circumstances(settings: Settings, load: float, left: int, tasks: int) -> It
         yield SMALL
     if left:
         yield (
-            f"{left} of {tasks} tasks were not begun: {settings.seconds:.0f} s were used up. "
-            "What was compiled is kept, so the next run gets further."
+            f"{left} of {tasks} tasks were not finished: the run was interrupted, or its {settings.seconds:.0f} s were "
+            "used up. Run the same command with --continue for the rest."
         )

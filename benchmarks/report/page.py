@@ -42,6 +42,7 @@ def render(content: Content) -> str:
         "promises": ("What sash promises", _promises(content.runs)),
         "algorithms": ("Algorithms that slide", _experiments(content, "algorithms", but={PEERS})),
         "slicing": ("Many windows over one stream", _experiments(content, "slicing")),
+        "matrix": ("Every aggregate, window and type", _experiments(content, "matrix")),
         "runs": ("The runs", _runs(content.runs)),
     }
     links = " ".join(f'<a href="#{key}">{escape(title)}</a>' for key, (title, _) in sections.items())
@@ -164,7 +165,7 @@ def _experiments(
 def _experiment(content: Content, run: Run, name: str) -> str:
     records = tuple(each for each in run.report.records if each.experiment == name)
     question = run.suite.experiments[name].question if name in run.suite.experiments else ""
-    tables = "".join(map(_scrolled, replace(run.report, records=records, bars=()).tables()))
+    tables = "".join(map(_scrolled, run.suite.tables(replace(run.report, records=records, bars=()))))
     shown = content.pictures.get(run.path, {}).get(name, ())
     images = "\n".join(_img(title.replace("_", " "), image) for title, image in shown)
     numbers = f"<summary>Numbers</summary>\n{tables}{_list(_left_out(records))}"
