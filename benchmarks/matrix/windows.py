@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
+
 import sash
 from sash.kinds import catalog
 from sash.kinds.kind import Kind
@@ -64,9 +66,12 @@ class Runs(sash.ContextAwareWindow):
 
     reads = ("p",)
 
+    def __init__(self, seconds: int) -> None:
+        self.reach = 2 * seconds * SECOND
+
     def notify(self, context: Any, positions: Any, columns: dict[str, Any]) -> None:
         """Close the window at each true value, and open the next one."""
-        for place in columns["p"].nonzero()[0]:
+        for place in np.flatnonzero(columns["p"]):
             since = context.memory.get("since")
             if since is not None:
                 context.add(since, int(positions[place]))
@@ -104,7 +109,7 @@ _EXAMPLES: Mapping[str, tuple[Shape, ...]] = {
     ),
     "Listed": (Shape("listed", lambda n: sash.calendar(_edges(n)), results=0),),
     "ContextFreeWindow": (Shape("own_free", lambda n: Blocks(n), results=0),),
-    "ContextAwareWindow": (Shape("own_aware", lambda n: Runs(), results=0),),
+    "ContextAwareWindow": (Shape("own_aware", lambda n: Runs(n), results=0),),
 }
 FRAMES = (
     Shape("rows_frame", frame=lambda n: {"rows": n}, results=1),
