@@ -173,6 +173,9 @@ _most = partial(Target, at_most=True)
 _PEERS = {"max": ("polars", "bottleneck"), "sum": ("polars",), "mean": ("polars",), "median": ("polars",)}
 _rows = partial(_of, metric="rows")
 _MAX, _DABA = _of(SASH, aggregate="max"), _of("daba_lite", aggregate="max")
+_SPEED = "million rows/s"
+_FIBA = _of("fiba", aggregate="sum")
+_BY_HAND = ("insert", "query", "evict")
 ENOUGH_CORES = 1.2  # busy; with fewer, the second thread had no core
 
 
@@ -197,8 +200,25 @@ def _cores_busy(report: Report) -> str:
     return ""
 
 
+def _part_of_copy(report: Report) -> str:
+    return next(
+        (f"{each.ratio:.3f} of the copy" for each in report.select("in_order", subject="fiba") if each.ratio), ""
+    )
+
+
 ALGORITHMS = (
     *(_against(aggregate, peers) for aggregate, peers in _PEERS.items()),
+    _least(
+        "peers",
+        "stddev, window {window}, over bottleneck",
+        0.9,
+        _of(SASH, aggregate="stddev"),
+        _of("bottleneck", aggregate="stddev"),
+        each="window",
+    ),
+    *(_most("small_calls", f"swag.open: {each}", 2, _of(SASH, metric=each), unit="µs") for each in _BY_HAND),
+    _most("small_calls", "slide of 100 values, second call", 50, _of(SASH, metric="slide of 100 values"), unit="µs"),
+    _least("in_order", "fiba in order, window {window}", 11.6, _FIBA, unit=_SPEED, each="window", remark=_part_of_copy),
     _least("peers", "max, window {window}, of the copy", 0.35, _MAX, each="window", value=by_copy),
     _least(
         "throughput",
@@ -242,13 +262,19 @@ ALGORITHMS = (
 
 _sash = partial(_of, SASH)
 _BUCKETS = _of("aggregate_buckets", windows=100)
+_counted, _timed = (_sash(windows=1000, measure=each) for each in ("count", "time"))
 SLICING = (
     _least("concurrent", "20 windows in order, of the copy", 1 / 15, _sash(windows=20), value=by_copy),
     _least("concurrent", "1,000 windows in order, of the copy", 1 / 40, _sash(windows=1000), value=by_copy),
     _least("concurrent", "1,000 windows over one window", 1 / 3, _sash(windows=1000), _sash(windows=1)),
     _least("concurrent", "100 windows over aggregate_buckets", 10, _sash(windows=100), _BUCKETS),
     _least("constrained", "20 windows, a session, 20 % late, of the copy", 1 / 40, _sash(windows=20), value=by_copy),
-    _least("one_row", "pushes of one row", 10_000, _sash(keys=0), unit="pushes/s"),
+    _least("one_row", "pushes of one row, in order", 200_000, _sash(keys=0, order="in order"), unit="pushes/s"),
+    _least(
+        "one_row", "pushes of one row, with lateness", 50_000, _sash(keys=0, order="with lateness"), unit="pushes/s"
+    ),
+    _most("five_rows", "aggregate of five rows, second call", 1.0, _sash(), unit="ms"),
+    _least("measures", "1,000 count windows over 1,000 time windows", 1 / 3, _counted, _timed),
     _least("keys", "many keys, ten rows each, known keys", 5, _rows(SASH, rows_per_slice=10), unit="million rows/s"),
     *(
         _most(experiment, name, 1, pick, along="rows", reduce=growth)

@@ -186,7 +186,7 @@ def _distinct_values(record: Record) -> str:
 
 
 def _keys(record: Record) -> str:
-    return f"{record.get('keys')} keys"
+    return f"{record.get('keys')} keys, {record.get('order')}"
 
 
 def _rows_per_slice(record: Record) -> str:

@@ -68,6 +68,8 @@ class AlgorithmSettings(Settings):
     parallel_window: int = 1 << 20
     parallel_chunks: int = 4
     warm_starts: int = 5
+    small_calls: int = 2000
+    in_order_window: int = 1 << 16
 
     def takes(self, algorithm: Any) -> bool:
         """Return whether the algorithm takes part where each needs a compilation."""
@@ -100,6 +102,8 @@ QUICK_ALGORITHMS = AlgorithmSettings(
     peer_seconds=0.05,
     parallel_window=1 << 10,
     warm_starts=1,
+    small_calls=100,
+    in_order_window=1 << 10,
 )
 
 
@@ -125,6 +129,7 @@ class SlicingSettings(Settings):
     split_rows: tuple[int, ...] = (10, 100, 1000, 10_000, 100_000)
     window_slices: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512, 1024)  # of a window that ends
     one_row_pushes: int = 20_000
+    small_tables: int = 100
     keys: int = 100_000
     flat_rows: tuple[int, int] = (1_000_000, 10_000_000)
     flat_push: int = 100_000
@@ -151,6 +156,7 @@ QUICK_SLICING = SlicingSettings(
     split_rows=(10, 1000),
     window_slices=(8, 64),
     one_row_pushes=200,
+    small_tables=5,
     keys=1000,
     flat_rows=(100_000, 400_000),
     flat_push=10_000,

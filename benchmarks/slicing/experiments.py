@@ -14,6 +14,7 @@ EXPERIMENTS = by_name(
     Experiment("concurrent", "How many rows per second, by concurrent windows?", throughput.concurrent_tasks),
     Experiment("constrained", "The same, with late rows and a session?", throughput.constrained_tasks),
     Experiment("one_row", "How many pushes of one row per second?", pushes.one_row_tasks),
+    Experiment("five_rows", "How long does a table of five rows take?", pushes.five_row_tasks),
     Experiment("keys", "How many rows per second of many keys?", pushes.key_tasks),
     Experiment("memory_by_slices", "How much memory, by slices?", memory.by_slices_tasks),
     Experiment("memory_by_rows", "How much memory, by rows?", memory.by_rows_tasks),

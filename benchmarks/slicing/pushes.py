@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,22 +14,32 @@ from benchmarks.records import Record, parameters
 from benchmarks.settings import SlicingSettings
 from benchmarks.slicing.subjects import copy_rate
 from benchmarks.suite import Task
+from benchmarks.timer import best_of
 
-__all__ = ["key_tasks", "one_row_tasks"]
+__all__ = ["IN_ORDER", "LATE", "five_row_tasks", "key_tasks", "one_row_tasks"]
+
+
+IN_ORDER, LATE = "in order", "with lateness"
+JITTER, DELAY, LATENESS = 100, 200, 1000  # positions: by how much rows are late, and what the stream allows
 
 
 def one_row_tasks(settings: SlicingSettings) -> Iterator[Task]:
-    """Push dicts of one row each, with and without keys."""
-    for keys in (0, 10):
-        yield Task(f"{keys} keys", partial(_one_row, settings, keys))
+    """Push dicts of one row each, with and without keys, in order and not."""
+    for order in (IN_ORDER, LATE):
+        for keys in (0, 10):
+            yield Task(f"{keys} keys, {order}", partial(_one_row, settings, keys, order))
 
 
-def _one_row(settings: SlicingSettings, keys: int) -> Iterator[Record]:
+def _one_row(settings: SlicingSettings, keys: int, order: str) -> Iterator[Record]:
     """Push a row every millisecond; a window ends every second."""
     many = settings.one_row_pushes
-    rows = [{"t": [n], "x": [float(n % 97)], **({"k": [n % keys]} if keys else {})} for n in range(2 * many)]
+    late = np.random.default_rng(SEED).integers(0, JITTER, 2 * many).tolist() if order == LATE else [0] * (2 * many)
+    rows = [{"t": [n - late[n]], "x": [float(n % 97)], **({"k": [n % keys]} if keys else {})} for n in range(2 * many)]
     query = sash.query("sums", sash.tumbling(1000), answer=sash.sum("x"))
-    stream = sash.Stream(query, on="t", by="k" if keys else None, in_order=True)
+    options: dict[str, Any] = {"in_order": True}
+    if order == LATE:
+        options = {"watermark": DELAY, "allowed_lateness": LATENESS}
+    stream = sash.Stream(query, on="t", by="k" if keys else None, **options)
     taken = []
     for part in (rows[:many], rows[many:]):  # the first half is the warm-up
         start = time.perf_counter()
@@ -36,7 +47,27 @@ def _one_row(settings: SlicingSettings, keys: int) -> Iterator[Record]:
             stream.push(row)
         taken.append(time.perf_counter() - start)
     note = f"{many} pushes, after as many for the warm-up"
-    yield Record("one_row", "sash", "pushes", many / taken[-1], "pushes/s", "sum", parameters(keys=keys), None, note)
+    shape = parameters(keys=keys, order=order)
+    yield Record("one_row", "sash", "pushes", many / taken[-1], "pushes/s", "sum", shape, None, note)
+
+
+def five_row_tasks(settings: SlicingSettings) -> Iterator[Task]:
+    """Aggregate a table of five rows again and again."""
+    yield Task("five rows", partial(_five_rows, settings))
+
+
+def _five_rows(settings: SlicingSettings) -> Iterator[Record]:
+    rows = pa.table({"t": [1, 4, 12, 15, 27], "k": [1, 2, 1, 2, 1], "x": [3.0, 1.0, 4.0, 1.0, 5.0]})
+    query = sash.query("sums", sash.tumbling(10), answer=sash.sum("x"))
+
+    def call() -> None:
+        sash.aggregate(rows, query, on="t", by="k")
+
+    call()
+    seconds = best_of(call, settings.small_tables, 1.0).seconds
+    yield Record(
+        "five_rows", "sash", "call", seconds * 1e3, "ms", "sum", (), None, "best of many calls, after the first"
+    )
 
 
 def key_tasks(settings: SlicingSettings) -> Iterator[Task]:

@@ -161,7 +161,7 @@ def slicing() -> Iterator[Record]:
             yield record("splits", "slice_manager", 0.01 * rows, "recompute", aggregate, rows=rows)
     for slices in (8, 64):
         yield record("finish", "fold", 1.0, "one window", "sum", slices=slices, per_push=1)
-    yield record("one_row", "sash", 10.0, "pushes", "sum", keys=0)
+    yield record("one_row", "sash", 10.0, "pushes", "sum", keys=0, order="in order")
     yield record("keys", "sash", 5.0, "rows", "max", keys=10, rows_per_slice=10)
     yield record("flat", "sash", 5.0, "largest state", "sum", rows=10)
 
