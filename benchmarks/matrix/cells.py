@@ -6,10 +6,10 @@ Layers    0    every aggregate, every type and every window at least once
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import chain, combinations, repeat
 
 import sash
 from benchmarks.algorithms.workloads import SEED
@@ -112,6 +112,9 @@ def _windows(engine: str, aggregate: str, column: str) -> Iterator[Cell]:
 # --- layers ------------------------------------------------------------------------------------------
 
 
+Parts = Callable[[Cell], list[tuple[str, ...]]]
+
+
 def _values(cell: Cell) -> list[tuple[str, ...]]:
     return [("aggregate", cell.aggregate), ("column", cell.kind.name), ("window", cell.window), ("path", cell.path)]
 
@@ -126,37 +129,31 @@ def _all_pairs(cell: Cell) -> list[tuple[str, ...]]:
     return [(str(k), *pair) for k, pair in enumerate(combinations(names, 2))]
 
 
-def layered(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Return the cells of one engine as layers; the order within a layer is random, and always the same."""
+def layered(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
+    """Yield the cells of one engine layer by layer; the order within a layer is random, and always the same."""
     left = list(cells)
     random.Random(SEED).shuffle(left)  # noqa: S311  # an order, no secret
-    layers = []
-    for parts in (_values, _pairs):
-        layer, left = _cover(left, parts)
-        layers.append(layer)
+    ways = chain((_values, _pairs), repeat(_all_pairs))
     while left:
-        layer, left = _cover(left, _all_pairs)
-        layers.append(layer)
-    return [each for each in layers if each]
+        layer, left = _cover(left, next(ways))
+        if layer:
+            yield layer
 
 
-def _cover(cells: Sequence[Cell], parts: object) -> tuple[list[Cell], list[Cell]]:
+def _cover(cells: Sequence[Cell], parts: Parts) -> tuple[list[Cell], list[Cell]]:
     """Return cells that together have all parts, and the others; those with more new parts are taken first."""
-    assert callable(parts)
     seen: set[tuple[str, ...]] = set()
-    taken, left = [], list(cells)
-    most = len(parts(left[0])) if left else 0
-    for wanted in range(most, 0, -1):
+    taken, left = [], [(cell, parts(cell)) for cell in cells]
+    for wanted in range(max((len(own) for _, own in left), default=0), 0, -1):
         others = []
-        for cell in left:
-            own = parts(cell)
+        for cell, own in left:
             if sum(each not in seen for each in own) >= wanted:
                 seen.update(own)
                 taken.append(cell)
             else:
-                others.append(cell)
+                others.append((cell, own))
         left = others
-    return taken, left
+    return taken, [cell for cell, _ in left]
 
 
 # --- a part of the matrix ----------------------------------------------------------------------------

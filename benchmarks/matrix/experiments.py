@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from benchmarks import bars, plots
 from benchmarks.matrix import spark
@@ -36,8 +37,7 @@ def _tasks(engine: str, settings: MatrixSettings) -> Iterator[Task]:
         yield Task(f"{engine}: what sash refuses", partial(refused_records, engine))
     run = spark.measure_cell if engine == SPARK else measure_cell
     cells = [each for each in all_cells([engine]) if selection.has(each) and _is_sampled(each, settings, selection)]
-    layers = layered(cells)
-    for layer in layers if selection.is_part else layers[: settings.layers]:
+    for layer in islice(layered(cells), None if selection.is_part else settings.layers):
         for cell in layer:
             yield Task(str(cell), partial(run, cell, settings))
 

@@ -25,8 +25,9 @@ def test_help_of_a_suite_lists_its_experiments_and_an_example(name: str) -> None
     ("arguments", "hint"),
     [
         (["algorthms"], "Did you mean 'algorithms'?"),
-        (["cooking"], "The known ones: algorithms, report, slicing, spark_streams, spark_tables."),
+        (["cooking"], "The known ones: algorithms, matrix, report, slicing, spark_streams, spark_tables."),
         (["algorithms", "--only", "latencies"], "Did you mean 'latency'?"),
+        (["matrix", "--only", "strng"], "Did you mean 'string'?"),
         (["spark_tables", "--only", "sessions"], "The known ones: "),
     ],
 )

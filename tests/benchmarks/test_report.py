@@ -196,7 +196,21 @@ def spark_streams() -> Iterator[Record]:
     yield record("growth", "sash", 9.0, "micro-batch", "max", slides=1, batch_rows=10)
 
 
-WORLD = {"algorithms": algorithms, "slicing": slicing, "spark_tables": spark_tables, "spark_streams": spark_streams}
+def matrix() -> Iterator[Record]:
+    for engine, window in (("table", "rows_frame"), ("stream", "sliding")):
+        for length in (100, 10_000):
+            shape = {"type": "int64", "window": window, "group": "plain", "length": length}
+            yield record(engine, "sash", 40.0, "time per row", "sum", **shape)
+            yield record(engine, "polars", 60.0, "time per row", "sum", **shape)
+
+
+WORLD = {
+    "algorithms": algorithms,
+    "slicing": slicing,
+    "matrix": matrix,
+    "spark_tables": spark_tables,
+    "spark_streams": spark_streams,
+}
 
 
 def run_of(name: str, records: tuple[Record, ...], path: str = "report.json", kind: str = "full", **bars: Any) -> Run:
