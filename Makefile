@@ -99,6 +99,7 @@ pictures: $(STAMP)  ## draw the pictures of the docs anew
 bench: $(STAMP) java  ## all benchmarks: tables, JSON and plots under build/bench
 	$(BIN)/python -m benchmarks algorithms
 	$(BIN)/python -m benchmarks slicing
+	$(BIN)/python -m benchmarks matrix
 	$(BIN)/python -m benchmarks spark_tables
 	$(BIN)/python -m benchmarks spark_streams
 	$(BIN)/python -m benchmarks report

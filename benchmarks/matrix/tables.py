@@ -55,7 +55,7 @@ def _engine(engine: str, records: list[Record]) -> Iterator[Table]:
     for each in records:
         others.setdefault(_place(each), []).append(each)
     if found:
-        headings = ("cell", "ns per row", "limit", "growth", "fixed cost [µs]", "others [ns per row]")
+        headings = ("cell", "sash [ns per row]", "limit", "growth", "fixed cost [µs]", "others [ns per row]")
         rows = tuple(_row(each, others) for each in found[:MOST_CELLS])
         yield Table(f"{engine}: the slowest of {len(found)} cells", headings, rows)
     grown = [each for each in growing if above(each)][:MOST_GROWING]

@@ -72,6 +72,8 @@ def slower(subject: str, aggregate: str, window: int) -> float:
 
 
 def algorithms() -> Iterator[Record]:
+    yield record("small_calls", "sash", 1.0, "insert", "sum")
+    yield record("in_order", "fiba", 12.0, "rows", "sum", window=65536)
     everyone = ("recalculate", "flat_fat", "b_int", "flat_fit", "two_stacks", "daba", "slick_deque", "slick_deque_inv")
     for aggregate in AGGREGATES:
         if aggregate in ("median", "argmax"):
