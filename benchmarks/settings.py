@@ -299,8 +299,9 @@ class MatrixSettings(Settings):
     most_values: int = 20_000_000  # that an aggregate which collects values returns
     types: tuple[str, ...] | None = None  # None: all
     layers: int | None = None  # None: all
-    spark_levels: tuple[Pair, ...] = ((Size(10_000, 1), Size(20_000, 1)), (Size(200_000, 10), Size(1_000_000, 50)))
-    spark_cell_seconds: float = 15.0
+    # A call on Spark takes about a second, so only much larger tables show what a row takes.
+    spark_levels: tuple[Pair, ...] = ((Size(20_000, 1), Size(200_000, 10)), (Size(200_000, 10), Size(1_000_000, 50)))
+    spark_cell_seconds: float = 30.0
     spark_runs: int = 2
     only: tuple[str, ...] = ()  # engines, aggregates, types and windows; none: all
 

@@ -1,5 +1,6 @@
 """Cells on local Spark: windows from JVM slices and from packed rows, frames, and native Spark where it has them."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import sash
-from benchmarks.matrix.cells import Cell
+from benchmarks.matrix.cells import FRAMES, JVM, PACKED, Cell
 from benchmarks.matrix.engines import most_rows, rows_of
 from benchmarks.matrix.measurement import Measured, measure
 from benchmarks.matrix.records import SASH, not_measured, reason, time_record, totals
@@ -32,6 +33,7 @@ def measure_cell(cell: Cell, settings: MatrixSettings) -> Iterator[Record]:
         settings, levels=settings.spark_levels, cell_seconds=settings.spark_cell_seconds, runs=settings.spark_runs
     )
     found: dict[int, Measured] = {}
+    _warm_up(cell, settings.spark_levels[0][0], settings.lengths[0])
     for length in settings.lengths:
         most = most_rows(cell, length, settings)
         try:
@@ -45,6 +47,19 @@ def measure_cell(cell: Cell, settings: MatrixSettings) -> Iterator[Record]:
         if native is not None:
             yield time_record(cell.engine, NATIVE, cell, length, native, 1.0)
     yield from totals(cell.engine, SASH, cell, found)
+
+
+def _warm_up(cell: Cell, size: Size, length: int) -> None:
+    """Run both sides a few times on a new session: Java compiles what runs often, and workers start."""
+    if "matrix" in LOCAL.warmed:
+        return
+    LOCAL.warmed.add("matrix")
+    for path, window in ((JVM, "sliding"), (PACKED, "sliding"), (FRAMES, "rows_frame")):
+        simple = replace(cell, aggregate="max", column="int64", window=window, path=path)
+        for answer in (_ours, _native):
+            call = _call(simple, length, answer)(size)
+            for _ in range(3):
+                call()
 
 
 def _call(cell: Cell, length: int, answer: Callable[[Cell, int, Any], Any]) -> Callable[[Size], Callable[[], Any]]:
@@ -130,6 +145,8 @@ def _native(cell: Cell, length: int, table: Any) -> Any:
 def _has_native(cell: Cell, length: int) -> bool:
     if cell.kind.nulls or cell.aggregate not in _functions():
         return False
+    if cell.shape.is_frame and cell.aggregate == "count_distinct":
+        return False
     windows = {"tumbling", "session", "rows_frame", "range_frame"} | (
         {"sliding"} if length <= MOST_SLIDES * EVERY else set()
     )
@@ -139,7 +156,12 @@ def _has_native(cell: Cell, length: int) -> bool:
 def _native_time(cell: Cell, length: int, settings: MatrixSettings, most: float) -> Measured | None:
     if not _has_native(cell, length):
         return None
+    logger = logging.getLogger("DataFrameQueryContextLogger")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)  # PySpark logs errors in addition to raising them
     try:
         return measure(_call(cell, length, _native), length, settings, most, time.perf_counter)
     except Exception:  # Spark does not have the aggregate for this type or in frames
         return None
+    finally:
+        logger.setLevel(before)
