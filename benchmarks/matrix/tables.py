@@ -62,7 +62,7 @@ def _engine(engine: str, records: list[Record]) -> Iterator[Table]:
     if found:
         headings = ("cell", "sash [ns per row]", "limit", "growth", "fixed cost [µs]", "others [ns per row]")
         rows = tuple(_row(each, others) for each in found[:MOST_CELLS])
-        yield Table(f"{engine}: the slowest of {len(found)} cells", headings, rows)
+        yield Table(f"{engine}: the slowest of {len(found)} times", headings, rows)
     grown = [each for each in growing if above(each)][:MOST_GROWING]
     if grown:
         rows = tuple((cell_name(each), f"{each.mark} {each.value:.3g} ×".strip()) for each in grown)

@@ -1,6 +1,6 @@
 """The matrix: cells from the catalogs, times from tables that grow, and what the report makes of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, islice
@@ -44,6 +44,7 @@ TINY = MatrixSettings(
     runs=1,
     push_rows=25,
 )
+ON_SPARK = replace(TINY, lengths=(10, 20), spark_levels=((Size(100, 2), Size(200, 2)),), spark_runs=1)
 
 
 # --- from the catalogs -------------------------------------------------------------------------------
@@ -343,24 +344,27 @@ def test_an_interrupted_run_keeps_its_records_and_is_continued(tmp_path: Path) -
     assert len(run(False, most=8).records) == 4 and len(measured) == 8
 
 
+@pytest.fixture(scope="module")
+def session() -> Iterator[None]:
+    """Stop the session of the matrix after the last test, if the matrix started it."""
+    yield
+    spark.LOCAL.close()
+
+
 @pytest.mark.spark
 @pytest.mark.long
+@pytest.mark.usefixtures("session")
 class TestOnSpark:
     @pytest.mark.parametrize(
         ("aggregate", "window", "path"),
         [("max", "sliding", JVM), ("median", "tumbling", PACKED), ("max", "rows_frame", "frames")],
     )
     def test_a_cell_is_measured_beside_native(self, aggregate: str, window: str, path: str) -> None:
-        settings = replace(TINY, lengths=(5, 10), spark_levels=((Size(100, 2), Size(200, 2)),), spark_runs=1)
-        try:
-            records = list(spark.measure_cell(Cell(SPARK, aggregate, "int64", window, path), settings))
-        finally:
-            spark.LOCAL.close()
+        records = list(spark.measure_cell(Cell(SPARK, aggregate, "int64", window, path), ON_SPARK))
         assert {(each.subject, each.get("length")) for each in records if each.metric == TIME and each.value} == {
-            (subject, length) for subject in ("sash", "native") for length in (5, 10)
+            (subject, length) for subject in ("sash", "native") for length in (10, 20)
         }
 
     def test_a_path_that_spark_does_not_have_is_not_supported(self) -> None:
-        (record,) = spark.measure_cell(Cell(SPARK, "median", "int64", "sliding", JVM), TINY)
-        spark.LOCAL.close()
+        (record,) = spark.measure_cell(Cell(SPARK, "median", "int64", "sliding", JVM), ON_SPARK)
         assert record.value is None and record.note.startswith("not supported: ")
