@@ -303,6 +303,7 @@ class MatrixSettings(Settings):
     spark_levels: tuple[Pair, ...] = ((Size(20_000, 1), Size(200_000, 10)), (Size(200_000, 10), Size(1_000_000, 50)))
     spark_cell_seconds: float = 30.0
     spark_runs: int = 2
+    spark_warm_ups: int = 3
     only: tuple[str, ...] = ()  # engines, aggregates, types and windows; none: all
 
     def time_limit(self, experiment: str) -> tuple[str, float]:
@@ -312,8 +313,8 @@ class MatrixSettings(Settings):
 
 QUICK_MATRIX = MatrixSettings(
     name="quick",
-    seconds=75,
-    spark_seconds=30,
+    seconds=65,
+    spark_seconds=20,
     lengths=(10, 1000),
     frame_length=100,
     levels=((Size(200, 1), Size(400, 1)), (Size(1000, 1), Size(2000, 1)), (Size(4000, 4), Size(8000, 4))),
@@ -327,4 +328,5 @@ QUICK_MATRIX = MatrixSettings(
     spark_levels=((Size(1000, 4), Size(2000, 4)),),
     spark_cell_seconds=1.0,
     spark_runs=1,
+    spark_warm_ups=0,
 )

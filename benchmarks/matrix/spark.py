@@ -33,7 +33,7 @@ def measure_cell(cell: Cell, settings: MatrixSettings) -> Iterator[Record]:
         settings, levels=settings.spark_levels, cell_seconds=settings.spark_cell_seconds, runs=settings.spark_runs
     )
     found: dict[int, Measured] = {}
-    _warm_up(cell, settings.spark_levels[0][0])
+    _warm_up(cell, settings)
     for length in settings.lengths:
         most = most_rows(cell, length, settings)
         try:
@@ -49,16 +49,16 @@ def measure_cell(cell: Cell, settings: MatrixSettings) -> Iterator[Record]:
     yield from totals(cell.engine, SASH, cell, found)
 
 
-def _warm_up(cell: Cell, size: Size) -> None:
+def _warm_up(cell: Cell, settings: MatrixSettings) -> None:
     """Run both sides a few times on a new session: Java compiles what runs often, and workers start."""
-    if "matrix" in LOCAL.warmed:
+    if "matrix" in LOCAL.warmed or not settings.spark_warm_ups:
         return
     LOCAL.warmed.add("matrix")
     for path, window in ((JVM, "sliding"), (PACKED, "sliding"), (FRAMES, "rows_frame")):
         simple = replace(cell, aggregate="max", column="int64", window=window, path=path)
         for answer in (_ours, _native):
-            call = _call(simple, 10 * EVERY, answer)(size)
-            for _ in range(3):
+            call = _call(simple, 10 * EVERY, answer)(settings.spark_levels[0][0])
+            for _ in range(settings.spark_warm_ups):
                 call()
 
 

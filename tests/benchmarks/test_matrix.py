@@ -44,7 +44,7 @@ TINY = MatrixSettings(
     runs=1,
     push_rows=25,
 )
-ON_SPARK = replace(TINY, lengths=(10, 20), spark_levels=((Size(100, 2), Size(200, 2)),), spark_runs=1)
+ON_SPARK = replace(TINY, lengths=(10, 20), spark_levels=((Size(100, 2), Size(200, 2)),), spark_runs=1, spark_warm_ups=1)
 
 
 # --- from the catalogs -------------------------------------------------------------------------------
