@@ -16,7 +16,7 @@ from sash.algebra.sketches import (
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
 from sash.api import aggregate, explain, progress, register, rolling, sql, state, why, windowed
-from sash.engine.rolling import Frame, frame
+from sash.engine.frame import Frame, frame
 from sash.engine.stream import Stream
 from sash.errors import SashError
 from sash.plan.plan import Plan

@@ -12,8 +12,8 @@ import pyarrow as pa
 from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.engine import batch
+from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.options import CallOptions, Emit, Late
-from sash.engine.rolling import Closed, Frame, frames_of
 from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText, UnknownName
 from sash.plan.query import Query, named_queries
@@ -101,10 +101,15 @@ def rolling(
     *frames_given: Frame,
     on: str,
     by: str | Sequence[str] | None = None,
-    rows: int | None = None,
+    rows: int | tuple[int | None, int | None] | None = None,
     range: Any = None,
+    groups: int | tuple[int | None, int | None] | None = None,
     closed: Closed = "both",
+    exclude: Exclude | None = None,
+    center: bool = False,
     min_samples: int = 1,
+    order: str | Sequence[str] | None = None,
+    descending: bool | Sequence[bool] = False,
     watermark: Any = None,
     late: Late = "count",
     flush: Literal["at_end"] | None = None,
@@ -115,13 +120,21 @@ def rolling(
     """Aggregate, for each row, its frame: the last `rows` rows of its key, or the rows within `range` before it.
 
     The result is the table, of the same kind, with a column for each aggregate. It keeps its order, except on Spark,
-    and the index of pandas. Frames follow the order of `on`; rows with equal `on` keep their order. `range` is SQL's
-    RANGE frame, [p - range, p] with all rows at p; `closed="right"` leaves out p - range. A frame without rows gives
-    null, and 0 for counts. If fewer than `min_samples` values are not null, the result is null. A row without a
-    position is in no frame and has no result. Pass several frames as `sash.frame(…)`.
+    and the index of pandas. Rows follow each other in the order of `on`, then of the columns `order`, then of arrival;
+    `descending=True` reverses the order, as DESC does in SQL. A frame has one of three extents:
 
-    The rows of a stream are emitted when the watermark has passed them, because then no earlier row can arrive. The
-    options of streams are those of `sash.aggregate`. With `late="keep"`, a late row is emitted without results, and
+    - `rows=100`: the row and the 99 before it. `rows=(-10, 5)`: from 10 rows before the row to 5 after it.
+    - `range="1 hour"`: the rows with positions in [p - 1 hour, p], where p is the position of the row.
+      `range=("-1 hour", "-5 minutes")` has both ends. `closed` says which ends belong to the range.
+    - `groups=(-1, 0)`: the same with groups of rows that are equal in `on` and `order`.
+
+    None is an open end, such as in `rows=(None, 0)`. `center=True` puts a single length around the row. `exclude`
+    leaves out the row itself ("row"), its whole group ("group"), or its group without it ("ties"). A frame without
+    rows gives null, and 0 for counts. If fewer than `min_samples` values are not null, the result is null. A row
+    without a position is in no frame and has no result. Pass several frames as `sash.frame(…)`.
+
+    A row of a stream is emitted when the watermark has passed everything that its frame can still receive. The options
+    of streams are those of `sash.aggregate`. With `late="keep"`, a late row is emitted without results, and
     `late_reason` is the reason.
 
     >>> import sash
@@ -130,11 +143,17 @@ def rolling(
     [5, 5, 4, 4]
     >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(["peak", "n"]).to_pylist()
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
+    >>> sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")).column("others").to_pylist()
+    [3, 9, 4, 4]
     """
     _check_known({name: each for name, each in aggregates.items() if _is_option(each)}, rolling, near=True)
-    given = CallOptions(on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future)
-    shell = _shell(table, given)
-    return shell.rolling(table, frames_of(frames_given, rows, range, closed, min_samples, aggregates), given)
+    given = CallOptions(
+        on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future,
+        order=order_of(order, descending),
+    )  # fmt: skip
+    extent = {"rows": rows, "range": range, "groups": groups, "closed": closed, "exclude": exclude, "center": center}
+    frames = frames_of(frames_given, {**extent, "min_samples": min_samples}, aggregates)
+    return _shell(table, given).rolling(table, frames, given)
 
 
 @overload
@@ -253,7 +272,7 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
         place = request.selects[0].place
         what = "A frame that reaches back to the first row would keep every row of a stream"
         raise InvalidText.meaning(place, what, "limit its length").within(request.text)
-    result = rolling(rows, *request.frames, **options)
+    result = rolling(rows, *request.frames, order=request.order.columns, descending=request.order.descending, **options)
     names = result.columns if _is_spark(rows) else result.column_names
     wanted = [name for name in names if name not in request.computed]
     if request.selected is not None:

@@ -376,8 +376,25 @@ class InvalidInput(SashError, ValueError):
         "in_order=True excludes allowed_lateness and watermark, because an ordered stream has no late rows. Leave them "
         "out, or leave out in_order."
     )
-    rows_or_range = _Sentence(
-        "A frame needs either rows or range, but got rows={rows!r} and range={range!r}: pass one of them."
+
+    @classmethod
+    def one_extent(cls, given: "dict[Any, object]") -> "InvalidInput":
+        """A frame has one of three extents."""
+        named = [f"{unit}={value!r}" for unit, value in given.items() if value is not None]
+        found = f"but {' and '.join(named)} are given" if named else "but none of them is given"
+        return cls(f"A frame needs rows, range or groups, {found}. Write one of them, such as rows=100.")
+
+    closed_without_range = _Sentence(
+        "closed={closed!r} is for frames by range; this frame is by {unit}. Write its ends, such as {unit}=(-3, -1).",
+        "closed unit",
+    )
+    center = _Sentence(
+        "center=True is for one number or length, but {unit} is {value:shown}. Write both ends, or one length.",
+        "unit value",
+    )
+    ends = _Sentence(
+        "A frame cannot end before it starts, but {unit} is from {low:shown} to {high:shown}. Exchange the two ends.",
+        "unit low high",
     )
     in_parts = _Sentence(
         "Spark split the first micro-batch, which also contains `initial`, in two, so that rows of the second part "

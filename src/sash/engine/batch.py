@@ -10,7 +10,8 @@ from sash.engine.coded_columns import code_columns
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import CallOptions, with_free_names
-from sash.engine.rolling import Frame, compute_frames, plan_frames
+from sash.engine.frame import Frame
+from sash.engine.rolling import compute_frames, plan_frames
 from sash.engine.stream import Stream
 from sash.engine.tables import Rows, kind_of, like, read_rows, with_columns
 from sash.errors import InvalidQuery
@@ -39,7 +40,7 @@ def compute_windows(rows: Rows, queries: Sequence[Query], options: Options) -> p
 def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:
     """Run `sash.rolling` on such a table."""
     rows = read_rows(table)
-    return with_columns(table, compute_frames(plan_frames(rows, frames, given.on, given.by), rows))
+    return with_columns(table, compute_frames(plan_frames(rows, frames, given.on, given.by, given.order), rows))
 
 
 def explain(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Plan:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sash.engine.frame import PLAIN, Order
 from sash.errors import InvalidInput, InvalidWindow
 from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
@@ -33,6 +34,7 @@ class CallOptions:
     flush: Any = None
     initial: Any = None
     max_future: Any = None
+    order: Order = PLAIN  # of frames
     limits: Limits = LIMITS
 
     def of_stream(self, delay: Any) -> Options:

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sash.engine.frame_ranges import Ranges
 from sash.engine.input_rows import cast_column, is_encodable
 from sash.engine.results import arrow_of
 from sash.engine.tables import Rows
@@ -26,11 +27,9 @@ _SPREAD = 4  # integers are codes themselves up to this many counters per row
 class SortedRows:
     """Rows sorted by key and position; each column is read, ranked and numbered once for all frames."""
 
-    def __init__(self, given: Rows, types: dict[str, ColumnType], order: Array, slots: Array) -> None:
+    def __init__(self, given: Rows, types: dict[str, ColumnType], order: Array, begins: Array) -> None:
         self.given, self.types, self.order = given, types, order
-        is_first = np.ones(len(slots), np.bool_)
-        is_first[1:] = slots[1:] != slots[:-1]
-        self.begins = np.flatnonzero(is_first)  # the first row of each key
+        self.begins = begins  # the first row of each key
         self._columns: dict[str, tuple[Any, Array]] = {}
         self._rankings: dict[str, Ranking] = {}
         self._codes: dict[str, tuple[Array, int]] = {}
@@ -54,10 +53,9 @@ class SortedRows:
         known = statistic.read in (Read.QUANTILE, Read.COUNT_DISTINCT)
         return known and (not self.types[name].column.field.is_object or self._is_encoded(name))
 
-    def compute(
-        self, statistics: Sequence[Statistic], name: str, starts: Array, ends: Array
-    ) -> list[tuple[Array, Array]]:
+    def compute(self, statistics: Sequence[Statistic], name: str, ranges: Ranges) -> list[tuple[Array, Array]]:
         """Return for each statistic of a column the results of ranges of rows, and where there is one."""
+        starts, ends = ranges.starts, ranges.ends
         shares = np.array([each.q for each in statistics if each.read is Read.QUANTILE], np.float64)
         results: list[tuple[Array, Array]] = []
         if len(shares):
@@ -68,7 +66,7 @@ class SortedRows:
                 results.append((next(found), exists))
             else:
                 counts = distinct_counts(*self._number(name), starts, ends)
-                results.append((counts, np.ones(len(starts), np.bool_)))
+                results.append((counts, np.ones(len(counts), np.bool_)))
         return results
 
     def can_list(self, name: str) -> bool:
@@ -76,25 +74,26 @@ class SortedRows:
         kind = self.given.arrow(name).type
         return bool((kind.value_type if pa.types.is_dictionary(kind) else kind) == self.types[name].arrow)
 
-    def lists(self, name: str, starts: Array, ends: Array, enough: Array | None) -> Any:
+    def lists(self, name: str, ranges: Ranges, enough: Array | None) -> Any:
         """Return for each row of the table a list of the values in its range that are not null.
 
         The list of a row that was left out, or has not `enough` samples, is null.
         """
-        array = self._array(name)
+        array, count, parts = self._array(name), self.given.count, len(ranges.starts)
         known = array.is_valid().to_numpy(zero_copy_only=False)[self.order]
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(known)])
-        first, size = (np.zeros(self.given.count, np.int64) for _ in range(2))
-        is_null = np.ones(self.given.count, np.bool_)
+        first, size = (np.zeros((count, parts), np.int64) for _ in range(2))  # the parts of a range follow each other
+        is_null = np.ones(count, np.bool_)
         is_null[self.order] = False if enough is None else ~enough
-        first[self.order], size[self.order] = before[starts], before[ends] - before[starts]
+        first[self.order] = before[ranges.starts].T
+        size[self.order] = (before[ranges.ends] - before[ranges.starts]).T
         size[is_null] = 0
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
         if offsets[-1] > _MOST_ITEMS:
             raise InvalidInput.long_lists(column=name, count=int(offsets[-1]), most=_MOST_ITEMS)
-        places = np.repeat(first - offsets[:-1], size) + np.arange(offsets[-1])
+        places = np.repeat(first.reshape(-1) - offsets[:-1], size.reshape(-1)) + np.arange(offsets[-1])
         values = array.take(pa.array(self.order[known][places]))
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(is_null))
+        return pa.ListArray.from_arrays(pa.array(offsets[::parts], pa.int32()), values, mask=pa.array(is_null))
 
     def scatter(self, values: Any, valid: Array, kind: Any) -> Any:
         """Return results as an Arrow column in the order of the table; null for rows that were left out."""

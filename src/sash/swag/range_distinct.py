@@ -20,24 +20,26 @@ __all__ = ["check", "codes_of", "distinct_counts", "slide", "start"]
 Array: TypeAlias = np.ndarray[Any, Any]
 State: TypeAlias = tuple[Array, Array]
 
-FIRST, END, DISTINCT = range(3)  # the rows [first, end) are in the range
+FIRST, END = range(2)  # the rows [first, end) of each part are in the range
 
 
-def start(codes: int) -> State:
-    """Return the state of an empty range at row 0, for this many distinct values."""
-    return np.zeros(codes, np.int64), np.zeros(3, np.int64)
+def start(codes: int, parts: int = 1) -> State:
+    """Return the state of empty ranges at row 0, for this many distinct values; a range may have several parts."""
+    return np.zeros(codes, np.int64), np.zeros((2, parts), np.int64)
 
 
 def distinct_counts(codes: Array, distinct: int, starts: Array, ends: Array) -> Array:
     """Return how many distinct values each range has.
 
-    Codes are numbers from 0 to `distinct`, without it; -1 is a null. Starts and ends never decrease.
+    Codes are numbers from 0 to `distinct`, without it; -1 is a null. Starts and ends never decrease. A range may have
+    several parts that do not overlap: starts and ends then have a line for each part.
 
     >>> distinct_counts(np.array([0, 1, 0, -1]), 2, np.array([0, 0, 2, 3]), np.array([1, 3, 4, 4]))
     array([1, 2, 1, 0])
     """
-    results = np.empty(len(starts), np.int64)
-    slide(start(distinct), codes, starts, ends, results)
+    starts, ends = np.atleast_2d(starts), np.atleast_2d(ends)
+    results = np.empty(starts.shape[1], np.int64)
+    slide(start(distinct, len(starts)), codes, starts, ends, results)
     return results
 
 
@@ -59,35 +61,38 @@ def codes_of(data: Any, valid: Array) -> tuple[Array, int]:
 
 @kernel
 def slide(state: Any, codes: Any, starts: Any, ends: Any, results: Any) -> None:
-    """Move the range of a state over ranges, and write the distinct count of each."""
+    """Move the parts of a range over ranges, and write the distinct count of each."""
     counts, cursor = state
-    first, end, distinct = cursor[FIRST], cursor[END], cursor[DISTINCT]
-    for place in range(len(starts)):
-        while first < starts[place] and first < end:
-            code = codes[first]
-            if code >= 0:
-                counts[code] -= 1
-                distinct -= counts[code] == 0
-            first += 1
-        if first < starts[place]:  # rows that no range covers never enter
-            first = starts[place]
-            end = first
-        while end < ends[place]:
-            code = codes[end]
-            if code >= 0:
-                distinct += counts[code] == 0
-                counts[code] += 1
-            end += 1
+    distinct = 0
+    for code in range(len(counts)):
+        distinct += counts[code] > 0
+    for place in range(starts.shape[1]):
+        for part in range(len(starts)):
+            first, end = cursor[FIRST, part], cursor[END, part]
+            low, high = starts[part, place], ends[part, place]
+            while first < low and first < end:
+                code = codes[first]
+                if code >= 0:
+                    counts[code] -= 1
+                    distinct -= counts[code] == 0
+                first += 1
+            if first < low:  # rows that no range covers never enter
+                first = low
+                end = low
+            while end < high:
+                code = codes[end]
+                if code >= 0:
+                    distinct += counts[code] == 0
+                    counts[code] += 1
+                end += 1
+            cursor[FIRST, part] = first
+            cursor[END, part] = end
         results[place] = distinct
-    cursor[FIRST] = first
-    cursor[END] = end
-    cursor[DISTINCT] = distinct
 
 
-def check(state: State, codes: Array) -> None:
-    """Assert the K-lines."""
+def check(state: State, codes: Array, distinct: int) -> None:
+    """Assert the K-lines for the last result."""
     counts, cursor = state
-    first, end, distinct = cursor.tolist()
-    inside = [code for code in codes[first:end].tolist() if code >= 0]
+    inside = [code for first, end in cursor.T.tolist() for code in codes[first:end].tolist() if code >= 0]
     assert counts.tolist() == [inside.count(code) for code in range(len(counts))], "K1"
     assert distinct == len(set(inside)), "K2"

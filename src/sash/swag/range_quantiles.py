@@ -29,12 +29,12 @@ from sash.swag.bit_levels import Levels, add, check_levels, empty_levels, first_
 __all__ = ["Ranking", "check", "quantiles", "rank", "slide", "start"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
-State: TypeAlias = tuple[Levels, Array, Array, Array]  # bits; `at` and `below` of each quantile; first, end and count
+State: TypeAlias = tuple[Levels, Array, Array, Array, Array]  # bits; `at` and `below` of each quantile; parts; count
 
 # Keys with fewer rows on average are sorted together. Measured: a call of argsort for a key costs as much as sorting
 # 100 rows.
 _FEW = 256
-FIRST, END, COUNT = range(3)  # the rows [first, end) are in the range; `count` of them are not null
+FIRST, END = range(2)  # the rows [first, end) of each part are in the range; `count` of all are not null
 
 
 @dataclass(frozen=True)
@@ -83,23 +83,26 @@ def _rank_one_key(order: Any, begin: int, numbers: Any, ranks: Any, values: Any)
         values[begin + place] = numbers[row] + 0.0  # -0.0 + 0.0 = 0.0
 
 
-def start(rows: int, shares: int) -> State:
-    """Return the state of an empty range at row 0, for `rows` rows and `shares` quantiles."""
-    return empty_levels(rows), np.zeros(shares, np.int64), np.zeros(shares, np.int64), np.zeros(3, np.int64)
+def start(rows: int, shares: int, parts: int = 1) -> State:
+    """Return the state of empty ranges at row 0, for `rows` rows and `shares` quantiles; a range may have parts."""
+    at, below = np.zeros(shares, np.int64), np.zeros(shares, np.int64)
+    return empty_levels(rows), at, below, np.zeros((2, parts), np.int64), np.zeros(1, np.int64)
 
 
 def quantiles(ranking: Ranking, valid: Array, starts: Array, ends: Array, shares: Array) -> tuple[Array, Array]:
     """Return the interpolated quantiles of each range, a row of results per share, and which ranges have a value.
 
-    A range [start, end) lies within one key; starts and ends never decrease.
+    A range [start, end) lies within one key; starts and ends never decrease. A range may have several parts that do
+    not overlap: starts and ends then have a line for each part.
 
     >>> ranking = rank(np.array([3, 1, 2]), np.array([0]))
     >>> quantiles(ranking, np.ones(3, bool), np.array([0, 0, 3]), np.array([2, 3, 3]), np.array([0.5]))
     (array([[2., 2., 0.]]), array([ True,  True, False]))
     """
-    results = np.zeros((len(shares), len(starts)))
-    presences = np.zeros(len(starts), np.bool_)
-    state = start(len(ranking.ranks), len(shares))
+    starts, ends = np.atleast_2d(starts), np.atleast_2d(ends)
+    results = np.zeros((len(shares), starts.shape[1]))
+    presences = np.zeros(starts.shape[1], np.bool_)
+    state = start(len(ranking.ranks), len(shares), len(starts))
     slide(state, ranking.ranks, ranking.values, valid, starts, ends, shares, results, presences)
     return results, presences
 
@@ -108,35 +111,44 @@ def quantiles(ranking: Ranking, valid: Array, starts: Array, ends: Array, shares
 def slide(
     state: Any, ranks: Any, values: Any, valid: Any, starts: Any, ends: Any, shares: Any, results: Any, presences: Any
 ) -> None:
-    """Move the range of a state over ranges, and write the quantiles of each."""
-    bits, at, below, cursor = state
-    first, end, count = cursor[FIRST], cursor[END], cursor[COUNT]
-    for place in range(len(starts)):
-        while first < starts[place] and first < end:
-            if valid[first]:
-                old = ranks[first]
-                remove(bits, old)
-                count -= 1
-                for j in range(len(shares)):
-                    below[j] -= old < at[j]
-            first += 1
-        if first < starts[place]:  # rows that no range covers never enter
-            first = starts[place]
-            end = first
-        while end < ends[place]:
-            if valid[end]:
-                new = ranks[end]
-                add(bits, new)
-                if count == 0:
-                    # The range may have moved to another key, so the cursors move at once.
+    """Move the parts of a range over ranges, and write the quantiles of each."""
+    bits, at, below, cursor, counted = state
+    count = counted[0]
+    for place in range(starts.shape[1]):
+        for part in range(len(starts)):
+            first, end = cursor[FIRST, part], cursor[END, part]
+            low = starts[part, place]
+            while first < low and first < end:
+                if valid[first]:
+                    old = ranks[first]
+                    remove(bits, old)
+                    count -= 1
                     for j in range(len(shares)):
-                        at[j] = new
-                        below[j] = 0
-                else:
-                    for j in range(len(shares)):
-                        below[j] += new < at[j]
-                count += 1
-            end += 1
+                        below[j] -= old < at[j]
+                first += 1
+            if first < low:  # rows that no range covers never enter
+                first = low
+                end = low
+            cursor[FIRST, part] = first
+            cursor[END, part] = end
+        # Rows leave all parts before others enter: with rows of two keys, `below` would count those of both.
+        for part in range(len(starts)):
+            end, high = cursor[END, part], ends[part, place]
+            while end < high:
+                if valid[end]:
+                    new = ranks[end]
+                    add(bits, new)
+                    if count == 0:
+                        # The range may have moved to another key, so the cursors move at once.
+                        for j in range(len(shares)):
+                            at[j] = new
+                            below[j] = 0
+                    else:
+                        for j in range(len(shares)):
+                            below[j] += new < at[j]
+                    count += 1
+                end += 1
+            cursor[END, part] = end
         presences[place] = count > 0
         if count == 0:
             continue
@@ -158,17 +170,14 @@ def slide(
             if share > 0.0:
                 value = interpolate(value, float(values[first_from(bits, own + 1)]), share)
             results[j, place] = value
-    cursor[FIRST] = first
-    cursor[END] = end
-    cursor[COUNT] = count
+    counted[0] = count
 
 
 def check(state: State, ranks: Array, valid: Array) -> None:
     """Assert the K-lines."""
-    bits, at, below, cursor = state
+    bits, at, below, cursor, (count,) = state
     check_levels(bits)
-    first, end, count = cursor.tolist()
-    members = sorted(int(ranks[row]) for row in range(first, end) if valid[row])
+    members = sorted(int(ranks[row]) for first, end in cursor.T.tolist() for row in range(first, end) if valid[row])
     found = [64 * place + bit for place, word in enumerate(bits[0].tolist()) for bit in range(64) if word >> bit & 1]
     assert found == members and count == len(members), "K1"
     for place, before in zip(at.tolist(), below.tolist(), strict=True):

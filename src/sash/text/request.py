@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sash.engine.frame import PLAIN, Frame, Order
 from sash.engine.results import RANKS
-from sash.engine.rolling import UNBOUNDED, Frame
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
 from sash.text.expressions import Column, Expression
 from sash.text.select import Select
-from sash.windows.duration import Duration
 
 __all__ = ["Request", "request_of"]
 
@@ -25,6 +24,7 @@ class Request:
     by: tuple[str, ...]
     queries: tuple[Query, ...]
     frames: tuple[Frame, ...]
+    order: Order = PLAIN  # of frames
 
     @property
     def table(self) -> str:
@@ -52,8 +52,8 @@ class Request:
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether a frame reaches back to the first row."""
-        return any(each.rows == UNBOUNDED or each.range == Duration(UNBOUNDED) for each in self.frames)
+        """Whether a frame has an open end."""
+        return any(each.low is None or each.high is None for each in self.frames)
 
     def check_columns(self, names: Iterable[str], levels: Sequence[str] = ()) -> None:
         """Raise for a column that the table lacks, at its place in the text, and for one that would be overwritten.
@@ -116,7 +116,12 @@ def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str
         raise InvalidInput.option("on", on, "the name of a column of times or numbers, as in sash.sql(…, on='ts')")
     queries = () if first.window is None else named_queries([each.query() for each in selects])
     return Request(
-        tuple(selects), order, keys or (), queries, tuple(frame for each in selects for frame in each.frames)
+        tuple(selects),
+        order,
+        keys or (),
+        queries,
+        tuple(frame for each in selects for frame in each.frames),
+        first.order,
     )
 
 
@@ -128,6 +133,7 @@ def _check_alike(first: Select, other: Select) -> None:
         ("The table of a call", first.table, other.table),
         ("The key of a call", _join_names(first.keys), _join_names(other.keys)),
         ("The column of `on`", first.on, other.on),
+        ("ORDER BY of a call", str(first.order), str(other.order)),
         ("WHERE of a call", first.where, other.where),
     ):
         if one != two:

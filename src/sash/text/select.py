@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sash.algebra.aggregate import Template
-from sash.engine.rolling import Frame
+from sash.engine.frame import PLAIN, Frame, Order
 from sash.errors import InvalidText
 from sash.plan.query import RESERVED_NAMES, Query, query
 from sash.text.expressions import Call, Column, Expression
 from sash.text.functions import Functions, functions_of
 from sash.text.parser import statements
 from sash.text.syntax import FrameSpec, Function, Item, Statement
-from sash.text.windows import frame_of, order_of, reach_of, window_in_brackets, window_of_function
+from sash.text.windows import extent_of, frame_of, order_text, window_in_brackets, window_of_function
 from sash.windows.window import Window
 
 __all__ = ["Select", "parse", "queries"]
@@ -39,6 +39,7 @@ class Select:
     on: str | None = None  # None: not given
     computed: tuple[tuple[str, Expression], ...] = ()  # arguments of aggregates that are no bare columns, by name
     selected: tuple[str, ...] | None = None  # the columns of a result per row; None: all
+    order: Order = PLAIN  # of frames
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)  # all that are named, with their places
     named: tuple[Column, ...] = field(default=(), compare=False, repr=False)  # in the select list, besides aggregates
     place: int = field(default=0, compare=False, repr=False)  # of the table
@@ -159,13 +160,16 @@ class _Translator:
         specs = [(each, self._spec(each)) for each in statement.items if each.over is not None]
         first = specs[0][1]
         for item, spec in specs[1:]:
-            one, other = (order_of(each) for each in (first, spec))
+            one, other = (order_text(each) for each in (first, spec))
             if one != other:
                 assert item.over is not None
                 raise InvalidText.disagree(item.over.place, "PARTITION BY and ORDER BY", one, other)
         frames, selected = self._frames(statement.items, {id(item): spec for item, spec in specs})
         keys = () if first.keys is None else first.keys
-        return self._select(statement.table, keys, first.order, frames=frames, selected=selected)
+        on, *further = first.order
+        self.columns += [each.column for each in further]
+        order = Order(tuple(each.column.name for each in further), tuple(each.is_descending for each in first.order))
+        return self._select(statement.table, keys, on.column, frames=frames, selected=selected, order=order)
 
     def _frames(
         self, items: Sequence[Item], specs: Mapping[int, FrameSpec]
@@ -183,13 +187,13 @@ class _Translator:
                 self.columns.append(column)
                 selected.append(column.name)
             else:
-                reach = reach_of(specs[id(item)], item.place)
+                extent = extent_of(specs[id(item)])
                 name, template = self._result(item, taken)
                 selected.append(name)
-                if not found or found[-1][0] != reach:
-                    found.append((reach, item.place, {}))
+                if not found or found[-1][0] != extent:
+                    found.append((extent, item.place, {}))
                 found[-1][2][name] = template
-        frames = tuple(frame_of(reach, aggregates, place) for reach, place, aggregates in found)
+        frames = tuple(frame_of(extent, aggregates, place) for extent, place, aggregates in found)
         return frames, None if has_all else tuple(selected)
 
     def _spec(self, item: Item) -> FrameSpec:
@@ -201,7 +205,7 @@ class _Translator:
             if item.over.name.name not in known:
                 raise InvalidText.unknown(item.over.name.place, "window", item.over.name.name, known or ["none"])
             spec = known[item.over.name.name]
-        if spec.order is None:
+        if not spec.order:
             raise InvalidText.meaning(item.over.place, "OVER needs an order", "write ORDER BY ts in it")
         return spec
 

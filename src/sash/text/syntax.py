@@ -6,7 +6,7 @@ from sash.text.expressions import Column, Expression
 from sash.windows.calendar import Span
 from sash.windows.duration import Duration
 
-__all__ = ["Argument", "Bound", "Bracket", "FrameSpec", "Function", "Item", "Length", "Over", "Statement"]
+__all__ = ["Argument", "Bound", "Bracket", "FrameSpec", "Function", "Item", "Length", "Ordering", "Over", "Statement"]
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,23 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class Ordering:
+    """A column of ORDER BY."""
+
+    column: Column
+    is_descending: bool
+
+
+@dataclass(frozen=True)
 class FrameSpec:
     """The content of the parentheses of OVER."""
 
     keys: tuple[Column, ...] | None
-    order: Column | None
-    unit: str | None  # ROWS or RANGE
+    order: tuple[Ordering, ...]
+    unit: str | None  # ROWS, RANGE or GROUPS
     start: Bound | None
     end: Bound | None
+    exclude: str | None = None
 
 
 @dataclass(frozen=True)

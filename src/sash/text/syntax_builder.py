@@ -6,7 +6,7 @@ from typing import Any
 
 from sash.errors import InvalidInput, InvalidText
 from sash.text.expressions import SCALARS, Apply, Call, Column, Expression, Literal
-from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Over, Statement
+from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Ordering, Over, Statement
 from sash.text.tokens import MOST_LEVELS
 from sash.windows.calendar import Span, span_of
 from sash.windows.duration import Duration, duration
@@ -135,19 +135,30 @@ class Builder:
 
     def frame_spec(self, parts: list[Any]) -> FrameSpec:
         keys, order, frame = parts
-        return FrameSpec(keys, order, *(frame or (None, None, None)))
+        return FrameSpec(keys, order or (), *(frame or (None, None, None)))
 
-    def order(self, parts: list[Any]) -> Column:
+    def order(self, parts: list[Any]) -> tuple[Ordering, ...]:
+        return tuple(parts)
+
+    def ordering(self, parts: list[Any]) -> Ordering:
         name, direction = parts
-        if direction is not None and direction.type == "DESC":
-            raise InvalidText.unsupported(
-                direction.start_pos, "DESC", "frames contain earlier rows, so the order must be ascending"
-            )
-        return _column_of(name)
+        return Ordering(_column_of(name), direction is not None and direction.type == "DESC")
 
-    def frame(self, parts: list[Any]) -> tuple[str, Bound, Bound | None]:
+    def frame(self, parts: list[Any]) -> tuple[str, Bound, Bound | None, str | None]:
         bounds = [each for each in parts if isinstance(each, Bound)]
-        return parts[0].type, bounds[0], bounds[1] if len(bounds) > 1 else None
+        return parts[0].type, bounds[0], bounds[1] if len(bounds) > 1 else None, parts[-1] or None
+
+    def exclude_row(self, parts: list[Any]) -> str:
+        return "row"
+
+    def exclude_group(self, parts: list[Any]) -> str:
+        return "group"
+
+    def exclude_ties(self, parts: list[Any]) -> str:
+        return "ties"
+
+    def exclude_nothing(self, parts: list[Any]) -> str:
+        return ""
 
     def bound(self, parts: list[Any]) -> Bound:
         what, direction = parts

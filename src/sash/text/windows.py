@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from sash.algebra.aggregate import Template
-from sash.engine.rolling import UNBOUNDED, Frame, frame
+from sash.engine.frame import Frame, frame
 from sash.errors import InvalidText, SashError
 from sash.text.expressions import Column
 from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Length
@@ -14,7 +14,7 @@ from sash.windows.calendar import Span
 from sash.windows.duration import Duration, duration
 from sash.windows.window import Window
 
-__all__ = ["frame_of", "order_of", "reach_of", "window_in_brackets", "window_of_function"]
+__all__ = ["extent_of", "frame_of", "order_text", "window_in_brackets", "window_of_function"]
 
 # Window table functions: the Python function of their windows, and their arguments in order, with their names in
 # Python; required ones first.
@@ -29,8 +29,8 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Window], dict[str, str], tuple[str, ..
 # --- windows -------------------------------------------------------------------------------------
 
 
-def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
-    """Return the window of a bracket, or the reach of a frame."""
+def window_in_brackets(bracket: Bracket) -> Window | dict[str, Any]:
+    """Return the window of a bracket, or the extent of a frame."""
     try:
         return _IN_BRACKETS[bracket.kind](bracket)
     except InvalidText:
@@ -39,11 +39,11 @@ def window_in_brackets(bracket: Bracket) -> Window | tuple[str, Any]:
         raise InvalidText.because(bracket.place, error) from None
 
 
-def _unbounded(bracket: Bracket) -> tuple[str, Any]:
+def _unbounded(bracket: Bracket) -> dict[str, Any]:
     if bracket.slide is not None:
         what = "An unbounded window has no slide"
         raise InvalidText.meaning(bracket.slide.place, what, "leave out SLIDE, or use CUMULATE, which starts anew")
-    return "range", Duration(UNBOUNDED)
+    return {"range": (None, 0)}
 
 
 def _punctuated(bracket: Bracket) -> Window:
@@ -51,18 +51,18 @@ def _punctuated(bracket: Bracket) -> Window:
     return punctuated(bracket.column.name)
 
 
-def _by_rows(bracket: Bracket) -> Window | tuple[str, Any]:
+def _by_rows(bracket: Bracket) -> Window | dict[str, Any]:
     _check_slide(bracket)
     length = _value(bracket.length)
     if bracket.slide is None:
-        return "rows", length
+        return {"rows": length}
     return sliding(rows=length, every=_value(bracket.slide), offset=_value(bracket.offset, 0))
 
 
-def _by_range(bracket: Bracket) -> Window | tuple[str, Any]:
+def _by_range(bracket: Bracket) -> Window | dict[str, Any]:
     _check_slide(bracket)
     if bracket.slide is None:
-        return "range", _value(bracket.length)
+        return {"range": _value(bracket.length)}
     offset = _as_written(bracket.offset, 0)
     return sliding(_as_written(bracket.length), every=_as_written(bracket.slide), offset=offset, zone=bracket.zone)
 
@@ -75,7 +75,7 @@ def _check_slide(bracket: Bracket) -> None:
         raise InvalidText.meaning(bracket.place, "ZONE needs a SLIDE", "add one")
 
 
-_IN_BRACKETS: dict[str, Callable[[Bracket], Window | tuple[str, Any]]] = {
+_IN_BRACKETS: dict[str, Callable[[Bracket], Window | dict[str, Any]]] = {
     "range": _by_range,
     "rows": _by_rows,
     "unbounded": _unbounded,
@@ -137,47 +137,55 @@ def _zone(argument: Argument) -> str:
 # --- frames --------------------------------------------------------------------------------------
 
 
-def reach_of(spec: FrameSpec, place: int) -> tuple[str, Any]:
-    """Return the reach of a frame; by default, it reaches back to the first row, as in SQL."""
+def extent_of(spec: FrameSpec) -> dict[str, Any]:
+    """Return the extent of a frame, as options of `sash.frame`; by default, it reaches back to the first row."""
     if spec.unit is None or spec.start is None:
-        return "range", Duration(UNBOUNDED)
-    for bound in (spec.start, spec.end):
-        if bound is not None and bound.is_following:
-            raise InvalidText.unsupported(
-                bound.place, "FOLLOWING", "a frame ends at its row, so write … AND CURRENT ROW"
-            )
-    if spec.end is not None and not _is_current(spec.end):
-        raise InvalidText.meaning(spec.end.place, "A frame must end at its row", "write … AND CURRENT ROW")
-    start = spec.start
-    if start.is_unbounded:
-        return ("rows", UNBOUNDED) if spec.unit == "ROWS" else ("range", Duration(UNBOUNDED))
-    length = _value(start.length, 0)
-    if spec.unit == "RANGE":
-        return "range", length
-    if not isinstance(length, int):
-        raise InvalidText.meaning(start.place, "ROWS needs a whole number", "write one, or use RANGE")
-    return "rows", length + 1  # and the row itself
+        # With several columns of the order, peers are equal in all of them: groups count such peers.
+        return {"groups" if len(spec.order) > 1 else "range": (None, 0)}
+    if spec.end is None and (spec.start.is_following or (spec.start.is_unbounded and spec.start.is_following)):
+        raise InvalidText.meaning(spec.start.place, "A frame with one end ends at its row", "write BETWEEN … AND …")
+    low = _end_of(spec.start, spec.unit, is_start=True)
+    high = 0 if spec.end is None else _end_of(spec.end, spec.unit, is_start=False)
+    unit = spec.unit.lower()
+    if unit == "range" and len(spec.order) > 1:
+        for end, bound in ((low, spec.start), (high, spec.end)):
+            if end not in (None, 0) and bound is not None:
+                what = "RANGE with a length needs one column in ORDER BY"
+                raise InvalidText.meaning(bound.place, what, "leave out the others, or use ROWS or GROUPS")
+        unit = "groups"
+    return {unit: (low, high)} | ({"exclude": spec.exclude} if spec.exclude else {})
 
 
-def _is_current(bound: Bound) -> bool:
-    return bound.length is None and not bound.is_unbounded
+def _end_of(bound: Bound, unit: str, is_start: bool) -> Any:
+    """Return an end of a frame: None if it is open, negative if it is before the row."""
+    if bound.is_unbounded:
+        if bound.is_following == is_start:
+            word = "start with UNBOUNDED FOLLOWING" if is_start else "end with UNBOUNDED PRECEDING"
+            raise InvalidText.meaning(bound.place, f"A frame cannot {word}", "exchange the two ends")
+        return None
+    length = _value(bound.length, 0)
+    if unit != "RANGE" and not isinstance(length, int):
+        raise InvalidText.meaning(bound.place, f"{unit} needs a whole number", "write one, or use RANGE")
+    if bound.is_following or length == 0:
+        return length
+    return Duration(-length.microseconds) if isinstance(length, Duration) else -length
 
 
-def frame_of(reach: tuple[str, Any], aggregates: dict[str, Template], place: int) -> Frame:
-    """Return a frame with this reach and these aggregates."""
-    unit, length = reach
+def frame_of(extent: dict[str, Any], aggregates: dict[str, Template], place: int) -> Frame:
+    """Return a frame with this extent and these aggregates."""
     one = next(iter(aggregates.values()))  # names of results may be those of options
     try:
-        made = frame(rows=length, result=one) if unit == "rows" else frame(range=length, result=one)
+        made = frame(**extent, result=one)
     except SashError as error:
         raise InvalidText.because(place, error) from None
     return replace(made, aggregates=tuple(aggregates.items()))
 
 
-def order_of(spec: FrameSpec) -> str:
+def order_text(spec: FrameSpec) -> str:
     """Return keys and order of a frame as text."""
     keys = ", ".join(each.name for each in spec.keys or ())
-    return f"{f'PARTITION BY {keys} ' if keys else ''}ORDER BY {spec.order}"
+    order = ", ".join(f"{each.column}{' DESC' if each.is_descending else ''}" for each in spec.order)
+    return f"{f'PARTITION BY {keys} ' if keys else ''}ORDER BY {order}"
 
 
 def _as_written(length: Length | None, otherwise: Any = None) -> Any:

@@ -8,7 +8,17 @@ from sash.errors import InvalidWindow
 from sash.windows.duration import Duration, duration
 from sash.windows.measure import Measure, MeasureKind
 
-__all__ = ["LONGEST", "Length", "count_of", "in_positions", "is_number", "length_of", "length_on", "shortest"]
+__all__ = [
+    "LONGEST",
+    "Length",
+    "count_of",
+    "in_positions",
+    "is_number",
+    "length_of",
+    "length_on",
+    "shortest",
+    "signed_length_on",
+]
 
 Length: TypeAlias = int | float | Duration
 
@@ -73,6 +83,19 @@ def length_on(measure: Measure, what: str, value: Any) -> Any:
     if isinstance(given, Duration) and measure.kind is MeasureKind.FLOAT and number == 0:
         return 0.0
     return in_positions(measure, what, "length", given)
+
+
+def signed_length_on(measure: Measure, what: str, value: Any) -> Any:
+    """Return a length in positions that may be negative, such as an end of a frame."""
+    if isinstance(value, bool) or value != value:
+        raise InvalidWindow.not_negative(what, value)
+    given: Length = (
+        duration(value) if not is_number(value) else value.item() if isinstance(value, np.generic) else value
+    )
+    if isinstance(given, Duration):
+        size = length_on(measure, what, Duration(abs(given.microseconds)))
+        return -size if given.microseconds < 0 else size
+    return -length_on(measure, what, -given) if given < 0 else length_on(measure, what, given)
 
 
 def shortest(*lengths: Length) -> float:

@@ -11,7 +11,9 @@ from pyspark.sql.types import StructType
 
 from sash.engine.options import CallOptions
 from sash.engine.results import schema_of
-from sash.engine.rolling import Frame
+from sash.engine.rolling import FramePlan
+from sash.engine.frame import Frame
+from sash.engine.frame_reach import reach_of
 from sash.errors import InvalidInput
 from sash.limits import Limits
 from sash.plan.decide import Decision
@@ -68,14 +70,12 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     """Return all rows of a bounded DataFrame with the aggregates of their frames."""
     options = CallOptions(given.on, given.by, limits=given.limits).of_table()
     _check_bounded(table, "sash.rolling")
-    plan, own, added = frame_plan_of(table, frames, options)
+    plan, own, added = frame_plan_of(table, frames, options, given.order)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
     before, table = table.schema, with_text_intervals(table)
     results = pa.schema([*own, *as_results(added)])
-    lengths = [width for width in plan.widths if width is not None]
-    reach = Reach(max(lengths, default=0), max((each.rows or 1 for each in plan.frames), default=1) - 1)
-    hot = _hot_keys(table, options, plan.measure, reach)
+    hot = _hot_keys(table, options, plan.measure, _reach_of_frames(plan))
     pieces = _pack_rows(table, options, plan.measure, hot)
     task = FrameTask(plan, own, results, options.limits, hot)
     framed = _map_rows(pieces, task, StructType([*table.schema.fields, *new]))
@@ -140,6 +140,18 @@ def _reach(plan: Plan) -> Reach | None:
     """Return how far back the windows of a plan look; None if rows decide it."""
     lengths = [query.kind.lookback for query in plan.queries]
     return None if None in lengths else Reach(max(lengths))
+
+
+def _reach_of_frames(plan: FramePlan) -> Reach | None:
+    """Return how far back frames look; None if a hot key cannot be cut into chunks of time for them."""
+    reaches = [(each.unit, reach_of(each, plan.order)) for each in plan.extents]
+    if any(reach.forward != 0 or (unit == "groups" and reach.back != 0) for unit, reach in reaches):
+        return None
+    if any(reach.back is None for _, reach in reaches):
+        return Reach(plan.measure.highest, 0)
+    lengths = [reach.back for unit, reach in reaches if unit == "range"]
+    rows = [reach.back for unit, reach in reaches if unit == "rows"]
+    return Reach(max(lengths, default=0), max(rows, default=0))
 
 
 def _newest(rows: DataFrame, plan: Plan) -> Any:

@@ -9,7 +9,8 @@ from pyspark.sql.types import StructType
 
 from sash.engine.keys import Keys
 from sash.engine.options import with_free_names
-from sash.engine.rolling import Frame, FramePlan, plan_frames
+from sash.engine.frame import Frame, Order
+from sash.engine.rolling import FramePlan, plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.plan import Options
@@ -36,18 +37,18 @@ def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
 
 
 def frame_plan_of(
-    table: DataFrame, frames: tuple[Frame, ...], options: Options
+    table: DataFrame, frames: tuple[Frame, ...], options: Options, order: Order
 ) -> tuple[FramePlan, pa.Schema, pa.Schema]:
     """Return the plan of frames over a DataFrame, its columns, and the columns that are added."""
     columns = [name for each in frames for _, template in each.aggregates for name in template.columns]
-    used = list(dict.fromkeys([options.on, *options.by, *columns]))
+    used = list(dict.fromkeys([options.on, *options.by, *order.columns, *columns]))
     check_columns(table, used)
     check_no_twins(table)
     arrow_schema(StructType([table.schema[name] for name in used]))  # none of these may travel as text
     own = arrow_schema(text_interval_schema(table.schema))
     _check_keys(own, options.by)
     sealed = tuple(each.seal() for each in frames)
-    plan = plan_frames(read_rows(own.empty_table()), sealed, options.on, list(options.by))
+    plan = plan_frames(read_rows(own.empty_table()), sealed, options.on, list(options.by), order)
     return plan, own, pa.schema([pa.field(name, pa.null() if kind is None else kind) for name, kind in plan.results()])
 
 

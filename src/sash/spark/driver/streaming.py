@@ -15,7 +15,7 @@ from pyspark.sql.types import StructField, StructType, TimestampType
 
 from sash.engine.options import CallOptions, length_of
 from sash.engine.results import schema_of
-from sash.engine.rolling import Frame
+from sash.engine.frame import Frame
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
 from sash.plan.plan import Options
@@ -82,7 +82,7 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     """Return all rows of a stream with the aggregates of their frames, each when no earlier row can arrive."""
     _check_options(given)
     options = _options(table, "sash.rolling", given)
-    plan, own, added = frame_plan_of(table, frames, options)
+    plan, own, added = frame_plan_of(table, frames, options, given.order)
     if given.late == "keep":
         added = _with_late(added, [], own.names)
     check_results(table, added.names, own.names)

@@ -147,7 +147,7 @@ def _plan(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
     if request.queries:
         plan = Recipe(request.queries, with_free_names(options), rows.schema).plan()
         return schema_of(plan), not any(each.kind.needs_newest for each in plan.queries)
-    added = plan_frames(read_rows(rows), request.frames, request.on, options.by).results()
+    added = plan_frames(read_rows(rows), request.frames, request.on, options.by, request.order).results()
     own = [each for each in sent if request.selected is None or each.name in request.selected]
     found = {each.name: each for each in [*own, *(pa.field(name, kind or pa.null()) for name, kind in added)]}
     return pa.schema([found[name] for name in request.selected or found]), True

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.keys import Keys
+from sash.engine.frame_reach import complete_rows, reach_of
 from sash.engine.rolling import FramePlan, compute_frames
 from sash.engine.tables import read_rows
 from sash.limits import Limits
@@ -22,53 +23,97 @@ __all__ = ["FrameTask", "Frames"]
 
 
 class Frames:
-    """Compute frames stretch by stretch; keep the rows that later frames need."""
+    """Compute frames stretch by stretch; keep the rows that later frames need, and rows whose frame is not complete."""
 
-    def __init__(self, plan: FramePlan, before: pa.Table) -> None:
+    def __init__(self, plan: FramePlan, before: pa.Table, unanswered: pa.Table | None = None) -> None:
         self.plan = plan
         self.before = before  # rows that are done, and needed by later ones
+        self.unanswered = before.slice(0, 0) if unanswered is None else unanswered  # later rows may be in their frames
 
     def answer(self, rows: pa.Table, until: Any = None) -> pa.Table:
-        """Return rows with the aggregates of their frames; later rows are not before `until` (None: there are none)."""
-        plan, count = self.plan, self.before.num_rows if rows.num_rows else 0
-        table = pa.concat_tables([self.before, rows]) if count else rows
+        """Return rows whose frames are complete, with the aggregates of these.
+
+        Later rows are not before `until`; None: there are none.
+        """
+        plan, count = self.plan, self.before.num_rows
+        waiting = pa.concat_tables([self.unanswered, rows]) if self.unanswered.num_rows else rows
+        if not waiting.num_rows:
+            return self._move(waiting, np.zeros(0, np.bool_), until)
+        table = pa.concat_tables([self.before, waiting]) if count else waiting
+        is_done = complete_rows(plan, read_rows(table), until)[count:]
+        if not is_done.any():
+            return self._move(waiting, is_done, until)
         columns = with_failing_rows(lambda part: compute_frames(plan, read_rows(part)), table, plan.by, plan.on)
-        self.skip(rows, until)
+        done = self._move(waiting, is_done, until)
         for name, column in columns.items():
-            rows = rows.append_column(name, column.slice(count))
-        return rows
+            own = column.slice(count)
+            done = done.append_column(name, own if is_done.all() else own.filter(pa.array(is_done)))
+        return done
 
     def skip(self, rows: pa.Table, until: Any) -> None:
         """Keep the rows that later frames need, as `answer` does, without computing frames."""
-        if until is not None:
-            self.before = _needed_rows(self.plan, pa.concat_tables([self.before, rows]), until).combine_chunks()
+        waiting = pa.concat_tables([self.unanswered, rows])
+        table = pa.concat_tables([self.before, waiting])
+        self._move(waiting, complete_rows(self.plan, read_rows(table), until)[self.before.num_rows :], until)
+
+    def _move(self, waiting: pa.Table, is_done: Any, until: Any) -> pa.Table:
+        """Return the rows that are done; keep them while later frames need them."""
+        done = waiting if is_done.all() else waiting.filter(pa.array(is_done))
+        if until is None:
+            return done
+        self.unanswered = waiting.filter(pa.array(~is_done)).combine_chunks()
+        positions = self.plan.measure.positions_or_lowest(self.unanswered.column(self.plan.on), self.plan.on)
+        oldest = min(until, positions.min(initial=until))
+        known = pa.concat_tables([self.before, done])
+        self.before = known.filter(pa.array(_needed_rows(self.plan, known, self.unanswered, oldest))).combine_chunks()
+        return done
 
 
-def _needed_rows(plan: FramePlan, table: pa.Table, until: Any) -> pa.Table:
-    """Return the rows that frames from a position on need: the last rows of each key, or the last in time."""
-    positions = plan.measure.positions_or_lowest(table.column(plan.on), plan.on)
+def _needed_rows(plan: FramePlan, done: pa.Table, unanswered: pa.Table, oldest: Any) -> Any:
+    """Return which rows that are done the frames of other rows need, which are not before `oldest`."""
+    positions = plan.measure.positions_or_lowest(done.column(plan.on), plan.on)
     keep = np.zeros(len(positions), np.bool_)
-    for frame, width in zip(plan.frames, plan.widths, strict=True):
-        if frame.rows is None:
-            keep |= positions >= until - width
-        elif frame.rows > 1:
-            keep[_last_of_keys(table, plan.by, positions, frame.rows - 1)] = True
-    keep &= positions > plan.measure.lowest  # a row without a position is in no frame
-    return table.filter(pa.array(keep))
+    for extent in plan.extents:
+        reach = reach_of(extent, plan.order)
+        if extent.unit == "range":
+            keep |= positions >= (plan.measure.lowest if reach.back is None else oldest - reach.back)
+        elif reach.back is None:
+            keep[:] = True
+        elif reach.back:
+            keep |= _last_of_keys(plan, done, positions, reach.back, extent.unit == "groups")
+    return keep & (positions > plan.measure.lowest)  # a row without a position is in no frame
 
 
-def _last_of_keys(table: pa.Table, by: tuple[str, ...], positions: Any, count: int) -> Any:
-    """Return the places of the last rows of each key."""
-    columns = [table.column(name) for name in by]
+def _last_of_keys(plan: FramePlan, table: pa.Table, positions: Any, count: int, of_groups: bool) -> Any:
+    """Return which rows are among the last rows, or groups of rows, of each key.
+
+    Peers of the last one stay, too: with other columns in the order, any of them may come next.
+    """
+    columns = [table.column(name) for name in plan.by]
     slots = (
-        Keys([each.type for each in columns], by).slots(columns, len(positions))
-        if by
+        Keys([each.type for each in columns], plan.by).slots(columns, len(positions))
+        if plan.by
         else np.zeros(len(positions), np.int64)
     )
     order = np.lexsort((positions, slots))
-    own = slots[order]
+    own, at = slots[order], positions[order]
     ends = np.searchsorted(own, own, side="right")
-    return order[ends - np.arange(len(order)) <= count]
+    if of_groups:  # of positions: with other columns in the order, groups are smaller, and more of them are kept
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (own[1:] != own[:-1]) | (at[1:] != at[:-1])
+        numbers = np.cumsum(is_new)
+        left = numbers[ends - 1] - numbers + 1 if len(order) else numbers
+    else:
+        left = ends - np.arange(len(order))
+    keep = left <= count
+    keep[1:] |= keep[:-1] & (own[1:] == own[:-1])
+    for place in np.flatnonzero(keep[1:] & ~keep[:-1] & (own[1:] == own[:-1]) & (at[1:] == at[:-1]))[::-1]:
+        while place >= 0 and own[place] == own[place + 1] and at[place] == at[place + 1]:
+            keep[place] = True
+            place -= 1
+    found = np.zeros(len(order), np.bool_)
+    found[order] = keep
+    return found
 
 
 @dataclass(frozen=True)

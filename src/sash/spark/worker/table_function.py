@@ -40,7 +40,10 @@ class Job:
 
     def answer(self, table: pa.Table) -> pa.Table:
         request = self.request
-        rows, options = arrow_expressions.prepare_rows(table, request), CallOptions(request.on, list(request.by))
+        rows, options = (
+            arrow_expressions.prepare_rows(table, request),
+            CallOptions(request.on, list(request.by), order=request.order),
+        )
         if request.queries:
             return cast_results(batch.aggregate(rows, request.queries, options), self.results)
         return cast_results(batch.rolling(rows, request.frames, options), self.results)

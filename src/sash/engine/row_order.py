@@ -1,0 +1,70 @@
+"""Sort rows by key, position, further columns, and arrival."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sash.engine.frame_ranges import Line
+from sash.engine.keys import Keys
+from sash.engine.row_batch import order_by_key
+from sash.engine.tables import Rows
+from sash.slicing.slices import Array
+
+__all__ = ["sort_rows"]
+
+
+def sort_rows(
+    rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None, further: Sequence[tuple[Any, bool]] = ()
+) -> tuple[Array, Line]:
+    """Return the places of rows sorted by key, position, further columns and arrival, and the sorted rows.
+
+    Rows without a position are left out. `further` has a column and whether it descends.
+    """
+    kept = None if valid is None else np.flatnonzero(valid)
+    own = positions if kept is None else positions[kept]
+    slots, keys = np.zeros(len(own), np.int64), 1
+    if by:
+        columns = [rows.arrow(name) for name in by]
+        known = Keys([each.type for each in columns], by)
+        slots = known.slots(columns, rows.count)
+        slots, keys = slots if kept is None else slots[kept], known.capacity
+    if further:
+        ranks = [_ranks_of(column, down) for column, down in further]
+        ranks = ranks if kept is None else [each[kept] for each in ranks]
+        order = np.lexsort((*reversed(ranks), own, slots))
+        parts = [slots[order], own[order], *(each[order] for each in ranks)]
+    else:
+        order = _sort(slots, keys, own)
+        parts = [slots[order], own[order]]
+    slots, own = parts[0], parts[1]
+    differs = np.ones(len(order), np.bool_)
+    differs[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in parts]) if len(order) else True
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = slots[1:] != slots[:-1]
+    line = Line(np.flatnonzero(is_first), own, np.cumsum(differs))
+    return (order if kept is None else kept[order]), line
+
+
+def _sort(slots: Array, keys: int, positions: Array) -> Array:
+    if keys == 1:
+        is_sorted = (positions[1:] >= positions[:-1]).all()
+        return np.arange(len(positions)) if is_sorted else np.argsort(positions, kind="stable")
+    order = order_by_key(slots, keys)
+    own, sorted_positions = slots[order], positions[order]
+    if ((sorted_positions[1:] < sorted_positions[:-1]) & (own[1:] == own[:-1])).any():
+        by_position = np.argsort(positions, kind="stable")
+        order = by_position[order_by_key(slots[by_position], keys)]
+    return order
+
+
+def _ranks_of(column: Any, is_descending: bool) -> Array:
+    """Return whole numbers in the order of a column; nulls are first in an ascending order, as in Spark."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    ranks = pc.rank(array, sort_keys="ascending", tiebreaker="dense").to_numpy(zero_copy_only=False)
+    found = np.where(array.is_valid().to_numpy(zero_copy_only=False), ranks.astype(np.int64), 0)
+    return -found if is_descending else found
