@@ -379,11 +379,15 @@ class InvalidInput(SashError, ValueError):
 
     @classmethod
     def one_extent(cls, given: "dict[Any, object]") -> "InvalidInput":
-        """A frame has one of three extents."""
+        """Return the error for a frame that has not exactly one extent."""
         named = [f"{unit}={value!r}" for unit, value in given.items() if value is not None]
         found = f"but {' and '.join(named)} are given" if named else "but none of them is given"
         return cls(f"A frame needs rows, range or groups, {found}. Write one of them, such as rows=100.")
 
+    open_frame = _Sentence(
+        "A stream cannot compute {unit}={ends!r}: a frame with an open start would keep every row, and one with an "
+        "open end would never be complete. Give both ends."
+    )
     closed_without_range = _Sentence(
         "closed={closed!r} is for frames by range; this frame is by {unit}. Write its ends, such as {unit}=(-3, -1).",
         "closed unit",

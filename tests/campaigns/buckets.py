@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 import sash
+from sash.engine.frame import frame
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
-from sash.engine.rolling import frames_of, plan_frames
+from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
 from sash.limits import LIMITS
 from sash.spark.state.bucket import Bucket, MicroBatch
@@ -41,7 +42,7 @@ def _work_of_windows() -> WindowWork:
 
 
 def _work_of_frames() -> FrameWork:
-    frames = frames_of((), None, 12, "both", 1, {"sum": sash.sum("x"), "least": sash.min("word")})
+    frames = (frame(range=12, sum=sash.sum("x"), least=sash.min("word")),)
     plan = plan_frames(read_rows(SCHEMA.empty_table()), frames, "t", ["k"])
     added = [pa.field(name, kind) for name, kind in plan.results()]
     return FrameWork(plan, 5, SCHEMA, pa.schema([*SCHEMA, *added]), False)

@@ -178,6 +178,14 @@ RUNS: dict[str, Case] = {
     "an option of a step misspelt": (lambda: sash.windowed(TEN, on="t", bye="x"), UnknownName, "Did you mean 'by'?"),
     "a step of no query": (lambda: S.windowed(5, on="t"), InvalidQuery, "Expected a query such as"),
     "a frame of nothing": (lambda: sash.frame(rows=3), InvalidQuery, "peak=sash.max('x')"),
+    "a frame of three ends": (lambda: sash.frame(rows=(1, 2, 3), n=sash.count()), InvalidInput, "a pair such as"),
+    "half a row": (lambda: sash.frame(rows=(-0.5, 0), n=sash.count()), InvalidInput, "a whole number, or None"),
+    "a centered pair": (lambda: sash.frame(rows=(-1, 1), center=True, n=sash.count()), InvalidInput, "for one number"),
+    "too few directions": (
+        lambda: sash.rolling({"t": [1], "u": [1]}, on="t", rows=2, order="u", descending=[True], n=sash.count()),
+        InvalidInput,
+        "a list of 2 of them",
+    ),
     "a delay in the place of a watermark": (
         lambda: sash.Stream(SOON, on="t").push(TIMES, watermark="10 seconds"),
         InvalidInput,

@@ -138,8 +138,8 @@ ORDERED: dict[str, Case] = {
 # --- of whoever has frames ---------------------------------------------------------------------------------
 
 FRAMES: dict[str, Case] = {
-    "no extent": (frames(), InvalidInput, "either rows or range"),
-    "two extents": (frames(rows=2, range="2s"), InvalidInput, "either rows or range"),
+    "no extent": (frames(), InvalidInput, "needs rows, range or groups"),
+    "two extents": (frames(rows=2, range="2s"), InvalidInput, "rows=2 and range='2s' are given"),
     "no rows": (frames(rows=0), InvalidInput, "rows must be a whole number of at least 1, but is 0"),
     "rows that are true": (frames(rows=True), InvalidInput, "rows must be"),
     "rows in fractions": (frames(rows=1.5), InvalidInput, "rows must be"),
@@ -148,7 +148,12 @@ FRAMES: dict[str, Case] = {
     "a range that is NaN": (frames(range=math.nan), InvalidWindow, "range must be"),
     "a range without a unit": (frames(range=10), InvalidWindow, "add the unit, as in '10 seconds'"),
     "a duration on fractions": (frames(on="y", range="1 hour"), InvalidWindow, "use a number in its unit"),
-    "closed on the left": (frames(range="10s", closed="left"), InvalidInput, "closed must be 'both' or 'right'"),
+    "closed at the end": (frames(range="10s", closed="end"), InvalidInput, "closed must be 'both', 'left', 'right' or"),
+    "closed rows": (frames(rows=2, closed="left"), InvalidInput, "is for frames by range"),
+    "an end before the start": (frames(rows=(2, -2)), InvalidInput, "cannot end before it starts"),
+    "a range that ends before it starts": (frames(range=("1s", "-1s")), InvalidInput, "cannot end before it starts"),
+    "an unknown exclusion": (frames(rows=2, exclude="self"), InvalidInput, "'row', 'group' or 'ties'"),
+    "an unknown column of the order": (frames(rows=2, order="seq"), UnknownName, "no column 'seq'"),
     "fewer samples than none": (frames(rows=2, min_samples=-1), InvalidInput, "min_samples must be"),
     "on is not there": (frames(rows=2, on="tt"), UnknownName, "no column 'tt'"),
     "on is a struct": (frames(rows=2, on="pair"), InvalidInput, "Column 'pair' of type struct … cannot be `on`"),

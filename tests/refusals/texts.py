@@ -97,12 +97,22 @@ WRONG: list[tuple[str, str, str]] = [
     (f"SELECT MAX(load) FROM SESSION(TABLE t, DESCRIPTOR(ts), 3) {EDGES}, plug", "plug", "keys of SESSION"),
     ("SELECT *, MAX(load) OVER (ROWS 5 PRECEDING) FROM t", "OVER", "write ORDER BY ts in it"),
     ("SELECT *, MAX(load) OVER w FROM t", "w FROM", "There is no window 'w'"),
-    ("SELECT *, MAX(load) OVER (ORDER BY ts DESC) FROM t", "DESC", "frames contain earlier rows"),
     ("SELECT *, n OVER (ORDER BY ts) FROM t", "n OVER", "OVER must follow an aggregate"),
+    ("SELECT *, MAX(load) OVER (ORDER BY ts ROWS 1 FOLLOWING) FROM t", "1 FOLLOWING", "write BETWEEN"),
     (
-        "SELECT *, MAX(load) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM t",
-        "1 FOLLOWING",
-        "a frame ends at its row, so write",
+        "SELECT *, MAX(load) OVER (ORDER BY ts ROWS BETWEEN 1 FOLLOWING AND 1 PRECEDING) FROM t",
+        "MAX",
+        "A frame cannot end before it starts",
+    ),
+    (
+        "SELECT *, MAX(load) OVER (ORDER BY ts ROWS BETWEEN UNBOUNDED FOLLOWING AND CURRENT ROW) FROM t",
+        "UNBOUNDED",
+        "cannot start with UNBOUNDED FOLLOWING",
+    ),
+    (
+        "SELECT *, MAX(load) OVER (ORDER BY ts, n RANGE 5 PRECEDING) FROM t",
+        "5",
+        "RANGE with a length needs one column in ORDER BY",
     ),
     (
         "SELECT *, MAX(load) OVER (ORDER BY ts) AS a, MAX(load) OVER (ORDER BY n) AS b FROM t",

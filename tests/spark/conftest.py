@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 # What a worker does with rows and state is tested without Spark, so it needs no JVM.
-WITHOUT_JVM = {"test_bucket", "test_lazy_processor", "test_progress", "test_snapshot_log", "test_task"}
+WITHOUT_JVM = {
+    "test_bucket",
+    "test_frame_stretches",
+    "test_lazy_processor",
+    "test_progress",
+    "test_snapshot_log",
+    "test_task",
+}
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

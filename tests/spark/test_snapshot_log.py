@@ -16,9 +16,10 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import sash
+from sash.engine.frame import frame
 from sash.engine.options import options_of
 from sash.engine.results import schema_of
-from sash.engine.rolling import frames_of, plan_frames
+from sash.engine.rolling import plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidState
 from sash.limits import LIMITS, Limits
@@ -58,7 +59,7 @@ def some_windows() -> Work:
 
 
 def some_frames() -> Work:
-    frames = frames_of((), None, 12, "both", 1, {"total": sash.sum("x"), "before": sash.first("x")})
+    frames = (frame(range=12, total=sash.sum("x"), before=sash.first("x")),)
     plan = plan_frames(read_rows(SCHEMA.empty_table()), frames, "t", ["k"])
     added = [pa.field(name, kind) for name, kind in plan.results()]
     return FrameWork(plan, 5, SCHEMA, pa.schema([*SCHEMA, *added]), False)

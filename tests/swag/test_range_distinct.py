@@ -37,5 +37,6 @@ def test_the_state_is_right_after_every_range(case: Any) -> None:
     codes, starts, ends = case
     data, state = np.array(codes, np.int64), start(5)
     for low, high in zip(starts, ends, strict=True):
-        slide(state, data, np.array([low]), np.array([high]), np.zeros(1, np.int64))
-        check(state, data)
+        found = np.zeros(1, np.int64)
+        slide(state, data, np.array([[low]]), np.array([[high]]), found)
+        check(state, data, int(found[0]))

@@ -8,7 +8,7 @@ import pytest
 
 import sash
 from sash import text
-from sash.engine.rolling import Frame
+from sash.engine.frame import Frame
 from sash.errors import InvalidAggregate, InvalidInput, InvalidText
 
 NOON = dt.datetime(2026, 1, 1, 12)
@@ -232,7 +232,7 @@ FRAMES: list[tuple[str, str, Any, list[Frame]]] = [
         "ts",
         "plug",
         [
-            Frame(None, "1 hour", "both", 1, (("peak", sash.max("load")), ("rows", sash.count()))),
+            Frame("range", "-1 hour", 0, "both", None, 1, (("peak", sash.max("load")), ("rows", sash.count()))),
             sash.frame(rows=3, sum_n=sash.sum("n")),
         ],
     ),

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.coded_columns import code_columns
+from sash.engine.frame import Frame
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import CallOptions, with_free_names
-from sash.engine.frame import Frame
 from sash.engine.rolling import compute_frames, plan_frames
 from sash.engine.stream import Stream
 from sash.engine.tables import Rows, kind_of, like, read_rows, with_columns

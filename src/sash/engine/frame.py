@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from sash.algebra.aggregate import Template
-from sash.errors import InvalidInput
+from sash.errors import InvalidInput, InvalidWindow
 from sash.plan.query import query
 from sash.windows.built_in import tumbling
 from sash.windows.duration import Duration, duration
@@ -22,6 +22,7 @@ __all__ = [
     "Frame",
     "Order",
     "Unit",
+    "check_ends",
     "extent_of",
     "frame",
     "frames_of",
@@ -170,6 +171,8 @@ def _ends(unit: Unit, value: Any, center: bool) -> tuple[Any, Any]:
             raise InvalidInput.ends(unit, low, high)
         return low, high
     if unit == "range":
+        if (value if is_number(value) else duration(value).microseconds) < 0:
+            raise InvalidWindow.not_negative("range", value)
         if center:
             half = value / 2 if is_number(value) else Duration(duration(value).microseconds // 2)
             if is_number(value) and _is_whole(value):
@@ -197,6 +200,13 @@ def extent_of(frame: Frame, measure: Measure) -> Extent:
     return Extent(frame.unit, low, high, *opens[frame.closed], frame.exclude)
 
 
+def check_ends(frames: Sequence[Frame]) -> None:
+    """Refuse the frames that a stream cannot compute: those with an open end."""
+    for each in frames:
+        if each.low is None or each.high is None:
+            raise InvalidInput.open_frame(each.unit, (each.low, each.high))
+
+
 def frames_of(frames: Sequence[Frame], options: dict[str, Any], aggregates: dict[str, Template]) -> tuple[Frame, ...]:
     """Return all frames of a call: the given ones, and the one of the call's own options."""
     for each in frames:
@@ -205,4 +215,5 @@ def frames_of(frames: Sequence[Frame], options: dict[str, Any], aggregates: dict
     has_own = any(options[unit] is not None for unit in ("rows", "range", "groups"))
     if frames and not has_own and not aggregates:
         return tuple(frames)
-    return (*frames, frame(**options, **aggregates))
+    everything: dict[str, Any] = {**options, **aggregates}
+    return (*frames, frame(**everything))

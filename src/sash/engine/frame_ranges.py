@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Ranges:
-    """The parts of each frame, oldest first: one, or with `exclude` three, of which the middle is the row or nothing."""
+    """The parts of each frame, oldest first: one, or three with `exclude`; the middle one is the row or nothing."""
 
     starts: Array  # a line per part, a column per row
     ends: Array

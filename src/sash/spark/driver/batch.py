@@ -9,11 +9,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from sash.engine.frame import Frame
+from sash.engine.frame_reach import reach_of
 from sash.engine.options import CallOptions
 from sash.engine.results import schema_of
 from sash.engine.rolling import FramePlan
-from sash.engine.frame import Frame
-from sash.engine.frame_reach import reach_of
 from sash.errors import InvalidInput
 from sash.limits import Limits
 from sash.plan.decide import Decision

@@ -7,9 +7,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from sash.engine.frame import Frame, Order
 from sash.engine.keys import Keys
 from sash.engine.options import with_free_names
-from sash.engine.frame import Frame, Order
 from sash.engine.rolling import FramePlan, plan_frames
 from sash.engine.tables import read_rows
 from sash.errors import InvalidInput, InvalidQuery

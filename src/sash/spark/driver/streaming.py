@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
 
+from sash.engine.frame import Frame, check_ends
 from sash.engine.options import CallOptions, length_of
 from sash.engine.results import schema_of
-from sash.engine.frame import Frame
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
 from sash.plan.plan import Options
@@ -81,6 +81,7 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
 def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> DataFrame:
     """Return all rows of a stream with the aggregates of their frames, each when no earlier row can arrive."""
     _check_options(given)
+    check_ends(frames)
     options = _options(table, "sash.rolling", given)
     plan, own, added = frame_plan_of(table, frames, options, given.order)
     if given.late == "keep":

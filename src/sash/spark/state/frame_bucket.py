@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
@@ -11,6 +12,7 @@ from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.engine.rolling import FramePlan
 from sash.engine.watermark import Watermarks
 from sash.errors import InvalidState
+from sash.slicing.slices import check_array
 from sash.spark.state.bucket import (
     BUCKET_MAGIC,
     NONE_REJECTED,
@@ -34,10 +36,10 @@ class FrameBucket(Bucket):
     """Rows wait until no earlier row can arrive; then their frames are computed, and later frames use them."""
 
     def __init__(
-        self, work: "FrameWork", before: pa.Table, waiting: pa.Table, newest: Any, watermark: Any, rejected: int = 0
+        self, work: "FrameWork", frames: Frames, waiting: pa.Table, newest: Any, watermark: Any, rejected: int = 0
     ) -> None:
         self._work, self._waiting, self.measure = work, waiting, work.measure
-        self._frames = Frames(work.plan, before)
+        self._frames = frames
         self.newest, self._watermark, self.rejected_count = newest, watermark, rejected
         self.rejected = NONE_REJECTED
 
@@ -78,23 +80,24 @@ class FrameBucket(Bucket):
             "newest": self.newest,
             "watermark": self._watermark,
             "rejected": self.rejected_count,
-            "before": table_bytes(self._frames.before),
+            "held": table_bytes(self._frames.held),
+            "is_done": self._frames.is_done,
             "waiting": table_bytes(self._waiting),
         }
         return pack(content, BUCKET_MAGIC)
 
     @property
     def nbytes(self) -> int:
-        return int(self._frames.before.nbytes + self._waiting.nbytes)
+        return int(self._frames.held.nbytes + self._waiting.nbytes)
 
     def figures(self) -> dict[str, Any]:
-        measure, before = self._work.plan.measure, self._frames.before
+        measure, held = self._work.plan.measure, [self._frames.held, self._waiting]
         return {
             "watermark": known_position(self._watermark, measure),
             "newest": known_position(self.newest, measure),
-            "slices": before.num_rows + self._waiting.num_rows,
-            "keys": _count_keys([before, self._waiting], self._work.plan.by),
-            "open_windows": self._waiting.num_rows,
+            "slices": sum(each.num_rows for each in held),
+            "keys": _count_keys(held, self._work.plan.by),
+            "open_windows": self._waiting.num_rows + int((~self._frames.is_done).sum()),
             "next_end": None,
         }
 
@@ -129,13 +132,13 @@ class FrameWork(Work):
 
     def new_bucket(self) -> FrameBucket:
         lowest, empty = self.measure.lowest, self.schema.empty_table()
-        return FrameBucket(self, empty, empty, lowest, lowest)
+        return FrameBucket(self, Frames(self.plan, empty), empty, lowest, lowest)
 
     def restore(self, snapshot: bytes) -> FrameBucket:
         content = with_parts(unpack(snapshot, BUCKET_MAGIC, "bucket"), "newest", "rejected")
         if "frames" not in content:
             raise InvalidState.other("function", "sash.aggregate", "sash.rolling")
-        with_parts(content, "schema", "watermark", "before", "waiting")
+        with_parts(content, "schema", "watermark", "held", "is_done", "waiting")
         meanings, python = content.get("meanings", []), content.get("python", PYTHON)
         if not isinstance(meanings, list) or not all(map(are_meanings, meanings)) or not isinstance(python, str):
             raise InvalidState.damaged("its digests of functions are not digests")
@@ -148,8 +151,10 @@ class FrameWork(Work):
         if content["schema"] != str(self.schema):
             columns = (" ".join(each.split()) for each in (content["schema"], str(self.schema)))
             raise InvalidState.other("columns", *columns)
-        before, waiting = (_cast(table_of_bytes(content[name]), self.schema) for name in ("before", "waiting"))
-        return FrameBucket(self, before, waiting, *head_of(content, self.measure, "newest", "watermark"))
+        held, waiting = (_cast(table_of_bytes(content[name]), self.schema) for name in ("held", "waiting"))
+        is_done = check_array(content["is_done"], np.bool_, "marks of rows", held.num_rows)
+        frames = Frames(self.plan, held, is_done)
+        return FrameBucket(self, frames, waiting, *head_of(content, self.measure, "newest", "watermark"))
 
     def late_columns(self, rejected: RejectedRows) -> dict[str, Any]:
         return {name: rejected.rows.column(name) for name in self.schema.names}

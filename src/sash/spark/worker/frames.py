@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.keys import Keys
 from sash.engine.frame_reach import complete_rows, reach_of
+from sash.engine.keys import Keys
 from sash.engine.rolling import FramePlan, compute_frames
 from sash.engine.tables import read_rows
 from sash.limits import Limits
@@ -23,56 +23,57 @@ __all__ = ["FrameTask", "Frames"]
 
 
 class Frames:
-    """Compute frames stretch by stretch; keep the rows that later frames need, and rows whose frame is not complete."""
+    """Compute frames stretch by stretch; hold the rows that later frames need, and rows whose frame is not complete.
 
-    def __init__(self, plan: FramePlan, before: pa.Table, unanswered: pa.Table | None = None) -> None:
-        self.plan = plan
-        self.before = before  # rows that are done, and needed by later ones
-        self.unanswered = before.slice(0, 0) if unanswered is None else unanswered  # later rows may be in their frames
+    Rows are held in the order of arrival, which decides between equal positions.
+    """
+
+    def __init__(self, plan: FramePlan, held: pa.Table, is_done: Any = None) -> None:
+        self.plan, self.held = plan, held
+        self.is_done = np.ones(held.num_rows, np.bool_) if is_done is None else is_done  # rows that were answered
 
     def answer(self, rows: pa.Table, until: Any = None) -> pa.Table:
-        """Return rows whose frames are complete, with the aggregates of these.
+        """Return the rows whose frames are complete now, with the aggregates of these.
 
         Later rows are not before `until`; None: there are none.
         """
-        plan, count = self.plan, self.before.num_rows
-        waiting = pa.concat_tables([self.unanswered, rows]) if self.unanswered.num_rows else rows
-        if not waiting.num_rows:
-            return self._move(waiting, np.zeros(0, np.bool_), until)
-        table = pa.concat_tables([self.before, waiting]) if count else waiting
-        is_done = complete_rows(plan, read_rows(table), until)[count:]
-        if not is_done.any():
-            return self._move(waiting, is_done, until)
-        columns = with_failing_rows(lambda part: compute_frames(plan, read_rows(part)), table, plan.by, plan.on)
-        done = self._move(waiting, is_done, until)
+        plan = self.plan
+        table, is_new = self._add(rows, until)
+        given = table if is_new.any() else table.slice(0, 0)  # without rows, the columns of results are needed
+        columns = with_failing_rows(lambda part: compute_frames(plan, read_rows(part)), given, plan.by, plan.on)
+        count = len(is_new) - int(is_new.sum())
+        places = pa.array(np.flatnonzero(is_new)) if count else None  # all rows are new: nothing is copied
+        answered = given if places is None else given.take(places)
         for name, column in columns.items():
-            own = column.slice(count)
-            done = done.append_column(name, own if is_done.all() else own.filter(pa.array(is_done)))
-        return done
+            answered = answered.append_column(name, column if places is None else column.take(places))
+        return answered
 
     def skip(self, rows: pa.Table, until: Any) -> None:
-        """Keep the rows that later frames need, as `answer` does, without computing frames."""
-        waiting = pa.concat_tables([self.unanswered, rows])
-        table = pa.concat_tables([self.before, waiting])
-        self._move(waiting, complete_rows(self.plan, read_rows(table), until)[self.before.num_rows :], until)
+        """Hold the rows that `answer` would hold, without computing frames."""
+        self._add(rows, until)
 
-    def _move(self, waiting: pa.Table, is_done: Any, until: Any) -> pa.Table:
-        """Return the rows that are done; keep them while later frames need them."""
-        done = waiting if is_done.all() else waiting.filter(pa.array(is_done))
-        if until is None:
-            return done
-        self.unanswered = waiting.filter(pa.array(~is_done)).combine_chunks()
-        positions = self.plan.measure.positions_or_lowest(self.unanswered.column(self.plan.on), self.plan.on)
-        oldest = min(until, positions.min(initial=until))
-        known = pa.concat_tables([self.before, done])
-        self.before = known.filter(pa.array(_needed_rows(self.plan, known, self.unanswered, oldest))).combine_chunks()
-        return done
+    def _add(self, rows: pa.Table, until: Any) -> tuple[pa.Table, Any]:
+        """Add rows, and hold those that are needed; return all of them, and which can be answered now."""
+        plan, count = self.plan, self.held.num_rows
+        table = pa.concat_tables([self.held, rows]) if count else rows
+        was_done = np.concatenate([self.is_done, np.zeros(rows.num_rows, np.bool_)])
+        is_complete = complete_rows(plan, read_rows(table), until)
+        if until is not None:
+            positions = plan.measure.positions_or_lowest(table.column(plan.on), plan.on)
+            oldest = min(until, positions[~is_complete].min(initial=until))
+            is_held = ~is_complete | _needed_rows(plan, table, positions, is_complete, oldest)
+            self.held = table.filter(pa.array(is_held)).combine_chunks()
+            self.is_done = is_complete[is_held]
+        return table, is_complete & ~was_done
 
 
-def _needed_rows(plan: FramePlan, done: pa.Table, unanswered: pa.Table, oldest: Any) -> Any:
-    """Return which rows that are done the frames of other rows need, which are not before `oldest`."""
-    positions = plan.measure.positions_or_lowest(done.column(plan.on), plan.on)
+def _needed_rows(plan: FramePlan, table: pa.Table, positions: Any, is_complete: Any, oldest: Any) -> Any:
+    """Return which rows the frames of later rows need, and those of rows that are not complete.
+
+    None of these rows is before `oldest`.
+    """
     keep = np.zeros(len(positions), np.bool_)
+    done = np.flatnonzero(is_complete)
     for extent in plan.extents:
         reach = reach_of(extent, plan.order)
         if extent.unit == "range":
@@ -80,15 +81,13 @@ def _needed_rows(plan: FramePlan, done: pa.Table, unanswered: pa.Table, oldest: 
         elif reach.back is None:
             keep[:] = True
         elif reach.back:
-            keep |= _last_of_keys(plan, done, positions, reach.back, extent.unit == "groups")
+            last = _last_of_keys(plan, table.take(pa.array(done)), positions[done], reach.back, extent.unit == "groups")
+            keep[done[last]] = True
     return keep & (positions > plan.measure.lowest)  # a row without a position is in no frame
 
 
 def _last_of_keys(plan: FramePlan, table: pa.Table, positions: Any, count: int, of_groups: bool) -> Any:
-    """Return which rows are among the last rows, or groups of rows, of each key.
-
-    Peers of the last one stay, too: with other columns in the order, any of them may come next.
-    """
+    """Return which rows are among the last rows, or groups of rows, of each key; keep peers of these, too."""
     columns = [table.column(name) for name in plan.by]
     slots = (
         Keys([each.type for each in columns], plan.by).slots(columns, len(positions))
@@ -97,22 +96,14 @@ def _last_of_keys(plan: FramePlan, table: pa.Table, positions: Any, count: int, 
     )
     order = np.lexsort((positions, slots))
     own, at = slots[order], positions[order]
-    ends = np.searchsorted(own, own, side="right")
-    if of_groups:  # of positions: with other columns in the order, groups are smaller, and more of them are kept
-        is_new = np.ones(len(order), np.bool_)
-        is_new[1:] = (own[1:] != own[:-1]) | (at[1:] != at[:-1])
-        numbers = np.cumsum(is_new)
-        left = numbers[ends - 1] - numbers + 1 if len(order) else numbers
+    starts, ends = (np.searchsorted(own, own, side=side) for side in ("left", "right"))
+    if of_groups:  # of equal positions; with further columns in the order, groups are smaller
+        numbers = np.cumsum(np.append(True, (own[1:] != own[:-1]) | (at[1:] != at[:-1])))[: len(order)]
+        is_kept = numbers > numbers[ends - 1] - count
     else:
-        left = ends - np.arange(len(order))
-    keep = left <= count
-    keep[1:] |= keep[:-1] & (own[1:] == own[:-1])
-    for place in np.flatnonzero(keep[1:] & ~keep[:-1] & (own[1:] == own[:-1]) & (at[1:] == at[:-1]))[::-1]:
-        while place >= 0 and own[place] == own[place + 1] and at[place] == at[place + 1]:
-            keep[place] = True
-            place -= 1
+        is_kept = at >= at[np.maximum(ends - count, starts)]
     found = np.zeros(len(order), np.bool_)
-    found[order] = keep
+    found[order] = is_kept
     return found
 
 
