@@ -15,8 +15,9 @@ from sash.algebra.sketches import (
     moment_sketch,
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
-from sash.api import aggregate, explain, progress, register, rolling, sql, state, why, windowed
+from sash.api import aggregate, explain, join, progress, register, rolling, sql, state, why, windowed
 from sash.engine.frame import Frame, frame
+from sash.engine.join import Lookback, lookback
 from sash.engine.stream import Stream
 from sash.errors import SashError
 from sash.plan.plan import Plan
@@ -32,7 +33,7 @@ __version__ = "0.1.0"
 # fmt: off
 __all__ = [  # noqa: RUF022
     # tables, rows and text
-    "aggregate", "rolling", "frame", "sql", "windowed", "register", "explain",
+    "aggregate", "rolling", "frame", "join", "lookback", "sql", "windowed", "register", "explain",
     # streams
     "Stream", "progress", "state", "why",
     # queries and windows

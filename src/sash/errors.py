@@ -388,6 +388,21 @@ class InvalidInput(SashError, ValueError):
         "A stream cannot compute {unit}={ends!r}: a frame with an open start would keep every row, and one with an "
         "open end would never be complete. Give both ends."
     )
+    one_lookback = _Sentence(
+        "A lookback has either range or rows, but range={range!r} and rows={rows!r} are given. Write one of them, or "
+        "make two lookbacks."
+    )
+    kinds = _Sentence(
+        "The tables of a join must be of one kind, but they are of these: {kinds:listed}. Convert them to one kind."
+    )
+    unlike_positions = _Sentence(
+        "Labels and events must advance by the same measure, but `on` of the labels, {on!r}, is {kind}, and that of "
+        "the events, {own!r}, is {own_kind}. Cast one of them."
+    )
+    unlike_keys = _Sentence(
+        "The keys of labels and events can never be equal: {label!r} of the labels is {kind}, and {event!r} of the "
+        "events is {other}. Cast one of them."
+    )
     closed_without_range = _Sentence(
         "closed={closed!r} is for frames by range; this frame is by {unit}. Write its ends, such as {unit}=(-3, -1).",
         "closed unit",

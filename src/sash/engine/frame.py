@@ -26,6 +26,7 @@ __all__ = [
     "extent_of",
     "frame",
     "frames_of",
+    "is_whole",
     "order_of",
 ]
 
@@ -142,14 +143,15 @@ def frame(
         raise InvalidInput.option("exclude", exclude, "'row', 'group' or 'ties'")
     if not isinstance(center, bool):
         raise InvalidInput.option("center", center, "True or False")
-    if not _is_whole(min_samples) or min_samples < 0:
+    if not is_whole(min_samples) or min_samples < 0:
         raise InvalidInput.at_least("min_samples", min_samples, 0)
     low, high = _ends(unit, given[unit], center)
     wanted = query("rolling", tumbling(1), **aggregates)
     return Frame(unit, low, high, closed, exclude, int(min_samples), wanted.aggregates)
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
@@ -164,7 +166,7 @@ def _ends(unit: Unit, value: Any, center: bool) -> tuple[Any, Any]:
         if unit == "range":
             return low, high
         for end in (low, high):
-            if end is not None and not _is_whole(end):
+            if end is not None and not is_whole(end):
                 raise InvalidInput.option(f"An end of {unit}", end, "a whole number, or None for an open end")
         low, high = (None if end is None else int(end) for end in (low, high))
         if low is not None and high is not None and low > high:
@@ -175,11 +177,11 @@ def _ends(unit: Unit, value: Any, center: bool) -> tuple[Any, Any]:
             raise InvalidWindow.not_negative("range", value)
         if center:
             half = value / 2 if is_number(value) else Duration(duration(value).microseconds // 2)
-            if is_number(value) and _is_whole(value):
+            if is_number(value) and is_whole(value):
                 half = int(value) // 2
             return _negated(half), half
         return _negated(value), 0
-    if not _is_whole(value) or value < 1:
+    if not is_whole(value) or value < 1:
         raise InvalidInput.at_least(unit, value, 1)
     after = (int(value) - 1) // 2 if center else 0
     return after - int(value) + 1, after

@@ -27,6 +27,7 @@ class Line:
     """Sorted rows: where their keys begin, their positions in the order, and the number of their group of peers."""
 
     begins: Array  # the first row of each key
+    slots: Array  # the number of the key of each row, ascending
     positions: Array  # ascending within a key: of a descending order, negated
     groups: Array  # one number for each set of equal rows, ascending
 

@@ -17,7 +17,7 @@ from sash.engine.frame_ranges import Line, Ranges, ranges_of
 from sash.engine.input_rows import types_of
 from sash.engine.options import options_of
 from sash.engine.results import values_of
-from sash.engine.row_order import sort_rows
+from sash.engine.row_order import key_slots, sort_rows
 from sash.engine.sorted_rows import SortedRows
 from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidQuery, SashError
@@ -31,7 +31,7 @@ from sash.swag.split_ranges import over_split_ranges
 from sash.windows.built_in import tumbling
 from sash.windows.measure import Measure
 
-__all__ = ["FramePlan", "compute_frames", "line_of", "plan_frames"]
+__all__ = ["FramePlan", "compute_frames", "compute_ranges", "line_of", "plan_frames"]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
     rows = SortedRows(given, plan.types, order, line.begins)
     columns: dict[str, Any] = {}
     for each, extent in zip(plan.frames, plan.extents, strict=True):
-        columns |= _compute(rows, each, ranges_of(extent, line))
+        columns |= compute_ranges(rows, each, ranges_of(extent, line))
     return columns
 
 
@@ -117,11 +117,11 @@ def line_of(plan: FramePlan, given: Rows) -> tuple[Array, Line]:
     positions, valid = given.positions(plan.on, plan.measure)
     is_down, *rest = plan.order.descending
     further = [(given.arrow(name), down) for name, down in zip(plan.order.columns, rest, strict=True)]
-    return sort_rows(given, plan.by, -positions if is_down else positions, valid, further)
+    return sort_rows(key_slots(given, plan.by), -positions if is_down else positions, valid, further)
 
 
-def _compute(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, Any]:
-    """Return the results of a frame: statistics of sorted values from ranks and codes, the others by sliding."""
+def compute_ranges(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, Any]:
+    """Return the results of ranges of rows: statistics of sorted values from ranks and codes, others by sliding."""
     aggregates = dict(frame.aggregates)
     statistics: dict[str, dict[str, Statistic]] = {}
     for name, template in frame.aggregates:
@@ -171,7 +171,7 @@ def _compute_by_sliding(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[
         view = view_of(group, found[wanted.name], place, {})
         assert view is not None
         monoid = replace(group, outputs=view.monoid.outputs, name="frames")
-        results, presences = _slide(monoid, [rows.column(name) for name in own], ranges, users)
+        results, presences = _slide(monoid, len(rows), [rows.column(name) for name in own], ranges, users)
         flags = iter(presences)
         for reading in (each for each in readings if each.group == place):
             output = monoid.outputs[reading.output]
@@ -183,12 +183,14 @@ def _compute_by_sliding(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[
     return columns
 
 
-def _slide(monoid: Monoid, columns: list[tuple[Any, Any]], ranges: Ranges, users: list[str]) -> tuple[Any, Any]:
-    """Fold each frame; rows are sorted by key, so frames never move back."""
+def _slide(
+    monoid: Monoid, count: int, columns: list[tuple[Any, Any]], ranges: Ranges, users: list[str]
+) -> tuple[Any, Any]:
+    """Fold each range of `count` rows; rows are sorted by key, so ranges never move back."""
     compiled, rows = monoid.is_compiled, ranges.starts.shape[1]
     inputs: tuple[Any, ...] = (*(data for data, _ in columns), *(valid for _, valid in columns))
     if not inputs:
-        inputs = (np.zeros(rows, np.int64),)  # without columns, kernels need the number of rows
+        inputs = (np.zeros(count, np.int64),)  # without columns, kernels need the number of rows
     if not compiled:
         inputs = tuple(each.tolist() for each in inputs)
     results = tuple(each.result.empty(rows, compiled) for each in monoid.outputs)

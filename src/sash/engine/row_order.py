@@ -1,6 +1,7 @@
 """Sort rows by key, position, further columns, and arrival."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,38 +14,49 @@ from sash.engine.row_batch import order_by_key
 from sash.engine.tables import Rows
 from sash.slicing.slices import Array
 
-__all__ = ["sort_rows"]
+__all__ = ["KeySlots", "key_slots", "sort_rows"]
+
+
+@dataclass(frozen=True)
+class KeySlots:
+    """A number for the key of each row, from 0 on, and how many numbers there are."""
+
+    slots: Array
+    count: int
+
+
+def key_slots(rows: Rows, by: tuple[str, ...]) -> KeySlots:
+    """Return a number for the key of each row; without columns, all rows have one key."""
+    if not by:
+        return KeySlots(np.zeros(rows.count, np.int64), 1)
+    columns = [rows.arrow(name) for name in by]
+    keys = Keys([each.type for each in columns], by)
+    return KeySlots(keys.slots(columns, rows.count), keys.capacity)
 
 
 def sort_rows(
-    rows: Rows, by: tuple[str, ...], positions: Array, valid: Array | None, further: Sequence[tuple[Any, bool]] = ()
+    keys: KeySlots, positions: Array, valid: Array | None, further: Sequence[tuple[Any, bool]] = ()
 ) -> tuple[Array, Line]:
     """Return the places of rows sorted by key, position, further columns and arrival, and the sorted rows.
 
     Rows without a position are left out. `further` has a column and whether it descends.
     """
     kept = None if valid is None else np.flatnonzero(valid)
-    own = positions if kept is None else positions[kept]
-    slots, keys = np.zeros(len(own), np.int64), 1
-    if by:
-        columns = [rows.arrow(name) for name in by]
-        known = Keys([each.type for each in columns], by)
-        slots = known.slots(columns, rows.count)
-        slots, keys = slots if kept is None else slots[kept], known.capacity
+    own, slots = (each if kept is None else each[kept] for each in (positions, keys.slots))
     if further:
         ranks = [_ranks_of(column, down) for column, down in further]
         ranks = ranks if kept is None else [each[kept] for each in ranks]
         order = np.lexsort((*reversed(ranks), own, slots))
         parts = [slots[order], own[order], *(each[order] for each in ranks)]
     else:
-        order = _sort(slots, keys, own)
+        order = _sort(slots, keys.count, own)
         parts = [slots[order], own[order]]
     slots, own = parts[0], parts[1]
     differs = np.ones(len(order), np.bool_)
     differs[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in parts]) if len(order) else True
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = slots[1:] != slots[:-1]
-    line = Line(np.flatnonzero(is_first), own, np.cumsum(differs))
+    line = Line(np.flatnonzero(is_first), slots, own, np.cumsum(differs))
     return (order if kept is None else kept[order]), line
 
 

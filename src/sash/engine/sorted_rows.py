@@ -25,15 +25,29 @@ _SPREAD = 4  # integers are codes themselves up to this many counters per row
 
 
 class SortedRows:
-    """Rows sorted by key and position; each column is read, ranked and numbered once for all frames."""
+    """Rows sorted by key and position; each column is read, ranked and numbered once for all frames.
 
-    def __init__(self, given: Rows, types: dict[str, ColumnType], order: Array, begins: Array) -> None:
+    Results are for these rows, or for `asking` rows: how many there are, and the places of those with results.
+    """
+
+    def __init__(
+        self,
+        given: Rows,
+        types: dict[str, ColumnType],
+        order: Array,
+        begins: Array,
+        asking: tuple[int, Array] | None = None,
+    ) -> None:
         self.given, self.types, self.order = given, types, order
+        self.result_count, self.result_places = (given.count, order) if asking is None else asking
         self.begins = begins  # the first row of each key
         self._columns: dict[str, tuple[Any, Array]] = {}
         self._rankings: dict[str, Ranking] = {}
         self._codes: dict[str, tuple[Array, int]] = {}
         self._encoded: dict[str, tuple[Array, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.order)
 
     def column(self, name: str) -> tuple[Any, Array]:
         """Return data and validity of a column."""
@@ -79,14 +93,14 @@ class SortedRows:
 
         The list of a row that was left out, or has not `enough` samples, is null.
         """
-        array, count, parts = self._array(name), self.given.count, len(ranges.starts)
+        array, count, parts = self._array(name), self.result_count, len(ranges.starts)
         known = array.is_valid().to_numpy(zero_copy_only=False)[self.order]
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(known)])
         first, size = (np.zeros((count, parts), np.int64) for _ in range(2))  # the parts of a range follow each other
         is_null = np.ones(count, np.bool_)
-        is_null[self.order] = False if enough is None else ~enough
-        first[self.order] = before[ranges.starts].T
-        size[self.order] = (before[ranges.ends] - before[ranges.starts]).T
+        is_null[self.result_places] = False if enough is None else ~enough
+        first[self.result_places] = before[ranges.starts].T
+        size[self.result_places] = (before[ranges.ends] - before[ranges.starts]).T
         size[is_null] = 0
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
         if offsets[-1] > _MOST_ITEMS:
@@ -99,13 +113,13 @@ class SortedRows:
         """Return results as an Arrow column in the order of the table; null for rows that were left out."""
         if isinstance(values, np.ndarray):
             column, known = (
-                np.zeros((self.given.count, *values.shape[1:]), values.dtype),
-                np.zeros(self.given.count, bool),
+                np.zeros((self.result_count, *values.shape[1:]), values.dtype),
+                np.zeros(self.result_count, bool),
             )
-            column[self.order], known[self.order] = values, valid
+            column[self.result_places], known[self.result_places] = values, valid
             return arrow_of(column, known, kind)
-        back = np.full(self.given.count, -1, np.int64)
-        back[self.order] = np.arange(len(self.order))
+        back = np.full(self.result_count, -1, np.int64)
+        back[self.result_places] = np.arange(len(self.result_places))
         return arrow_of(values, valid, kind).take(pa.array(back, mask=back < 0))
 
     # --- ranks and codes -------------------------------------------------------------------------
