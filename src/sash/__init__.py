@@ -48,5 +48,5 @@ __all__ = [  # noqa: RUF022
     # the data structures
     "swag",
     # types, for annotations and `except`
-    "Frame", "Plan", "Query", "SashError", "Template", "Window",
+    "Frame", "Lookback", "Plan", "Query", "SashError", "Template", "Window",
 ]

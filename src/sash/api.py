@@ -212,42 +212,6 @@ def sql(
     functions: Mapping[str, Template] | None = ...,
     **tables: Mapping[str, Any],
 ) -> pa.Table: ...
-@_same_kind
-def join(
-    labels: Any,
-    /,
-    *lookbacks: Lookback,
-    on: str,
-    by: str | Sequence[str] | None = None,
-    closed: Closed = "left",
-    delay: Any = 0,
-) -> Any:
-    """Aggregate, for each label, the rows of other tables before it: features without rows from the future.
-
-    The result has all rows and columns of `labels`, in their order, and a column for each aggregate of each
-    `sash.lookback(events, …)`. For a label at p, a lookback with `range=d` takes the events of its key with positions
-    in [p - d, p); `closed` says which ends belong to the range. `rows=n` takes the last n events before p. `delay` is
-    how long it takes until an event is known: the position of an event is then position + delay. A label without
-    events gets null, and 0 for counts. A label without a position, or with a null key, gets null.
-
-    >>> import sash
-    >>> clicks = {"user": ["a", "a", "b", "a"], "ts": [1, 4, 5, 9], "price": [3.0, 2.0, 7.0, 1.0]}
-    >>> labels = {"user": ["a", "b", "a"], "ts": [4, 9, 10]}
-    >>> recent = sash.lookback(clicks, range=6, spent=sash.sum("price"), clicks=sash.count())
-    >>> sash.join(labels, recent, on="ts", by="user").select(["spent", "clicks"]).to_pylist()
-    [{'spent': 3.0, 'clicks': 1}, {'spent': 7.0, 'clicks': 1}, {'spent': 3.0, 'clicks': 2}]
-    """
-    given = JoinOptions(on, by, closed, delay)
-    tables = [labels, *(each.table for each in lookbacks if isinstance(each, Lookback))]
-    if not any(map(_is_spark, tables)):
-        return joins.join(labels, lookbacks, given)
-    if not all(map(_is_spark, tables)):
-        raise InvalidInput.kinds(sorted({"spark" if _is_spark(each) else kind_of(each).value for each in tables}))
-    from sash.spark.driver import join as spark_joins
-
-    return spark_joins.join(labels, lookbacks, given)
-
-
 @overload
 def sql(
     text: str,

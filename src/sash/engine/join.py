@@ -28,13 +28,24 @@ from sash.engine.tables import Kind, Rows, kind_of, read_rows, with_columns
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.plan.plan import Report
 from sash.plan.query import Query, describe, query
-from sash.plan.share import group_aggregates
+from sash.plan.share import group_aggregates, readings_of
 from sash.slicing.slices import Array
 from sash.windows.built_in import tumbling
 from sash.windows.lengths import length_on
 from sash.windows.measure import Measure
 
-__all__ = ["JoinOptions", "JoinPlan", "Lookback", "Side", "join", "join_rows", "lookback", "plan_join", "side_of"]
+__all__ = [
+    "JoinOptions",
+    "JoinPlan",
+    "Lookback",
+    "Side",
+    "check_lookbacks",
+    "join",
+    "join_rows",
+    "lookback",
+    "own_keys",
+    "plan_join",
+]
 
 _CLOSED = ("both", "left", "right", "neither")
 
@@ -144,6 +155,16 @@ class JoinPlan(Report):
     sides: tuple[Side, ...]
     extents: tuple[str, ...]
 
+    def results(self, events: Sequence[Rows]) -> list[tuple[str, Any]]:
+        """Return the names and Arrow types of the added columns; None if the type depends on the objects."""
+        found = []
+        for side, rows in zip(self.sides, events, strict=True):
+            wanted = _as_query(side.frame.aggregates)
+            types = types_of([wanted], rows, may_change=False)
+            _, names, readings = group_aggregates([wanted], types)
+            found += [(reading.name, reading.arrow) for reading in readings_of(readings[wanted.name], names)]
+        return found
+
     def lines(self) -> list[tuple[str, str]]:
         found = [("labels", f"on {self.on}, by {', '.join(self.by) or 'no key'}; all of them, in their order")]
         for side, extent in zip(self.sides, self.extents, strict=True):
@@ -173,9 +194,7 @@ def check_lookbacks(lookbacks: Sequence[Any]) -> None:
             raise InvalidInput.option("A lookback", each, "made by sash.lookback(events, range=… or rows=…, name=…)")
 
 
-def plan_join(
-    labels: Rows, events: Sequence[Rows], lookbacks: Sequence[Lookback], given: JoinOptions
-) -> JoinPlan:
+def plan_join(labels: Rows, events: Sequence[Rows], lookbacks: Sequence[Lookback], given: JoinOptions) -> JoinPlan:
     """Check lookbacks against the columns of labels and events, and return their plan."""
     options = options_of(given.on, given.by, 0, None, False, "final")
     for name in (options.on, *options.by):
@@ -189,7 +208,7 @@ def plan_join(
     sides: list[Side] = []
     groups: dict[Any, int] = {}
     for one, rows in zip(lookbacks, events, strict=True):
-        side = side_of(one, rows, given, options.on, options.by, measure, 0)
+        side = _side_of(one, rows, given, options.on, options.by, measure, 0)
         number = groups.setdefault((id(one.table), side.on, side.by), len(groups))
         sides.append(replace(side, table=number))
         for place, (name, kind) in enumerate(zip(side.by, key_types, strict=True)):
@@ -202,14 +221,14 @@ def plan_join(
     return JoinPlan(options.on, options.by, measure, tuple(key_types), tuple(sides), extents)
 
 
-def side_of(
+def _side_of(
     one: Lookback, rows: Rows, given: JoinOptions, on: str, by: tuple[str, ...], measure: Measure, table: int
 ) -> Side:
     """Return a lookback in positions; refuse what does not fit the labels."""
     own_on = on if one.on is None else one.on
     if not isinstance(own_on, str) or not own_on:
         raise InvalidInput.option("on of a lookback", own_on, "the name of a column of times or numbers")
-    own_by = _own_keys(one.by, by)
+    own_by = own_keys(one.by, by)
     for name in (own_on, *own_by):
         rows.known(name)
     own_measure = rows.measure(own_on)
@@ -230,7 +249,7 @@ def side_of(
     )
 
 
-def _own_keys(own: Any, by: tuple[str, ...]) -> tuple[str, ...]:
+def own_keys(own: Any, by: tuple[str, ...]) -> tuple[str, ...]:
     """Return the key columns of a table in the order of those of the labels."""
     if own is None:
         return by

@@ -15,12 +15,12 @@ from sash.engine.options import CallOptions
 from sash.engine.results import schema_of
 from sash.engine.rolling import FramePlan
 from sash.errors import InvalidInput
-from sash.limits import Limits
 from sash.plan.decide import Decision
-from sash.plan.plan import Options, Plan, Report
+from sash.plan.plan import Plan, Report
 from sash.plan.query import Query
-from sash.spark.driver.hot_keys import Reach, find_hot_keys
+from sash.spark.driver.hot_keys import Reach
 from sash.spark.driver.jvm_slices import aggregate_in_spark, aggregate_slices, can_aggregate_in_spark, can_slice
+from sash.spark.driver.packing import check_bounded, hot_keys_of, map_rows, pack, spread, task_count
 from sash.spark.driver.request import frame_plan_of, recipe_of
 from sash.spark.driver.schema import (
     arrow_schema,
@@ -31,13 +31,9 @@ from sash.spark.driver.schema import (
     with_text_intervals,
 )
 from sash.spark.wire.hot_keys import HotKey
-from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import as_results
 from sash.spark.worker.frames import FrameTask
-from sash.spark.worker.packing import PackTask
-from sash.spark.worker.task import Task, as_function
 from sash.spark.worker.window_task import WindowTask
-from sash.windows.measure import Measure
 
 __all__ = ["Explained", "aggregate", "explain", "rolling"]
 
@@ -45,7 +41,7 @@ __all__ = ["Explained", "aggregate", "explain", "rolling"]
 def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions, path: str = "auto") -> DataFrame:
     """Return all windows of a bounded DataFrame; `path` overrides the planner's choice of who cuts rows into slices."""
     options = given.of_table()
-    _check_bounded(rows, "sash.aggregate")
+    check_bounded(rows, "sash.aggregate")
     recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
     schema = spark_schema(schema_of(plan), "sash.aggregate")
@@ -60,25 +56,25 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     else:
         wanted = dict.fromkeys([*options.by, options.on, *plan.columns, *plan.punctuations])
         rows = rows.select(*map(column, wanted))
-        hot = _hot_keys(rows, options, plan.measure, _reach(plan))
-    pieces = _pack_rows(rows, options, plan.measure, hot)
+        hot = hot_keys_of(rows, options, plan.measure, _reach(plan))
+    pieces = spread(pack(rows, options, plan.measure, hot), task_count([rows], options.limits))
     newest = _newest(rows, plan) if any(query.kind.needs_newest for query in plan.queries) else None
-    return _map_rows(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, hot, newest), schema)
+    return map_rows(pieces, WindowTask(recipe, arrow_schema(rows.schema), results, hot, newest), schema)
 
 
 def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> DataFrame:
     """Return all rows of a bounded DataFrame with the aggregates of their frames."""
     options = CallOptions(given.on, given.by, limits=given.limits).of_table()
-    _check_bounded(table, "sash.rolling")
+    check_bounded(table, "sash.rolling")
     plan, own, added = frame_plan_of(table, frames, options, given.order)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
     before, table = table.schema, with_text_intervals(table)
     results = pa.schema([*own, *as_results(added)])
-    hot = _hot_keys(table, options, plan.measure, _reach_of_frames(plan))
-    pieces = _pack_rows(table, options, plan.measure, hot)
+    hot = hot_keys_of(table, options, plan.measure, _reach_of_frames(plan))
+    pieces = spread(pack(table, options, plan.measure, hot), task_count([table], options.limits))
     task = FrameTask(plan, own, results, options.limits, hot)
-    framed = _map_rows(pieces, task, StructType([*table.schema.fields, *new]))
+    framed = map_rows(pieces, task, StructType([*table.schema.fields, *new]))
     return with_intervals(framed, StructType([*before.fields, *new]))
 
 
@@ -102,7 +98,7 @@ class Explained(Report):
 def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
     """Return what `aggregate` does with this DataFrame."""
     given.of_stream(given.watermark)  # checks the options, of which a table uses few
-    _check_bounded(rows, "sash.explain")
+    check_bounded(rows, "sash.explain")
     plan = recipe_of(rows, queries, CallOptions(given.on, given.by, limits=given.limits).of_stream(None)).plan()
     return Explained(choose_path(rows, plan, "auto"), plan)
 
@@ -123,14 +119,6 @@ def choose_path(rows: DataFrame, plan: Plan, path: str) -> Decision:
     if alone.choice:
         return Decision("spark", alone.because)
     return Decision("jvm" if possible.choice else "packed", possible.because)
-
-
-# --- checks -----------------------------------------------------------------------------------------
-
-
-def _check_bounded(rows: DataFrame, what: str) -> None:
-    if rows.isStreaming:
-        raise InvalidInput.streaming(what)
 
 
 # --- DataFrames ---------------------------------------------------------------------------------------
@@ -161,48 +149,3 @@ def _newest(rows: DataFrame, plan: Plan) -> Any:
     found = rows.agg(F.max(near)).toArrow()
     positions, valid = plan.measure.positions(found.column(0), plan.options.on)
     return positions[0].item() if valid is None or valid[0] else None
-
-
-def _hot_keys(rows: DataFrame, options: Options, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
-    limits = options.limits
-    if reach is None or _is_small(rows, limits):
-        return ()
-    return find_hot_keys(rows, options.by, options.on, measure, reach, _cores(rows), _buckets(rows, limits), limits)
-
-
-def _is_small(rows: DataFrame, limits: Limits) -> bool:
-    """Return whether Spark's statistics say that there is little to read; run nothing for that."""
-    plan = getattr(rows, "_jdf", None)
-    return plan is not None and plan.queryExecution().optimizedPlan().stats().sizeInBytes() < limits.small_bytes
-
-
-def _cores(rows: DataFrame) -> int:
-    """Return how many tasks run at once; 8 on Spark Connect, where it is not known."""
-    return rows.sparkSession.sparkContext.defaultParallelism if hasattr(rows, "_jdf") else 8
-
-
-def _tasks(rows: DataFrame, limits: Limits) -> int:
-    """Return the number of tasks that take buckets: several per core if there is much to read, to balance them."""
-    return _cores(rows) if _is_small(rows, limits) else 3 * _cores(rows)
-
-
-def _buckets(rows: DataFrame, limits: Limits) -> int:
-    """Return the number of buckets: a task takes as many together as it may hold."""
-    return 20 * _tasks(rows, limits)
-
-
-def _pack_rows(rows: DataFrame, options: Options, measure: Measure, hot: tuple[HotKey, ...]) -> DataFrame:
-    """Return rows as pieces, sorted for the tasks that take buckets."""
-    limits = options.limits
-    schema, buckets = arrow_schema(rows.schema), _buckets(rows, limits)
-    task = PackTask(options.on, options.by, measure, schema, limits, buckets, hot)
-    # mapInArrow looks columns up by name, and fails if a name has a dot.
-    plain = [f"_{place}" for place, _ in enumerate(rows.columns)]
-    pieces = _map_rows(rows.toDF(*plain), task, spark_schema(piece_schema(measure), "pieces"))
-    tasks = _tasks(rows, limits)
-    spread = pieces.repartitionById(tasks, F.pmod(column("bucket"), F.lit(tasks)))
-    return spread.sortWithinPartitions("bucket", "low", "task", "number")
-
-
-def _map_rows(rows: DataFrame, task: Task, schema: StructType) -> DataFrame:
-    return rows.mapInArrow(as_function(task), schema)

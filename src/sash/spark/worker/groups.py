@@ -12,7 +12,7 @@ from sash.spark.wire.hot_keys import Chunk
 from sash.spark.wire.pieces import Piece
 from sash.windows.measure import Measure
 
-__all__ = ["Group", "groups", "stretches"]
+__all__ = ["Group", "Waiting", "groups", "split_at", "stretches"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def stretches(
     rows, enough = 0, most
     for piece in pieces:
         if rows >= enough:
-            ready, held = _split_at(held, on, measure, piece.low)
+            ready, held = split_at(held, on, measure, piece.low)
             yield _concat_in_order(ready, schema), piece.low
             rows = sum(table.num_rows for _, _, table in held)
             enough = max(most, 2 * rows)  # if most rows have to wait, do not search them again for every piece
@@ -100,7 +100,7 @@ def stretches(
     yield _concat_in_order(held, schema), None
 
 
-def _split_at(held: Waiting, on: str, measure: Measure, until: Any) -> tuple[Waiting, Waiting]:
+def split_at(held: Waiting, on: str, measure: Measure, until: Any) -> tuple[Waiting, Waiting]:
     """Return the rows before a position, and the others."""
     ready, waiting = [], []
     for task, number, table in held:

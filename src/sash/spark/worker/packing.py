@@ -28,9 +28,10 @@ from sash.spark.wire.pieces import FAR, Piece, pack
 from sash.spark.worker.task import Batches, Task
 from sash.windows.measure import Measure
 
-__all__ = ["OpenTask", "PackTask", "SendTask", "with_chunks"]
+__all__ = ["OpenTask", "PackTask", "SendTask", "side_of_piece", "with_chunks"]
 
 _SHORT, _PARTS = 512, 16
+_SIDE_BITS = 24  # a number of a source partition has fewer bits
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class PackTask(_MapTask):
 
     buckets: int
     hot: tuple[HotKey, ...] = ()
+    side: int = 0  # the number of the table if several are joined
 
     def pieces(self, table: pa.Table, task: int, number: int) -> Iterator[Piece]:
         table = table.rename_columns(self.schema.names)
@@ -82,8 +84,14 @@ class PackTask(_MapTask):
             if not is_ordered:  # every task has rows of all times: in short pieces, rows of one time come together
                 most = min(most, max(_SHORT, (end - begin) // _PARTS))
             for start, rows, data in _serialize(whole, begin, end, most):
-                yield Piece(int(buckets[start]), task, number, rows, positions[start].item(), None, data)
+                low = positions[start].item()
+                yield Piece(int(buckets[start]), task + (self.side << _SIDE_BITS), number, rows, low, None, data)
                 number += 1
+
+
+def side_of_piece(piece: Piece) -> tuple[int, int]:
+    """Return the number of a piece's table, and that of its source partition."""
+    return piece.task >> _SIDE_BITS, piece.task & ((1 << _SIDE_BITS) - 1)
 
 
 @dataclass(frozen=True)

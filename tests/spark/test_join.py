@@ -1,0 +1,82 @@
+"""The window join on Spark: the same features as in one process, whatever is cut, and never a cross product."""
+
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import sash
+from sash.engine.join import JoinOptions
+from sash.errors import InvalidInput
+from sash.limits import LIMITS, Limits
+from sash.spark.driver import join as driver
+
+CUTS = {
+    "as shipped": LIMITS,
+    "in stretches": Limits(task_rows=60, packed_rows=50, piece_rows=10),
+    "in chunks": Limits(probed_rows=50, hot_rows=100, chunk_rows=40, small_bytes=0),
+}
+
+
+def drawn(rng: random.Random, count: int, is_event: bool) -> pa.Table:
+    """Half of the rows have one key; some keys, positions and values are null."""
+    rows: dict[str, Any] = {
+        "ts": pa.array([rng.randrange(400) * 1_000_000 if rng.random() < 0.98 else None for _ in range(count)]).cast(
+            pa.timestamp("us", "UTC")
+        ),
+        "user": pa.array([rng.choice(["hot", "hot", "ann", "bob", None]) for _ in range(count)], pa.string()),
+        "g": pa.array([rng.randrange(2) for _ in range(count)], pa.int32() if is_event else pa.int64()),
+    }
+    if is_event:
+        rows["x"] = pa.array([rng.randrange(100) if rng.random() < 0.9 else None for _ in range(count)], pa.int64())
+        rows["site"] = pa.array([rng.choice(["a", "b", "c"]) for _ in range(count)], pa.string())
+    else:
+        rows["label"] = pa.array(range(count), pa.int64())
+    return pa.table(rows)
+
+
+def lookbacks(events: Any, paid: Any, has_limits: bool) -> list[sash.Lookback]:
+    found = [
+        sash.lookback(
+            events, range="30 seconds", n=sash.count(), total=sash.sum("x"), sites=sash.count_distinct("site")
+        ),
+        sash.lookback(events, range="2 minutes", closed="both", most=sash.max("x"), middle=sash.median("x")),
+        sash.lookback(paid, range="1 minute", on="at", by={"user": "payer"}, delay="5 seconds", newest=sash.last("x")),
+    ]
+    if not has_limits:
+        found += [
+            sash.lookback(events, rows=3, three=sash.sum("x")),
+            sash.lookback(paid, on="at", by=["payer", "g"], ever=sash.count()),
+        ]
+    return found
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_features_are_those_of_one_process(spark: Any, cuts: str) -> None:
+    rng = random.Random(len(cuts))
+    labels, events = drawn(rng, 150, False), drawn(rng, 500, True)
+    paid = drawn(rng, 80, True).rename_columns(["at", "payer", "g", "x", "site"])
+    has_limits = cuts == "in chunks"
+    wanted = sash.join(labels, *lookbacks(events, paid, has_limits), on="ts", by=["user", "g"])
+    frames = [spark.createDataFrame(each) for each in (labels, events, paid)]
+    given = JoinOptions("ts", ["user", "g"])
+    found = driver.join(frames[0], lookbacks(*frames[1:], has_limits), given, CUTS[cuts])
+    assert found.columns == wanted.column_names
+    rows = sorted(found.toArrow().to_pylist(), key=lambda row: row["label"])
+    assert rows == wanted.to_pylist()
+
+
+def test_the_public_call_refuses_what_does_not_fit(spark: Any) -> None:
+    labels = spark.createDataFrame(pa.table({"ts": [1], "k": ["a"]}))
+    events = pa.table({"ts": [1], "k": ["a"]})
+    with pytest.raises(InvalidInput, match="must be of one kind, but they are of these: arrow, spark"):
+        sash.join(labels, sash.lookback(events, n=sash.count()), on="ts", by="k")
+    stream = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "ts")
+    with pytest.raises(InvalidInput, match="stream"):
+        sash.join(labels, sash.lookback(stream, n=sash.count()), on="ts")
+    other = spark.createDataFrame(pa.table({"ts": [1], "k": [5]}))
+    with pytest.raises(
+        InvalidInput, match="can never be equal: 'k' of the labels is string, and 'k' of the events is int64"
+    ):
+        sash.join(labels, sash.lookback(other, n=sash.count()), on="ts", by="k")
