@@ -43,6 +43,6 @@ def refused(rows: pl.DataFrame, query: sash.Query, options: dict[str, Any]) -> N
     sash.aggregate(rows, query, on="t", late="drop")  # type: ignore[call-overload]
     sash.aggregate(rows, query, on=5)  # type: ignore[call-overload]
     sash.aggregate(rows, query, on="t", wattermark="5s")  # type: ignore[call-overload]
-    sash.rolling(rows, on="t", rows=3, closed="left")  # type: ignore[call-overload]
+    sash.rolling(rows, on="t", rows=3, closed="middle")  # type: ignore[call-overload]
     sash.Stream(query, on="t", emit="sometimes")  # type: ignore[arg-type]
     sash.aggregate(rows, query, on="t", **options)

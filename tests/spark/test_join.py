@@ -61,7 +61,7 @@ def test_features_are_those_of_one_process(spark: Any, cuts: str) -> None:
     wanted = sash.join(labels, *lookbacks(events, paid, has_limits), on="ts", by=["user", "g"])
     frames = [spark.createDataFrame(each) for each in (labels, events, paid)]
     given = JoinOptions("ts", ["user", "g"])
-    found = driver.join(frames[0], lookbacks(*frames[1:], has_limits), given, CUTS[cuts])
+    found = driver.join(frames[0], lookbacks(frames[1], frames[2], has_limits), given, CUTS[cuts])
     assert found.columns == wanted.column_names
     rows = sorted(found.toArrow().to_pylist(), key=lambda row: row["label"])
     assert rows == wanted.to_pylist()

@@ -11,6 +11,7 @@ Keeps     F1  0 ≤ start ≤ end ≤ rows, within the key; an empty range is [x
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,22 +25,29 @@ __all__ = ["Line", "Ranges", "check", "ranges_of"]
 
 @dataclass(frozen=True)
 class Line:
-    """Sorted rows: where their keys begin, their positions in the order, and the number of their group of peers."""
+    """Sorted rows: where their keys begin, and their positions in the order."""
 
     begins: Array  # the first row of each key
     slots: Array  # the number of the key of each row, ascending
     positions: Array  # ascending within a key: of a descending order, negated
-    groups: Array  # one number for each set of equal rows, ascending
+    further: tuple[Array, ...] = ()  # the ranks of rows in further columns of the order
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    @property
+    @cached_property
+    def groups(self) -> Array:
+        """A number for each set of peers, which are equal in the whole order, ascending."""
+        parts = (self.slots, self.positions, *self.further)
+        is_new = np.logical_or.reduce([each[1:] != each[:-1] for each in parts])
+        return np.cumsum(np.append(np.zeros(min(1, len(self)), np.bool_), is_new))
+
+    @cached_property
     def key_starts(self) -> Array:
         """The first row of the key of each row."""
         return np.repeat(self.begins, np.diff(self.begins, append=len(self)))
 
-    @property
+    @cached_property
     def key_ends(self) -> Array:
         """The end of the key of each row."""
         sizes = np.diff(self.begins, append=len(self))
@@ -90,13 +98,12 @@ def ranges_of(extent: Extent, line: Line) -> Ranges:
 
 
 def _whole(extent: Extent, line: Line) -> tuple[Array, Array]:
-    begins, finishes = line.key_starts, line.key_ends
     low, high = extent.low, extent.high
     if extent.unit == "rows":
-        rows, most = np.arange(len(line)), len(line)
-        starts = begins if low is None else np.clip(rows + max(low, -most), begins, finishes)
-        ends = finishes if high is None else np.clip(rows + min(max(high, -most), most) + 1, begins, finishes)
-        return starts, np.maximum(starts, ends)
+        most = len(line)
+        starts, ends = (None if end is None else min(max(end, -most), most) for end in (low, high))
+        return _row_edge(line, starts, 0), _row_edge(line, ends, 1)
+    begins, finishes = line.key_starts, line.key_ends
     values = line.groups if extent.unit == "groups" else line.positions
     kind = values.dtype.type
     starts, ends = begins.copy(), finishes.copy()
@@ -105,6 +112,18 @@ def _whole(extent: Extent, line: Line) -> tuple[Array, Array]:
     if high is not None:
         _find_edges(values, begins, finishes, kind(high), not extent.is_high_open, ends)
     return starts, np.maximum(starts, ends)
+
+
+def _row_edge(line: Line, shift: int | None, after: int) -> Array:
+    """Return the row so many rows from each row, or the one after it, within its key; None: an end of the key."""
+    if shift is None:
+        return line.key_ends if after else line.key_starts
+    edges = np.arange(shift + after, shift + after + len(line))
+    if shift < 0:
+        np.maximum(edges, line.key_starts, out=edges)
+    if shift > 0:
+        np.minimum(edges, line.key_ends, out=edges)
+    return edges
 
 
 @kernel

@@ -51,12 +51,10 @@ def sort_rows(
     else:
         order = _sort(slots, keys.count, own)
         parts = [slots[order], own[order]]
-    slots, own = parts[0], parts[1]
-    differs = np.ones(len(order), np.bool_)
-    differs[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in parts]) if len(order) else True
+    slots, own, *ranks = parts
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = slots[1:] != slots[:-1]
-    line = Line(np.flatnonzero(is_first), slots, own, np.cumsum(differs))
+    line = Line(np.flatnonzero(is_first), slots, own, tuple(ranks))
     return (order if kept is None else kept[order]), line
 
 
