@@ -35,7 +35,7 @@ demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on
 test: check java  ## everything that CI runs
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target WORKERS=0 spark_interpreted interpreted compiled spark_compiled
 
-# The plans that these pages print depend on the compiler.
+# The plans that these pages print depend on the compiler: `make compiled` runs them.
 COMPILED_PAGES = docs/windows.md docs/tutorials/many_windows.md
 
 check: $(STAMP)  ## format, lint, types, import contracts, and every example in docstrings and docs
@@ -43,7 +43,6 @@ check: $(STAMP)  ## format, lint, types, import contracts, and every example in 
 	$(BIN)/ruff check .
 	@$(MAKE) --no-print-directory -j 2 types contracts
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q src benchmarks README.md docs $(patsubst %,--ignore=%,$(COMPILED_PAGES))
-	$(BIN)/pytest -n 2 -q $(COMPILED_PAGES)
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -71,7 +70,7 @@ WORKERS = 2
 TESTS = $(BIN)/pytest -n $(WORKERS) --dist loadfile -q
 
 compiled: $(STAMP)  ## the tests whose outcome can depend on the compiler, compiled as shipped
-	$(TESTS) tests -m "(compiled or only_compiled) and not spark and not long"
+	$(TESTS) tests $(COMPILED_PAGES) -m "(compiled or only_compiled) and not spark and not long"
 
 interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds checked, combines counted
 	NUMBA_DISABLE_JIT=1 $(TESTS) tests -m "not only_compiled and not spark and not long"

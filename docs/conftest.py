@@ -1,5 +1,12 @@
 """Examples that need a Spark session are run by tests/spark/test_docs.py; all others by pytest itself."""
 
+import pytest
+
 from tests.pages import PAGES, needs_spark
 
 collect_ignore = ["conf.py", *(str(page) for page in PAGES if needs_spark(page))]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every page, so that `make compiled` can select the pages that it names."""
+    item.add_marker(pytest.mark.compiled)
