@@ -50,13 +50,13 @@ from sash.swag.finger_tree import (
     shift,
 )
 
-__all__ = ["drop", "fold_between", "position_from_end", "repair"]
+__all__ = ["drop", "fold_between", "position_from_end", "refold", "repair"]
 
 
 @jitable
 def repair(aggregate: Monoid, state: Any) -> None:
     """Fold marked nodes and all that depend on them again: up through the middle, then down the edges."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     left, right = NONE, NONE  # where the edges are to be refolded from
     level = 0
     while True:
@@ -82,35 +82,41 @@ def repair(aggregate: Monoid, state: Any) -> None:
             right = nodes[node + KIDS + nodes[node + SIZE]] if nodes[node + LEVEL] > 0 else NONE
         else:
             return
+        refold(aggregate, state, node)
 
-        size, place, parent = nodes[node + SIZE], nodes[node + PLACE], nodes[node + PARENT]
-        is_root, has_children = node == cursor[ROOT], nodes[node + LEVEL] > 0
-        folded = identity(aggregate)
-        total = size
-        if place != MIDDLE and parent != cursor[ROOT]:
-            folded = load(entries, fold_of(parent))
-            total += nodes[parent + BELOW]
-        if place == LEFT:  # from the right, so that every step is a front
-            for i in range(size - 1, -1, -1):
-                if has_children:
-                    child = nodes[node + KIDS + i + 1]
-                    folded = combine(aggregate, load(entries, fold_of(child)), folded)
-                    total += nodes[child + BELOW]
-                folded = combine(aggregate, load(entries, entry_of(node, i)), folded)
-                if not has_children:
-                    store(entries, entry_of(FRONTS, size - 1 - i), folded)
-        else:
-            first_child = 1 if is_root else 0
-            last_child = size if place == MIDDLE and not is_root else size - 1
-            for i in range(size + 1):
-                if has_children and first_child <= i <= last_child:
-                    child = nodes[node + KIDS + i]
-                    folded = combine(aggregate, folded, load(entries, fold_of(child)))
-                    total += nodes[child + BELOW]
-                if i < size:
-                    folded = combine(aggregate, folded, load(entries, entry_of(node, i)))
-        store(entries, fold_of(node), folded)
-        nodes[node + BELOW] = total
+
+@jitable
+def refold(aggregate: Monoid, state: Any, node: int) -> None:
+    """Fold a node again: F1 and, of the oldest finger, F2."""
+    entries, nodes, cursor = state
+    size, place, parent = nodes[node + SIZE], nodes[node + PLACE], nodes[node + PARENT]
+    is_root, has_children = node == cursor[ROOT], nodes[node + LEVEL] > 0
+    folded = identity(aggregate)
+    total = size
+    if place != MIDDLE and parent != cursor[ROOT]:
+        folded = load(entries, fold_of(parent))
+        total += nodes[parent + BELOW]
+    if place == LEFT:  # from the right, so that every step is a front
+        for i in range(size - 1, -1, -1):
+            if has_children:
+                child = nodes[node + KIDS + i + 1]
+                folded = combine(aggregate, load(entries, fold_of(child)), folded)
+                total += nodes[child + BELOW]
+            folded = combine(aggregate, load(entries, entry_of(node, i)), folded)
+            if not has_children:
+                store(entries, entry_of(FRONTS, size - 1 - i), folded)
+    else:
+        first_child = 1 if is_root else 0
+        last_child = size if place == MIDDLE and not is_root else size - 1
+        for i in range(size + 1):
+            if has_children and first_child <= i <= last_child:
+                child = nodes[node + KIDS + i]
+                folded = combine(aggregate, folded, load(entries, fold_of(child)))
+                total += nodes[child + BELOW]
+            if i < size:
+                folded = combine(aggregate, folded, load(entries, entry_of(node, i)))
+    store(entries, fold_of(node), folded)
+    nodes[node + BELOW] = total
 
 
 @jitable
