@@ -33,7 +33,7 @@ from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
 from sash.swag.finger_faults import check_folds, check_tree, rows_below, tree_fault
-from sash.swag.finger_folds import drop, fold_between, position_from_end, refold, repair
+from sash.swag.finger_folds import drop, drop_child, fold_between, position_from_end, refold, repair
 from sash.swag.finger_tree import (
     BELOW,
     FAN,
@@ -114,8 +114,8 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 
 def _nodes_for(capacity: int) -> int:
-    # One node each for the desk, the fronts and the root, and one more for every LEAST rows.
-    return 3 + -(-max(capacity, 1) // LEAST)
+    # One node each for the desk, both fronts and the root, and one more for every LEAST rows.
+    return 4 + -(-max(capacity, 1) // LEAST)
 
 
 # --- one row -------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def _join_leaf(aggregate: Monoid, state: Any) -> bool:
     shift(state, parent, 1, -1)
     nodes[parent + KIDS] = leaf
     free(nodes, cursor, neighbour)
-    refold(aggregate, state, parent)
+    drop_child(aggregate, state, parent)
     refold(aggregate, state, leaf)
     return True
 
@@ -327,7 +327,7 @@ def count(state: Any) -> int:
 
 def capacity(state: Any) -> int:
     entries, _nodes, _cursor = state
-    return (length(entries) // FAN - 3) * LEAST
+    return (length(entries) // FAN - 4) * LEAST
 
 
 def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
