@@ -131,7 +131,8 @@ def drop(state: Any, leaf: int, many: int) -> None:
     """Remove the oldest entry from the oldest finger, which has enough left; its new fold is in `fronts` (F2)."""
     entries, nodes, _cursor = state
     size = nodes[leaf + SIZE] - many
-    times, first = np.uint64(leaf + TIMES), np.uint64(entry_of(leaf, 0))
+    times: Any = np.uint64(leaf + TIMES)
+    first: Any = np.uint64(entry_of(leaf, 0))
     if many == 1:  # a fixed distance, so that the compiler moves several at a time
         for k in range(size):
             i, after = np.uint64(k), np.uint64(k + 1)
