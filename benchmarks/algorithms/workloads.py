@@ -36,7 +36,8 @@ class Workload:
     def admitted_by(self, algorithm: Algorithm) -> bool:
         """Return whether the algorithm can slide it."""
         template = self.aggregate()
-        return algorithm.admits(template.invertible, template.selective, template.name in ("median", "quantile"))
+        quantile, variance = template.name in ("median", "quantile"), template.name in ("variance", "stddev")
+        return algorithm.admits(template.invertible, template.selective, quantile, variance)
 
 
 def _numbered(rows: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
