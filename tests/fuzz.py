@@ -90,7 +90,7 @@ def main() -> int:
         (algorithm, name)
         for algorithm in ALGORITHMS.values()
         for name, template in TEMPLATES.items()
-        if name != "words" and algorithm.facts.compiled and algorithm.facts.needs is not Needs.QUANTILE
+        if name != "words" and algorithm.facts.compiled and not algorithm.facts.needs.is_of_few
         if algorithm.admits(template.invertible, template.selective)
         if given.only in (None, f"{algorithm.name}-{name}")
     ]

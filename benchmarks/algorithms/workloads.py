@@ -36,7 +36,8 @@ class Workload:
     def admitted_by(self, algorithm: Algorithm) -> bool:
         """Return whether the algorithm can slide it."""
         template = self.aggregate()
-        return algorithm.admits(template.invertible, template.selective, template.name in ("median", "quantile"))
+        quantile, variance = template.name in ("median", "quantile"), template.name in ("variance", "stddev")
+        return algorithm.admits(template.invertible, template.selective, quantile, variance)
 
 
 def _numbered(rows: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -59,9 +60,10 @@ AGGREGATES: Mapping[str, Workload] = {
 
 
 def suited(algorithm: Algorithm) -> Workload:
-    """Return the first of max, sum and median that the algorithm can slide.
+    """Return the first of max, sum, median and stddev that the algorithm can slide.
 
     >>> suited(sash.swag.ALGORITHMS["subtract_on_evict"]).name
     'sum'
     """
-    return next(AGGREGATES[name] for name in ("max", "sum", "median") if AGGREGATES[name].admitted_by(algorithm))
+    names = ("max", "sum", "median", "stddev")
+    return next(AGGREGATES[name] for name in names if AGGREGATES[name].admitted_by(algorithm))

@@ -7,6 +7,7 @@ from docs.drawings.spans import MAX, PI, Span
 
 from sash.algebra.fields import load, store
 from sash.swag import pba, ranked
+from sash.swag.shifted_sums import add_up_chunks, find_pivot, shift
 
 __all__ = ["PICTURES"]
 
@@ -100,4 +101,50 @@ def ranks_as_bits() -> Canvas:
     return canvas
 
 
-PICTURES = {"pba": parallel_boundaries, "ranked": ranks_as_bits}
+def sums_of_differences() -> Canvas:
+    """Rows less one row near their mean, and the sums that answer a window."""
+    size, count = 5, 15
+    data = [100 + digit for digit in PI[:count]]
+    pivot = find_pivot((data,), 0, count)
+    differences = [0.0] * (count + size)
+    shift((data,), -size, count + size, pivot, differences)
+    older, sums = ([0.0] * (count + 1), [0.0] * (count + 1)), tuple([0.0] * (count + 1) for _ in range(3))
+    add_up_chunks(differences, size, count, older, sums)
+    end = 13
+    window = range(end - size, end)
+    total, squares = sums[0][end], sums[1][end]
+    canvas = Canvas(f"Shifted: sums of differences to a row near the mean (variance, window of {size})")
+    columns = Columns(0, count)
+    y = heading(canvas)
+    for k in range(count // size):
+        canvas.text(columns.x(size * (k + 0.5)), y, f"chunk {k}", 12, "grey", bold=True)
+    y += 12
+    for name, shown in (("values", data), (f"less {pivot}: y", differences[size:])):
+        named(canvas, y + 13, name)
+        for row, value in enumerate(shown):
+            edge = end // size * size
+            color = "grey" if row not in window else "violet" if row < edge else "green"
+            canvas.box(columns.x(row) + 1, y, columns.cell - 2, 26, color)
+            canvas.text(columns.x(row + 0.5), y + 13, f"{value:g}", 13)
+        y += 34
+    for k in range(1, count // size):
+        canvas.line((columns.x(size * k), y - 84), (columns.x(size * k), y - 4), "grey", 1, dashed=True)
+    edge = end // size * size
+    suffix, prefix = sum(differences[size + end - size : size + edge]), sum(differences[size + edge : size + end])
+    assert suffix + prefix == total
+    named(canvas, y + 8, "sums of y and y²")
+    for color, start, stop, word in (("violet", end - size, edge, "suffix"), ("green", edge, end, "prefix")):
+        part = differences[size + start : size + stop]
+        words = f"{word} {sum(part):g}, {sum(each * each for each in part):g}"
+        canvas.line((columns.x(start) + 2, y), (columns.x(stop) - 2, y), color, 3)
+        canvas.text(columns.x((start + stop) / 2), y + 14, words, 12, color)
+    y += 44
+    named(canvas, y, "query")
+    spread = squares - total * total / size
+    words = f"Σ(x − mean)² = {squares:g} − {total:g}² / {size} = {spread:g}"
+    canvas.text(LEFT, y, words, 13, anchor="start")
+    assert np.isclose(spread, np.var(data[window.start : window.stop]) * size)
+    return canvas
+
+
+PICTURES = {"pba": parallel_boundaries, "ranked": ranks_as_bits, "shifted": sums_of_differences}

@@ -265,6 +265,7 @@ class UnsupportedAggregate(SashError, TypeError):
             "invert": "an aggregate with `invert`, but {!r} has none",
             "selective": "a selective aggregate (combine returns one of its operands), but {!r} is not selective",
             "quantile": "the median or a quantile of numbers, but {!r} is neither",
+            "variance": "the variance or stddev of numbers, but {!r} is neither",
             "commutative": "a commutative aggregate (late rows are combined last), but {!r} is not commutative",
         }[trait].format(aggregate)
         return cls(f"{algorithm} cannot slide {aggregate!r}: it needs {have}. Use {' or '.join(instead)}.")

@@ -18,7 +18,7 @@ from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm, Needs
 from tests.swag.monoids import TEMPLATES
 
-GENERAL = [each for each in ALGORITHMS.values() if each.facts.needs is not Needs.QUANTILE]
+GENERAL = [each for each in ALGORITHMS.values() if not each.facts.needs.is_of_few]
 ORDERED = ["turns", "latest"]
 
 

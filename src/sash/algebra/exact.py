@@ -26,9 +26,6 @@ __all__ = [
     "whole",
 ]
 
-_HALF = 4294967296  # 2³²
-
-
 # --- integers ------------------------------------------------------------------------------------
 
 
@@ -49,7 +46,7 @@ def subtract(whole: Partial, older: Partial) -> Partial:
 
 @jitable
 def _carry(total: Partial) -> int:
-    high: int = total[0] + total[1] // _HALF
+    high: int = total[0] + (total[1] >> 32)
     return high
 
 
@@ -62,14 +59,14 @@ def fits(total: Partial) -> int:
 
 def whole(total: Partial) -> int:
     """Return the integer of two halves, which must fit."""
-    result: int = _carry(total) * _HALF + total[1] % _HALF
+    result: int = (_carry(total) << 32) + (total[1] & 0xFFFFFFFF)
     return result
 
 
 @jitable
 def halves_as_float(total: Partial) -> float:
     # Carried first: apart, the halves of a negative total are large and would cancel.
-    return float(_carry(total)) * 4294967296.0 + float(total[1] % _HALF)
+    return float(_carry(total)) * 4294967296.0 + float(total[1] & 0xFFFFFFFF)
 
 
 # --- floats --------------------------------------------------------------------------------------

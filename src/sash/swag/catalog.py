@@ -10,7 +10,7 @@ from sash.swag.contract import Algorithm
 __all__ = ["ALGORITHMS", "find"]
 
 _NAMES = (
-    *("recalculate", "two_stacks_lite", "daba_lite", "sba", "pba", "ranked"),
+    *("recalculate", "two_stacks_lite", "daba_lite", "sba", "pba", "ranked", "shifted"),
     *("subtract_on_evict", "two_stacks", "daba", "foa", "ioa", "slick_deque", "slick_deque_inv"),
     *("flat_fat", "b_int", "flat_fit", "slide_side", "slide_side_inv", "amta", "fiba"),
 )

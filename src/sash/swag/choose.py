@@ -19,6 +19,7 @@ class Task:
     invertible: bool
     selective: bool
     quantile: bool  # exact order statistics of numbers, nothing else
+    variance: bool  # variances of numbers, and of floats what its partial has anyway
     objects: bool  # partials are Python objects
     sizes: tuple[int, ...] = ()  # empty: ranges of any length
     stepwise: bool = False  # rows come one at a time, the window may vary
@@ -42,6 +43,8 @@ def choose(task: Task, named: str = "auto") -> Choice:
 def _fastest(task: Task) -> tuple[Algorithm, str]:
     if task.quantile and task.sizes:
         return find("ranked"), "an exact quantile of numbers is read off ranks, one bit per row"
+    if task.variance and task.sizes:
+        return find("shifted"), "sums of values less one near their mean: no combines, unless digits are lost"
     if task.objects:
         return find("two_stacks_lite"), "partials are Python objects, so the fewest combines win: 3 per row"
     if task.stepwise:
@@ -53,7 +56,7 @@ def _fastest(task: Task) -> tuple[Algorithm, str]:
 
 def _find_named(task: Task, name: str) -> Algorithm:
     algorithm = find(_variant(task, name))
-    if not algorithm.admits(task.invertible, task.selective, task.quantile):
+    if not algorithm.admits(task.invertible, task.selective, task.quantile, task.variance):
         trait = algorithm.facts.needs.value
         raise UnsupportedAggregate.lacks(trait, algorithm.name, task.name, instead=list(_able(task)))
     if not task.sizes and algorithm.facts.sizes is Sizes.FIXED:
@@ -73,18 +76,24 @@ def _able(task: Task) -> Iterator[str]:
     for name in ("two_stacks_lite", "daba_lite", "slick_deque", "subtract_on_evict", "ranked"):
         if task.stepwise and ALGORITHMS[name].facts.sizes is Sizes.FIXED:
             continue
-        if ALGORITHMS[name].admits(task.invertible, task.selective, task.quantile):
+        if ALGORITHMS[name].admits(task.invertible, task.selective, task.quantile, task.variance):
             yield name
 
 
-def task_of(templates: dict[str, Template], **shape: object) -> Task:
+_VARIANCES = {"variance", "stddev"}
+_IN_PARTIAL = _VARIANCES | {"count", "sum", "mean"}  # read the count, the sum or the squares
+
+
+def task_of(templates: dict[str, Template], floats: bool = False, **shape: object) -> Task:
     """Return the task of several aggregates: the traits that all of them have."""
     each = list(templates.values())
+    names = {template.name if isinstance(template, Builtin) else "" for template in each}
     quantile = all(isinstance(template, Builtin) and template.name in ("median", "quantile") for template in each)
     return Task(
         name="+".join(templates),
         invertible=all(template.invertible for template in each),
         selective=len(each) == 1 and each[0].selective,
         quantile=quantile,
+        variance=_VARIANCES.issuperset(names) or (floats and not names.isdisjoint(_VARIANCES) and names <= _IN_PARTIAL),
         **shape,  # type: ignore[arg-type]
     )

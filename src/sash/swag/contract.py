@@ -32,6 +32,7 @@ An algorithm for whole arrays has, instead of or beside the steps,
     scratch(aggregate, size) → working memory of a sweep
     sweep(aggregate, inputs, size, begin, end, scratch, out)
                                                  write the results of rows [begin, end), each for its `size` newest
+    unfinished(scratch) → ranges of rows that a sweep has left out; the algorithm INSTEAD sweeps them
 
 or, if it starts its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
 
@@ -87,10 +88,21 @@ class Needs(Enum):
     INVERT = "invert"
     SELECTIVE = "selective"
     QUANTILE = "quantile"
+    VARIANCE = "variance"
 
-    def met_by(self, has_inverse: bool, selective: bool, quantile: bool = False) -> bool:
+    @property
+    def is_of_few(self) -> bool:
+        """Whether only aggregates of certain names have it."""
+        return self in (Needs.QUANTILE, Needs.VARIANCE)
+
+    def met_by(self, has_inverse: bool, selective: bool, quantile: bool = False, variance: bool = False) -> bool:
         """Return whether an aggregate with these traits has it."""
-        traits = {Needs.INVERT: has_inverse, Needs.SELECTIVE: selective, Needs.QUANTILE: quantile}
+        traits = {
+            Needs.INVERT: has_inverse,
+            Needs.SELECTIVE: selective,
+            Needs.QUANTILE: quantile,
+            Needs.VARIANCE: variance,
+        }
         return traits.get(self, True)
 
 
@@ -168,9 +180,9 @@ class Algorithm(Static):
         facts: Facts = self.steps.FACTS
         return facts
 
-    def admits(self, has_inverse: bool, selective: bool, quantile: bool = False) -> bool:
+    def admits(self, has_inverse: bool, selective: bool, quantile: bool = False, variance: bool = False) -> bool:
         """Return whether it can slide an aggregate with these traits."""
-        return self.facts.needs.met_by(has_inverse, selective, quantile)
+        return self.facts.needs.met_by(has_inverse, selective, quantile, variance)
 
     def has_step(self, step: str) -> bool:
         """Return whether it has an optional step."""

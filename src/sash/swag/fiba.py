@@ -33,36 +33,44 @@ from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
 from sash.swag.finger_faults import check_folds, check_tree, rows_below, tree_fault
-from sash.swag.finger_folds import drop, fold_between, position_from_end, repair
+from sash.swag.finger_folds import drop, drop_child, fold_between, position_from_end, refold, repair
 from sash.swag.finger_tree import (
     BELOW,
     FAN,
     KIDS,
     LEAST,
     LEVEL,
+    MIDDLE,
     MOST,
     MU,
     NEWEST,
     NEXT,
     NONE,
     OLDEST,
+    PARENT,
+    PLACE,
     RECORD,
+    RIGHT,
     ROOT,
     SIZE,
     SLOTS,
     TIMES,
     UNUSED,
     WAITING,
+    adopt,
     empty_tree,
     entry_of,
     fill,
     find,
     fold_of,
+    free,
     mark,
     move,
+    move_run,
     room,
     shift,
     split,
+    take,
 )
 
 __all__ = [
@@ -106,8 +114,8 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 
 def _nodes_for(capacity: int) -> int:
-    # One node each for the desk, the fronts and the root, and one more for every LEAST rows.
-    return 3 + -(-max(capacity, 1) // LEAST)
+    # One node each for the desk, both fronts and the root, and one more for every LEAST rows.
+    return 4 + -(-max(capacity, 1) // LEAST)
 
 
 # --- one row -------------------------------------------------------------------------------------
@@ -125,10 +133,37 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
         store(entries, fold_of(leaf), combine(aggregate, load(entries, fold_of(leaf)), partial))
         nodes[leaf + BELOW] += 1
         return
+    if leaf != cursor[ROOT] and nodes[nodes[leaf + PARENT] + SIZE] < MOST:
+        _append_leaf(aggregate, state)
+        return
     node = leaf
     while nodes[node + SIZE] > MOST:
         node = split(state, node)
     repair(aggregate, state)
+
+
+@jitable
+def _append_leaf(aggregate: Monoid, state: Any) -> None:
+    """Split the newest finger below a parent with room: the parent's fold is extended, not folded again."""
+    entries, nodes, cursor = state
+    leaf = cursor[NEWEST]
+    parent = nodes[leaf + PARENT]
+    fresh = take(nodes, cursor, 0)
+    move_run(state, leaf, MU + 1, fresh, 0, SLOTS - MU - 1)
+    nodes[fresh + SIZE] = SLOTS - MU - 1
+    nodes[leaf + SIZE] = MU
+    last = nodes[parent + SIZE]
+    move(state, leaf, MU, parent, last)
+    adopt(nodes, parent, last + 1, fresh)
+    nodes[parent + SIZE] = last + 1
+    nodes[leaf + PLACE] = MIDDLE
+    nodes[fresh + PLACE] = RIGHT
+    cursor[NEWEST] = fresh
+    refold(aggregate, state, leaf)
+    folded = combine(aggregate, load(entries, fold_of(parent)), load(entries, fold_of(leaf)))
+    store(entries, fold_of(parent), combine(aggregate, folded, load(entries, entry_of(parent, last))))
+    nodes[parent + BELOW] += MU + 1
+    refold(aggregate, state, fresh)
 
 
 @jitable
@@ -166,11 +201,38 @@ def evict(aggregate: Monoid, state: Any) -> None:
         return
     if node == cursor[ROOT]:
         cursor[NEXT] = nodes[node + TIMES] + 1  # matters only if that was all
+    elif _join_leaf(aggregate, state):
+        return
     shift(state, node, 1, -1)
     mark(nodes, cursor, node)
     while node != cursor[ROOT] and nodes[node + SIZE] < LEAST:
         node = fill(state, node, LEAST)
     repair(aggregate, state)
+
+
+@jitable
+def _join_leaf(aggregate: Monoid, state: Any) -> bool:
+    """Evict the oldest row of the oldest finger, which has none to spare, and join it with its neighbour.
+
+    Only two nodes change. Return False if the parent has no child to spare, or the neighbour is too large.
+    """
+    _entries, nodes, cursor = state
+    leaf = cursor[OLDEST]
+    parent = nodes[leaf + PARENT]
+    neighbour = nodes[parent + KIDS + 1]
+    many = nodes[neighbour + SIZE]
+    if nodes[parent + SIZE] <= (1 if parent == cursor[ROOT] else LEAST) or LEAST + many > MOST:
+        return False
+    move_run(state, leaf, 1, leaf, 0, LEAST - 1)
+    move(state, parent, 0, leaf, LEAST - 1)
+    move_run(state, neighbour, 0, leaf, LEAST, many)
+    nodes[leaf + SIZE] = LEAST + many
+    shift(state, parent, 1, -1)
+    nodes[parent + KIDS] = leaf
+    free(nodes, cursor, neighbour)
+    drop_child(aggregate, state, parent)
+    refold(aggregate, state, leaf)
+    return True
 
 
 @jitable
@@ -265,7 +327,7 @@ def count(state: Any) -> int:
 
 def capacity(state: Any) -> int:
     entries, _nodes, _cursor = state
-    return (length(entries) // FAN - 3) * LEAST
+    return (length(entries) // FAN - 4) * LEAST
 
 
 def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:

@@ -42,6 +42,7 @@ from sash.swag.finger_tree import (
     SIZE,
     TIMES,
     UNUSED,
+    UPPER,
     WAITING,
     entry_of,
     fold_of,
@@ -103,7 +104,7 @@ def check_tree(state: Any) -> None:
         node = int(nodes[node + PARENT])
     for node in unused:  # grows as it goes
         unused += children(nodes, node)
-    assert sorted([DESK, FRONTS, *live, *unused]) == list(range(0, cursor[UNUSED], RECORD)), "T4"
+    assert sorted([DESK, FRONTS, UPPER, *live, *unused]) == list(range(0, cursor[UNUSED], RECORD)), "T4"
     assert cursor[UNUSED] <= len(nodes), "T4"
 
 
@@ -131,6 +132,11 @@ def check_folds(aggregate: Monoid, state: Any) -> None:
         if node == cursor[OLDEST] and node != root:
             for i in range(nodes[node + SIZE]):
                 assert load(entries, entry_of(FRONTS, i)) == fold(mine[nodes[node + SIZE] - 1 - i :]), "F2"
+        if place == LEFT and nodes[node + LEVEL] == 1:
+            for i in range(nodes[node + SIZE]):
+                rest = mine[sum(nodes[kid + SIZE] + 1 for kid in kin[1 : nodes[node + SIZE] - i]) :]
+                assert load(entries, entry_of(UPPER, i)) == fold(rest), "F2"
+                assert nodes[UPPER + TIMES + i] == len(rest), "F2"
     assert cursor[DIRTY] == 0 and all(each == NONE for each in cursor[LISTS:]), "F3"
     assert all(link == CLEAN for link in nodes[LINK::RECORD]), "F3"
 
@@ -162,7 +168,7 @@ def tree_fault(state: Any) -> str | None:
     unused = _unused(table, held[FREE])
     if unused is None:
         return _LINKS
-    all_nodes = np.concatenate([[DESK // RECORD, FRONTS // RECORD], *levels, unused])
+    all_nodes = np.concatenate([[DESK // RECORD, FRONTS // RECORD, UPPER // RECORD], *levels, unused])
     if len(all_nodes) != used or len(np.unique(all_nodes)) != used:
         return "a node of it is in two places, or in none (T4)"
     return _sizes_fault(table, levels) or _order_fault(table, levels) or _count_fault(table, levels)

@@ -4,7 +4,7 @@ Idea      A node away from the edges folds its whole subtree. A node on the left
           its subtree has to the right of the edge, followed by the fold of its parent. So the fold
           at the first leaf is that of the root's whole first subtree, and a change near an end
           changes few folds. The same holds on the right.
-Picture                     root  [ 40 | 80 ]                    (μ = 4 drawn as 2)
+Picture                     root  [ 40 | 80 ]                    (μ = 8 drawn as 2)
                    ┌───────────────┼───────────────┐
             LEFT [ 20 ]       MIDDLE [ 60 ]    RIGHT [ 95 ]      fold(middle)  = p50…p70
              ┌─────┴─────┐      ┌──┴──┐         ┌────┴────┐      fold(LEFT)    = p20 p30
@@ -14,11 +14,15 @@ Keeps     F1  inner = a node's entries and the children between them.  Fold of a
               child ⊕ inner ⊕ last child; root: inner; LEFT: inner ⊕ last child ⊕ fold(parent);
               RIGHT: fold(parent) ⊕ first child ⊕ inner; the root's fold is left out.  `below` counts
               the entries in each fold
-          F2  of the oldest finger, if it has a parent: fronts[i] = its last i + 1 entries ⊕ fold(parent)
+          F2  of the oldest finger, if it has a parent: fronts[i] = its last i + 1 entries ⊕ fold(parent);
+              of that parent, if it is LEFT: upper[i] = its last i + 1 entries, each with the child after
+              it, ⊕ fold(its parent), and how many entries these are
           F3  after a repair nothing is marked
 """
 
 from typing import Any
+
+import numpy as np
 
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, load, store
@@ -43,20 +47,20 @@ from sash.swag.finger_tree import (
     ROOT,
     SIZE,
     TIMES,
+    UPPER,
     entry_of,
     first_from,
     fold_of,
     mark,
-    shift,
 )
 
-__all__ = ["drop", "fold_between", "position_from_end", "repair"]
+__all__ = ["drop", "drop_child", "fold_between", "position_from_end", "refold", "repair"]
 
 
 @jitable
 def repair(aggregate: Monoid, state: Any) -> None:
     """Fold marked nodes and all that depend on them again: up through the middle, then down the edges."""
-    entries, nodes, cursor = state
+    _entries, nodes, cursor = state
     left, right = NONE, NONE  # where the edges are to be refolded from
     level = 0
     while True:
@@ -82,44 +86,78 @@ def repair(aggregate: Monoid, state: Any) -> None:
             right = nodes[node + KIDS + nodes[node + SIZE]] if nodes[node + LEVEL] > 0 else NONE
         else:
             return
+        refold(aggregate, state, node)
 
-        size, place, parent = nodes[node + SIZE], nodes[node + PLACE], nodes[node + PARENT]
-        is_root, has_children = node == cursor[ROOT], nodes[node + LEVEL] > 0
-        folded = identity(aggregate)
-        total = size
-        if place != MIDDLE and parent != cursor[ROOT]:
-            folded = load(entries, fold_of(parent))
-            total += nodes[parent + BELOW]
-        if place == LEFT:  # from the right, so that every step is a front
-            for i in range(size - 1, -1, -1):
-                if has_children:
-                    child = nodes[node + KIDS + i + 1]
-                    folded = combine(aggregate, load(entries, fold_of(child)), folded)
-                    total += nodes[child + BELOW]
-                folded = combine(aggregate, load(entries, entry_of(node, i)), folded)
-                if not has_children:
-                    store(entries, entry_of(FRONTS, size - 1 - i), folded)
-        else:
-            first_child = 1 if is_root else 0
-            last_child = size if place == MIDDLE and not is_root else size - 1
-            for i in range(size + 1):
-                if has_children and first_child <= i <= last_child:
-                    child = nodes[node + KIDS + i]
-                    folded = combine(aggregate, folded, load(entries, fold_of(child)))
-                    total += nodes[child + BELOW]
-                if i < size:
-                    folded = combine(aggregate, folded, load(entries, entry_of(node, i)))
-        store(entries, fold_of(node), folded)
-        nodes[node + BELOW] = total
+
+@jitable
+def refold(aggregate: Monoid, state: Any, node: int) -> None:
+    """Fold a node again: F1 and, of the oldest finger, F2."""
+    entries, nodes, cursor = state
+    size, place, parent = nodes[node + SIZE], nodes[node + PLACE], nodes[node + PARENT]
+    is_root, has_children = node == cursor[ROOT], nodes[node + LEVEL] > 0
+    folded = identity(aggregate)
+    total = size
+    if place != MIDDLE and parent != cursor[ROOT]:
+        folded = load(entries, fold_of(parent))
+        total += nodes[parent + BELOW]
+    if place == LEFT:  # from the right, so that every step is a front
+        for i in range(size - 1, -1, -1):
+            if has_children:
+                child = nodes[node + KIDS + i + 1]
+                folded = combine(aggregate, load(entries, fold_of(child)), folded)
+                total += nodes[child + BELOW]
+            folded = combine(aggregate, load(entries, entry_of(node, i)), folded)
+            if nodes[node + LEVEL] == 0:
+                store(entries, entry_of(FRONTS, size - 1 - i), folded)
+            elif nodes[node + LEVEL] == 1:
+                store(entries, entry_of(UPPER, size - 1 - i), folded)
+                nodes[UPPER + TIMES + size - 1 - i] = total - i
+    else:
+        first_child = 1 if is_root else 0
+        last_child = size if place == MIDDLE and not is_root else size - 1
+        for i in range(size + 1):
+            if has_children and first_child <= i <= last_child:
+                child = nodes[node + KIDS + i]
+                folded = combine(aggregate, folded, load(entries, fold_of(child)))
+                total += nodes[child + BELOW]
+            if i < size:
+                folded = combine(aggregate, folded, load(entries, entry_of(node, i)))
+    store(entries, fold_of(node), folded)
+    nodes[node + BELOW] = total
 
 
 @jitable
 def drop(state: Any, leaf: int, many: int) -> None:
     """Remove the oldest entry from the oldest finger, which has enough left; its new fold is in `fronts` (F2)."""
     entries, nodes, _cursor = state
-    shift(state, leaf, many, -many)
-    store(entries, fold_of(leaf), load(entries, entry_of(FRONTS, nodes[leaf + SIZE] - 1)))
+    size = nodes[leaf + SIZE] - many
+    times: Any = np.uint64(leaf + TIMES)
+    first: Any = np.uint64(entry_of(leaf, 0))
+    if many == 1:  # a fixed distance, so that the compiler moves several at a time
+        for k in range(size):
+            i, after = np.uint64(k), np.uint64(k + 1)
+            nodes[times + i] = nodes[times + after]
+            store(entries, first + i, load(entries, first + after))
+    else:
+        for k in range(size):
+            i, after = np.uint64(k), np.uint64(k + many)
+            nodes[times + i] = nodes[times + after]
+            store(entries, first + i, load(entries, first + after))
+    nodes[leaf + SIZE] = size
+    store(entries, fold_of(leaf), load(entries, entry_of(FRONTS, size - 1)))
     nodes[leaf + BELOW] -= many
+
+
+@jitable
+def drop_child(aggregate: Monoid, state: Any, node: int) -> None:
+    """Set the fold of the oldest finger's parent after its first entry and the child after it were removed (F2)."""
+    entries, nodes, cursor = state
+    if node == cursor[ROOT]:
+        refold(aggregate, state, node)
+        return
+    last = nodes[node + SIZE] - 1
+    store(entries, fold_of(node), load(entries, entry_of(UPPER, last)))
+    nodes[node + BELOW] = nodes[UPPER + TIMES + last]
 
 
 @jitable

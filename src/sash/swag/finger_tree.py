@@ -1,6 +1,6 @@
 """A finger tree: a B-tree of entries by position, searched from its two ends.
 
-Picture                     root  [ 40 | 80 ]                              (μ = 4 drawn as 2)
+Picture                     root  [ 40 | 80 ]                              (μ = 8 drawn as 2)
                    ┌───────────────┼───────────────┐
             LEFT [ 20 ]       MIDDLE [ 60 ]    RIGHT [ 95 ]
              ┌─────┴─────┐      ┌──┴──┐         ┌────┴────┐
@@ -11,9 +11,9 @@ Keeps     T1  read in order, positions grow strictly
               a node of s entries has no or s + 1 children; leaves are of level 0, parents one more
           T3  the first child of the root and of LEFT nodes is LEFT, the last of the root and of
               RIGHT ones is RIGHT, all else MIDDLE, the root too; the fingers end these two edges
-          T4  every node is in the tree, free, below one that was freed whole, or not yet used; two
+          T4  every node is in the tree, free, below one that was freed whole, or not yet used; three
               hold no rows of their own: the desk on which a bulk insert lays a node out, and the
-              fronts of `finger_folds`
+              fronts and upper fronts of `finger_folds`
 A step moves entries and marks each node whose fold changes; `finger_folds` defines and computes the folds.
 
 Layout      nodes    … | size parent place level link after below  times ×2μ  kids ×2μ+1 | …
@@ -53,7 +53,7 @@ __all__ = [
     "take",
 ]
 
-MU = 4  # the least number of children of a node that is not the root
+MU = 8  # the least number of children of a node that is not the root
 LEAST, MOST = MU - 1, 2 * MU - 1  # entries
 SLOTS, FAN = 2 * MU, 2 * MU + 1  # one more than allowed: a node overflows before it splits
 
@@ -63,7 +63,7 @@ KIDS = TIMES + SLOTS
 RECORD = KIDS + FAN
 MIDDLE, LEFT, RIGHT, FREED = range(4)  # where a node stands
 NONE, CLEAN = -1, -2
-DESK, FRONTS, FIRST = range(0, 3 * RECORD, RECORD)
+DESK, FRONTS, UPPER, FIRST = range(0, 4 * RECORD, RECORD)
 # The places of `cursor`: the root, the fingers, free and never used nodes, the next position of an empty
 # window, new nodes without a parent yet, and dirty nodes, counted and listed by level.
 ROOT, OLDEST, NEWEST, FREE, UNUSED, NEXT, WAITING, LAST_WAITING, DIRTY, LISTS = range(10)
@@ -289,7 +289,10 @@ def fill(state: Any, node: int, wanted: int) -> int:
     need = wanted - nodes[node + SIZE]
     mark(nodes, cursor, parent)
     mark(nodes, cursor, left)
-    if nodes[left + SIZE] + nodes[right + SIZE] - nodes[node + SIZE] - LEAST >= need:
+    # Rows leave at the left edge, so a node there joins its neighbour as soon as both fit: moving one entry at a time
+    # would change the same nodes again and again.
+    joins = nodes[node + PLACE] == LEFT and nodes[left + SIZE] + nodes[right + SIZE] < MOST
+    if not joins and nodes[left + SIZE] + nodes[right + SIZE] - nodes[node + SIZE] - LEAST >= need:
         mark(nodes, cursor, right)
         for _ in range(need):  # one by one, through the entry of the parent
             size = nodes[left + SIZE]

@@ -115,11 +115,17 @@ def over_rows(
         algorithm.steps.run(aggregate, inputs, size, (results, presences))
         return
 
+    def sweep_rows(algorithm: Algorithm, begin: int, end: int) -> Any:
+        scratch = algorithm.steps.scratch(aggregate, size)
+        prepared(_sweep_kernel, algorithm, aggregate)(inputs, size, begin, end, scratch, (results, presences))
+        return scratch
+
     def run(begin: int, end: int) -> None:
         if algorithm.has_step("sweep"):
-            scratch = algorithm.steps.scratch(aggregate, size)
-            run_sweep = prepared(_sweep_kernel, algorithm, aggregate)
-            run_sweep(inputs, size, begin, end, scratch, (results, presences))
+            scratch = sweep_rows(algorithm, begin, end)
+            if algorithm.has_step("unfinished"):
+                for first, last in algorithm.steps.unfinished(scratch):
+                    sweep_rows(algorithm.steps.INSTEAD, first, last)
         else:
             state = algorithm.steps.start(aggregate, size, (size,))
             _rows(algorithm, aggregate, state, inputs, size, begin, end, (results, presences))

@@ -168,7 +168,10 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
 
 def scratch(aggregate: Monoid, size: int) -> tuple[Fields, Fields]:
     """Return room for the suffix folds of the previous and the current chunk; the last slot is the empty suffix."""
-    older, newer = aggregate.allocate(size + 1), aggregate.allocate(size + 1)
+    # Not cleared: each slot is written before it is read.
+    older, newer = (
+        tuple(each.empty(size + 1, aggregate.is_compiled, clear=False) for each in aggregate.fields) for _ in range(2)
+    )
     store(older, size, identity(aggregate))
     store(newer, size, identity(aggregate))
     return older, newer

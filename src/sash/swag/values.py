@@ -213,6 +213,8 @@ def write(values: Values, result: Any, valid: np.ndarray[Any, Any] | None, keeps
     """Return results as the kind of the values; with `keeps_type`, in their type, since results are values."""
     if valid is not None and valid.all():
         valid = None
+    if valid is not None and isinstance(result, np.ndarray) and result.dtype.kind == "f":
+        result[np.flatnonzero(~valid)] = np.nan  # nulls are few: a mask would read every result
     logical = values.logical if keeps_type else None
     return _WRITERS[values.source](result, valid, logical)
 
@@ -239,7 +241,6 @@ def _to_numpy(result: Any, valid: np.ndarray[Any, Any] | None, logical: Any) -> 
         result[~valid] = np.iinfo(np.int64).min  # NaT
         return result.view(logical)
     if result.dtype.kind == "f":
-        result[~valid] = np.nan
         return result
     mask = np.broadcast_to((~valid).reshape(-1, *[1] * (result.ndim - 1)), result.shape)
     return np.ma.MaskedArray(result, mask=mask)
