@@ -20,6 +20,7 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation -e .
 	@touch $@
 
+JAVA = java
 # Spark needs a Java of 17 or newer that has the module jdk.incubator.vector.
 java:
 	@java --list-modules 2>/dev/null | grep -q '^jdk.incubator.vector@\(1[7-9]\|[2-9][0-9]\)' \
@@ -33,7 +34,7 @@ demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on
 # Two of the four parts run at once, each in one process: kernels are compiled once, and there is one Spark. The part that
 # takes longest begins first.
 test: check java  ## everything that CI runs
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target WORKERS=0 spark_interpreted interpreted compiled spark_compiled
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target WORKERS=0 JAVA= spark_interpreted interpreted compiled spark_compiled
 
 # The plans that these pages print depend on the compiler: `make compiled` runs them.
 COMPILED_PAGES = docs/windows.md docs/tutorials/many_windows.md
@@ -77,10 +78,10 @@ interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds
 
 spark: spark_interpreted spark_compiled  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 
-spark_interpreted: $(STAMP) java
+spark_interpreted: $(STAMP) $(JAVA)
 	NUMBA_DISABLE_JIT=1 $(TESTS) --no-loadscope-reorder tests/spark -m "spark and not only_compiled and not long"
 
-spark_compiled: $(STAMP) java
+spark_compiled: $(STAMP) $(JAVA)
 	$(TESTS) --no-loadscope-reorder tests/spark -m "spark and (compiled or only_compiled) and not long"
 
 long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every benchmark
