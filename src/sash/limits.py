@@ -35,6 +35,12 @@ class Limits:
     # A sorted array of edges is made for a stretch of at least so many, and used again for later batches within it.
     edges_ahead: int = 256
 
+    # The distance between the labels of neighbouring strings when they are new, and when all are labelled again: 32
+    # strings fit between any two before that, one between each two of the last.
+    label_gap: int = 1 << 32
+    # Strings are swept when so many are new, and not fewer than were left after the last sweep.
+    sweep_strings: int = 1024
+
     # --- a Python task of Spark ---
 
     task_rows: int = 4_000_000  # of the buckets that a task answers together

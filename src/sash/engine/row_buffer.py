@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.monoid import Column
 from sash.engine.row_batch import RowBatch
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.plan.plan import Plan
-from sash.plan.share import keeps_runs
+from sash.plan.share import ColumnType, keeps_runs
 
 __all__ = ["RowBuffer"]
 
@@ -139,9 +138,9 @@ def _is_quiet(plan: Plan) -> bool:
         and not (plan.has_revisions and plan.tree.choice)
         and all(each.kind.shared_grid is not None for each in plan.queries)
         and all(group.is_compiled and not keeps_runs(group) for group in plan.groups)
-        and all(_is_plain(each.column) for each in plan.columns.values())
+        and all(_is_plain(each) for each in plan.columns.values())
     )
 
 
-def _is_plain(column: Column) -> bool:
-    return column.field.code in _KINDS and not column.is_time
+def _is_plain(kind: ColumnType) -> bool:
+    return kind.derived is None and kind.column.field.code in _KINDS and not kind.column.is_time

@@ -13,20 +13,20 @@ Keeps     R1  rooms of two slices do not overlap; lengths ≤ rooms; none ends a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.compiler import kernel
 from sash.errors import InvalidState
+from sash.slicing.lists import Lists
 from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
 from sash.slicing.run_merging import SHORT
 from sash.slicing.run_windows import BITS, NEEDED, TOP, find_chains, finish_windows
 from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 
-__all__ = ["Lists", "Read", "Runs", "SavedRuns", "Statistic"]
+__all__ = ["Read", "Runs", "SavedRuns", "Statistic"]
 
 SavedRuns = tuple[Array, Array, Array]  # the lengths of runs; their values and counts, one after the other
 
@@ -51,22 +51,6 @@ class Statistic:
 
     read: Read
     q: float = 0.5
-
-
-@dataclass(frozen=True)
-class Lists:
-    """A list of values per window: window k has values[offsets[k] : offsets[k + 1]]."""
-
-    offsets: Array
-    values: Array
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def tolist(self) -> list[list[Any]]:
-        """Return Python lists."""
-        flat, offsets = self.values.tolist(), self.offsets.tolist()
-        return [flat[low:high] for low, high in pairwise(offsets)]
 
 
 class Runs:
@@ -188,9 +172,18 @@ class Runs:
     def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
         """Return results, and presences of the outputs that can be absent, as `Partials.answer` does."""
         found = self.finish(view.statistics, slices, ended)
-        results = tuple(values.tolist() if isinstance(values, Lists) else values for values, _ in found)
+        results = tuple(values for values, _ in found)
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
+
+    def live(self, numbers: Array) -> Array:
+        """Return the values of these slices, one after the other."""
+        return self.save(numbers)[1]
+
+    def replace_values(self, change: Any) -> None:
+        """Replace all values by what `change` returns for them, in the same order."""
+        top = self.cursor[TOP]
+        self.values[:top] = encode(change(decode(self.values[:top], self.dtype)), self.key)
 
     def forget(self, numbers: Array) -> None:
         """Remove the runs of slices that were dropped."""

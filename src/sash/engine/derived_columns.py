@@ -1,0 +1,61 @@
+"""Columns of numbers made from columns of strings, binaries and decimals, and values made from numbers again."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra.hashing import bits_of_object
+from sash.engine.decimal_words import to_floats, units_of
+from sash.engine.tables import Rows
+from sash.errors import InvalidInput
+from sash.plan.share import ColumnType, How
+from sash.slicing.slices import Array
+
+__all__ = ["derive", "read_values"]
+
+_FAMILIES = (
+    (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view),
+)
+
+
+def read_values(rows: Rows, name: str, kind: Any) -> Any:
+    """Return a column as one Arrow array of a type; refuse values of another one."""
+    array = rows.arrow(rows.known(name))
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
+    if array.type == kind:
+        return array
+    if array.null_count == len(array):
+        return pa.nulls(len(array), kind)
+    own = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if own == kind or any(any(is_a(own) for is_a in each) and any(is_a(kind) for is_a in each) for each in _FAMILIES):
+        try:
+            return array.cast(kind)
+        except (pa.ArrowException, ValueError) as error:
+            raise InvalidInput.in_column(name, f"it is of type {own}, and before it was of type {kind}") from error
+    raise InvalidInput.changed(name, own, kind)
+
+
+def derive(values: Any, kind: ColumnType) -> tuple[Any, Array]:
+    """Return data and validity of a column of numbers; instead of labels, the values, which a dictionary encodes."""
+    assert kind.derived is not None
+    how = kind.derived.how
+    valid = np.ones(len(values), np.bool_) if not values.null_count else values.is_valid().to_numpy(zero_copy_only=False)
+    if how is How.LABELS:
+        return values, valid
+    if how is How.KNOWN:
+        return np.zeros(len(values), np.int64), valid
+    if how is How.FLOATS:
+        return to_floats(values), valid
+    if how is How.BITS:
+        return _bits_of(values), valid
+    return units_of(values)[0 if how is How.UNITS else 1], valid
+
+
+def _bits_of(values: Any) -> Array:
+    """Return the 64 bits that sketches hash for each value, computed once for each distinct one; 0 for nulls."""
+    coded = values.dictionary_encode()
+    bits = np.array([*map(bits_of_object, coded.dictionary.to_pylist()), 0], np.uint64).view(np.int64)
+    return bits[coded.indices.fill_null(-1).to_numpy()]
