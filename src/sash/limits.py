@@ -35,10 +35,10 @@ class Limits:
     # A sorted array of edges is made for a stretch of at least so many, and used again for later batches within it.
     edges_ahead: int = 256
 
-    # The distance between the labels of neighbouring strings when they are new, and when all are labelled again: 32
-    # strings fit between any two before that, one between each two of the last.
+    # The distance between the labels of neighbouring strings. Between any two, at least 32 more get a label, even if
+    # each is next to the last one, before all are labelled anew.
     label_gap: int = 1 << 32
-    # Strings are swept when so many are new, and not fewer than were left after the last sweep.
+    # Strings are swept when there are more than twice those of the last sweep, and this many more.
     sweep_strings: int = 1024
 
     # --- a Python task of Spark ---

@@ -44,7 +44,7 @@ def encode_labels(plan: Plan, state: State, batch: RowBatch) -> RowBatch:
 def sweep_strings(plan: Plan, state: State, at_once: bool = False) -> None:
     """Drop strings that the state does not need: where many are new, or at once."""
     for name, dictionary in state.dictionaries.items():
-        if at_once or len(dictionary) - dictionary.swept > max(dictionary.swept, _least(plan.options.limits, state)):
+        if at_once or len(dictionary) > 2 * dictionary.swept + _spare(plan.options.limits, state):
             dictionary.sweep(_used(plan, state, name))
 
 
@@ -55,9 +55,9 @@ def check_labels(plan: Plan, state: State) -> None:
             raise InvalidState.damaged(f"it has labels of unknown values of column {name!r}")
 
 
-def _least(limits: Limits, state: State) -> int:
-    """Return how many strings must be new: reading all labels must be cheap for each of them."""
-    return limits.sweep_strings + (state.slices.used + len(state.waiting)) // 8 if limits.sweep_strings > 0 else -1
+def _spare(limits: Limits, state: State) -> int:
+    """Return how many strings may be new at least: a sweep reads all labels, and must be cheap for each of them."""
+    return limits.sweep_strings + (state.slices.used + len(state.waiting)) // 8
 
 
 # --- where labels are ----------------------------------------------------------------------------
