@@ -50,7 +50,7 @@ class CodedRows:
 
 
 def code_columns(rows: Rows, queries: Sequence[Query], types: Mapping[str, ColumnType]) -> CodedRows | None:
-    """Make the columns of numbers that the aggregates of queries read; return None if there are none.
+    r"""Make the columns of numbers that the aggregates of queries read; return None if there are none.
 
     >>> import sash
     >>> from sash.engine.input_rows import types_of
@@ -63,7 +63,7 @@ def code_columns(rows: Rows, queries: Sequence[Query], types: Mapping[str, Colum
     >>> coded.decode({"top": pa.array([0, -1])})["top"].to_pylist()
     ['pear', 'fig']
     """
-    coding = code_queries([replace(each, aggregates=_others(each)) for each in queries], types)
+    coding = code_queries([replace(each, aggregates=_others(each)) for each in queries], types, is_table=True)
     wanted = {name: kind for name, kind in coding.types.items() if kind.derived is not None}
     if not wanted:
         return None

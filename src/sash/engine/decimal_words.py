@@ -45,7 +45,7 @@ def to_floats(array: Any) -> Array:
     units, high = units_of(array)
     is_short = not high.any() and (np.abs(units) < 2**53).all()
     if is_short and 0 <= array.type.scale <= 22:
-        return units / 10.0**array.type.scale  # both are exact, so the quotient is rounded once
+        return np.asarray(units / 10.0**array.type.scale)  # both are exact, so the quotient is rounded once
     return np.asarray(array.cast(pa.float64()).fill_null(0.0).to_numpy())
 
 

@@ -24,7 +24,9 @@ def read_values(rows: Rows, name: str, kind: Any) -> Any:
     """Return a column as one Arrow array of a type; refuse values of another one."""
     array = rows.arrow(rows.known(name))
     if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
+        array = (
+            array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
+        )
     if array.type == kind:
         return array
     if array.null_count == len(array):
@@ -42,7 +44,9 @@ def derive(values: Any, kind: ColumnType) -> tuple[Any, Array]:
     """Return data and validity of a column of numbers; instead of labels, the values, which a dictionary encodes."""
     assert kind.derived is not None
     how = kind.derived.how
-    valid = np.ones(len(values), np.bool_) if not values.null_count else values.is_valid().to_numpy(zero_copy_only=False)
+    valid = (
+        np.ones(len(values), np.bool_) if not values.null_count else values.is_valid().to_numpy(zero_copy_only=False)
+    )
     if how is How.LABELS:
         return values, valid
     if how is How.KNOWN:
@@ -58,4 +62,4 @@ def _bits_of(values: Any) -> Array:
     """Return the 64 bits that sketches hash for each value, computed once for each distinct one; 0 for nulls."""
     coded = values.dictionary_encode()
     bits = np.array([*map(bits_of_object, coded.dictionary.to_pylist()), 0], np.uint64).view(np.int64)
-    return bits[coded.indices.fill_null(-1).to_numpy()]
+    return np.asarray(bits[coded.indices.fill_null(-1).to_numpy()])

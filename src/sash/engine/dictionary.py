@@ -77,9 +77,7 @@ def _find(data: Any, offsets: Any, order: Any, given: Any, ends: Any, places: An
             else:
                 high = middle
         places[k] = low
-        known[k] = (
-            low < size and _compare(data, offsets[order[low]], offsets[order[low] + 1], given, first, stop) == 0
-        )
+        known[k] = low < size and _compare(data, offsets[order[low]], offsets[order[low] + 1], given, first, stop) == 0
 
 
 class Dictionary:
@@ -141,7 +139,10 @@ class Dictionary:
         """Add strings, ascending, before the known strings at these places."""
         data, ends = _bytes_of(strings)
         entries = np.arange(len(self), len(self) + len(strings))
-        self.data, self.offsets = np.concatenate([self.data, data]), np.append(self.offsets, ends[1:] + self.offsets[-1])
+        self.data, self.offsets = (
+            np.concatenate([self.data, data]),
+            np.append(self.offsets, ends[1:] + self.offsets[-1]),
+        )
         self.order = np.insert(self.order, places, entries)
         labels, old = self._labels_between(places), self.labels
         if labels is not None:

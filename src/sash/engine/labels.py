@@ -9,20 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from sash.engine.dictionary import NO_LABEL, Relabelling
+from sash.engine.decimal_words import decimals_of, words_of
+from sash.engine.derived_columns import derive
+from sash.engine.dictionary import NO_LABEL, Dictionary, Relabelling
 from sash.engine.revisions import Emitted
 from sash.engine.row_batch import RowBatch
 from sash.engine.state import State
 from sash.errors import InvalidState
 from sash.limits import Limits
-from sash.plan.coding import Made
+from sash.plan.coding import Made, derived_name, is_short
 from sash.plan.plan import Plan
-from sash.plan.share import ColumnType
+from sash.plan.share import ColumnType, How
 from sash.slicing.lists import Lists
 from sash.slicing.partials import Partials
 from sash.slicing.slices import Array
 
-__all__ = ["check_labels", "encode_labels", "sweep_strings"]
+__all__ = ["check_labels", "derive_waiting", "encode_labels", "sweep_strings"]
 
 
 def encode_labels(plan: Plan, state: State, batch: RowBatch) -> RowBatch:
@@ -39,6 +41,35 @@ def encode_labels(plan: Plan, state: State, batch: RowBatch) -> RowBatch:
             if moved is not None:
                 _relabel(plan, state, kind.derived.source, moved)
     return replace(batch, columns=columns)
+
+
+def derive_waiting(plan: Plan, state: State) -> None:
+    """Add columns that only a new plan derives to waiting rows, if other columns tell the values."""
+    columns = dict(state.waiting.columns)
+    for name, kind in plan.columns.items():
+        if kind.derived is None or name in columns:
+            continue
+        values = _values_of_waiting(state, kind.derived.source, kind.arrow)
+        if values is not None:
+            data, valid = derive(values, kind)
+            if kind.has_labels:
+                dictionary = state.dictionaries[kind.derived.source] = Dictionary(plan.options.limits.label_gap)
+                data, _ = dictionary.encode(data)
+            columns[name] = data, valid
+    state.waiting = replace(state.waiting, columns=columns)
+
+
+def _values_of_waiting(state: State, source: str, kind: Any) -> Any:
+    """Return the values of a column of waiting rows; None if the columns that are derived from it do not tell them."""
+    found = {how: state.waiting.columns.get(derived_name(source, how)) for how in (How.LABELS, How.UNITS, How.HIGH)}
+    if (labels := found[How.LABELS]) is not None:
+        return state.dictionaries[source].decode(*labels, kind)
+    units, high = found[How.UNITS], found[How.HIGH]
+    if units is None or (high is None and not is_short(kind)):
+        return None
+    data, valid = units
+    words = data if high is None else words_of(data, high[0] - (data < 0))
+    return decimals_of(words, valid, kind)
 
 
 def sweep_strings(plan: Plan, state: State, at_once: bool = False) -> None:

@@ -186,9 +186,7 @@ def _edges(plan: Plan, kind: Any, parts: list[Array]) -> Any:
     return array if array.type == kind else array.cast(kind)
 
 
-def _column(
-    fired: FiredWindows, name: str, known: Any, count: int, dictionaries: Mapping[str, Dictionary]
-) -> Any:
+def _column(fired: FiredWindows, name: str, known: Any, count: int, dictionaries: Mapping[str, Dictionary]) -> Any:
     for result, (values, valid) in zip(fired.queries[0].results, fired.columns, strict=True):
         if result.name == name:
             array = result_column(result, values, valid, dictionaries)

@@ -248,8 +248,8 @@ class State:
         for name, (data, valid) in RowBatch.empty(new.columns, new.measure.dtype).columns.items():
             count = len(self.waiting)
             waits = self.waiting.columns.get(name)
-            blank = np.full(count, NO_LABEL) if new.columns[name].has_labels else np.zeros(count, data.dtype)
-            columns[name] = waits if waits is not None else (blank, np.zeros(count, valid.dtype))
+            unknown = np.full(count, NO_LABEL) if new.columns[name].has_labels else np.zeros(count, data.dtype)
+            columns[name] = waits if waits is not None else (unknown, np.zeros(count, valid.dtype))
         self.waiting = RowBatch(self.waiting.slots, self.waiting.positions, self.waiting.bits, columns)
         self.fit(new)
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.algebra.aggregate import Builtin, Template
 from sash.algebra import extremes
+from sash.algebra.aggregate import Builtin, Template
 from sash.algebra.decimals import half_of_sum
 from sash.algebra.fields import Field
 from sash.algebra.holistic import collect
@@ -28,7 +28,7 @@ from sash.algebra.sums import count
 from sash.plan.query import Query
 from sash.plan.share import ColumnType, Derived, How, Reading
 
-__all__ = ["Coding", "Made", "Result", "code_queries", "source_of", "typed", "uncoded"]
+__all__ = ["Coding", "Made", "Result", "code_queries", "derived_name", "is_short", "source_of", "typed", "uncoded"]
 
 _COUNTS = frozenset({"count_distinct", "max_count", "min_count"})
 _VALUES = frozenset({"min", "max", "first", "last", "argmin", "argmax", "collect", "collect_distinct"})
@@ -94,25 +94,41 @@ class Coding:
 
 
 def source_of(name: str) -> str:
-    """Return the column of the input that a column of the plan is made from.
+    r"""Return the column of the input that a column of the plan is made from.
 
-    >>> source_of("plug"), source_of("plug\\0labels")
+    >>> source_of("plug"), source_of("plug\0labels")
     ('plug', 'plug')
     """
     return name.partition(_MARK)[0]
 
 
+def derived_name(source: str, how: How) -> str:
+    """Return the name of a column of numbers in a plan."""
+    return f"{source}{_MARK}{how.value}"
+
+
+def is_short(kind: Any) -> bool:
+    """Return whether the units of decimals of a type fit an int64."""
+    return bool(kind.precision <= _SHORT)
+
+
 def uncoded(queries: Sequence[Query], types: Mapping[str, ColumnType]) -> Coding:
     """Return queries that compute with the values themselves."""
-    results = {each.name: tuple(Result(name, (k,), None) for k, (name, _) in enumerate(each.aggregates)) for each in queries}
+    results = {
+        each.name: tuple(Result(name, (k,), None) for k, (name, _) in enumerate(each.aggregates)) for each in queries
+    }
     return Coding(tuple(queries), types, results)
 
 
-def code_queries(queries: Sequence[Query], types: Mapping[str, ColumnType]) -> Coding:
-    """Return queries that compute with numbers wherever they can."""
+def code_queries(queries: Sequence[Query], types: Mapping[str, ColumnType], is_table: bool = False) -> Coding:
+    """Return queries that compute with numbers wherever they can.
+
+    The types of a table are those of all its rows. Later rows of a stream may have decimals of more digits, if they are
+    Python objects.
+    """
     if any(_MARK in name for name in types):
         return uncoded(queries, types)
-    coder = _Coder(types)
+    coder = _Coder(types, is_table)
     coded, results = [], {}
     for each in queries:
         own: list[tuple[str, Template]] = []
@@ -124,8 +140,9 @@ def code_queries(queries: Sequence[Query], types: Mapping[str, ColumnType]) -> C
 class _Coder:
     """Makes the types of columns of numbers as aggregates need them."""
 
-    def __init__(self, types: Mapping[str, ColumnType]) -> None:
+    def __init__(self, types: Mapping[str, ColumnType], is_table: bool) -> None:
         self.types = types
+        self.is_table = is_table
         self.made: dict[str, ColumnType] = {}
 
     def result(self, name: str, template: Template, own: list[tuple[str, Template]]) -> Result:
@@ -138,62 +155,73 @@ class _Coder:
     def _parts(self, name: str, template: Template) -> tuple[tuple[Template, ...], Result]:
         plain = (template,), Result(name, (), None)
         known = [self.types.get(each) for each in template.columns]
-        if not isinstance(template, Builtin) or None in known or not any(map(_is_coded, known)):
+        if not isinstance(template, Builtin) or None in known or not any(map(self._is_coded, known)):
             return plain
         if template.name in _VALUES | _COUNTS:
             coded = replace(template, columns=tuple(map(self._ordered, template.columns)))
-            if template.name in _COUNTS or not _is_coded(known[-1]):
+            if template.name in _COUNTS or not self._is_coded(known[-1]):
                 return (coded,), plain[1]
             source = template.columns[-1]
-            made = Made.UNITS if _is_short(known[-1]) else Made.LABELS
+            made = Made.UNITS if self._is_short(known[-1]) else Made.LABELS
             return (coded,), Result(name, (), None, made, source, known[-1].arrow)  # type: ignore[union-attr]
         (source,), (kind,) = template.columns, known
         assert kind is not None
         if template.name == "count":
-            return (replace(template, columns=(self._derive(source, How.UNITS if _is_decimal(kind) else How.KNOWN),)),), plain[1]
+            return (
+                replace(template, columns=(self._derive(source, How.UNITS if self._is_decimal(kind) else How.KNOWN),)),
+            ), plain[1]
         if template.name in _SKETCHES:
             return (replace(template, columns=(self._derive(source, How.BITS),)),), plain[1]
         if template.name == "string_agg" and _is_text(kind.arrow):
             separator = dict(template.parameters)["separator"]
-            return (collect(self._derive(source, How.LABELS)),), Result(name, (), None, Made.LABELS, source, kind.arrow, separator)
-        if not _is_decimal(kind):
+            return (collect(self._derive(source, How.LABELS)),), Result(
+                name, (), None, Made.LABELS, source, kind.arrow, separator
+            )
+        if not self._is_decimal(kind):
             return plain
         if template.name in _FLOATS:
             return (replace(template, columns=(self._derive(source, How.FLOATS),)),), plain[1]
         units = self._derive(source, How.UNITS)
-        words = (units,) if _is_short(kind) else (units, self._derive(source, How.HIGH))
+        words = (units,) if self._is_short(kind) else (units, self._derive(source, How.HIGH))
         halves = tuple(half_of_sum(word, half) for word in words for half in ("low", "high"))
         if template.name == "sum":
             return halves, Result(name, (), None, Made.SUM, source, kind.arrow)
         if template.name == "mean":
             return (*halves, count(units)), Result(name, (), None, Made.MEAN, source, kind.arrow)
-        if template.name == "range" and _is_short(kind):
+        if template.name == "range" and self._is_short(kind):
             return (extremes.max(units), extremes.min(units)), Result(name, (), None, Made.RANGE, source, kind.arrow)
         return plain
 
     def _ordered(self, name: str) -> str:
         """Return the column of numbers with the order of a column of values; the column itself if it has numbers."""
         kind = self.types[name]
-        return name if not _is_coded(kind) else self._derive(name, How.UNITS if _is_short(kind) else How.LABELS)
+        return (
+            name if not self._is_coded(kind) else self._derive(name, How.UNITS if self._is_short(kind) else How.LABELS)
+        )
 
     def _derive(self, source: str, how: How) -> str:
-        name = f"{source}{_MARK}{how.value}"
+        name = derived_name(source, how)
         if name not in self.made:
             column = Column(Field("f8" if how is How.FLOATS else "i8"), nullable=True)
             self.made[name] = ColumnType(column, self.types[source].arrow, Derived(source, how))
         return name
 
+    def _is_coded(self, kind: ColumnType | None) -> bool:
+        """Return whether numbers can stand for the values of a column."""
+        if kind is None or not kind.column.field.is_object:
+            return False
+        return self._is_decimal(kind) or _is_text(kind.arrow) or _is_binary(kind.arrow)
+
+    def _is_decimal(self, kind: ColumnType) -> bool:
+        return pa.types.is_decimal128(kind.arrow) and (self.is_table or kind.column.field.decimal is not None)
+
+    def _is_short(self, kind: ColumnType | None) -> bool:
+        return kind is not None and self._is_decimal(kind) and is_short(kind.arrow)
+
 
 def typed(results: Sequence[Result], readings: Sequence[Reading]) -> tuple[Result, ...]:
     """Return results with their types, which readings tell."""
     return tuple(replace(each, arrow=each.type_of(readings[each.readings[0]].arrow)) for each in results)
-
-
-def _is_coded(kind: ColumnType | None) -> bool:
-    """Return whether numbers can stand for the values of a column."""
-    if kind is None or not kind.column.field.is_object:
-        return False
-    return _is_decimal(kind) or _is_text(kind.arrow) or _is_binary(kind.arrow)
 
 
 def _is_text(arrow: Any) -> bool:
@@ -202,12 +230,3 @@ def _is_text(arrow: Any) -> bool:
 
 def _is_binary(arrow: Any) -> bool:
     return bool(pa.types.is_binary(arrow) or pa.types.is_large_binary(arrow) or pa.types.is_fixed_size_binary(arrow))
-
-
-def _is_decimal(kind: ColumnType) -> bool:
-    # Decimals that came in lists have any number of digits.
-    return bool(kind.column.field.decimal is not None and pa.types.is_decimal128(kind.arrow))
-
-
-def _is_short(kind: ColumnType | None) -> bool:
-    return kind is not None and _is_decimal(kind) and kind.arrow.precision <= _SHORT

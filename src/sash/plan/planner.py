@@ -97,7 +97,7 @@ def _make_plan(
         for result, _ in each.aggregates:
             if result in options.by:
                 raise InvalidQuery.reserved(each.name, result, options.by)
-    coding = code_queries(queries, types) if coded else uncoded(queries, types)
+    coding = code_queries(queries, types, options.is_table) if coded else uncoded(queries, types)
     groups, group_columns, found = group_aggregates(coding.queries, coding.types)
     readings = {name: readings_of(own, group_columns) for name, own in found.items()}
     windows = [each.window.on(measure) for each in queries]

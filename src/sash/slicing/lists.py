@@ -55,7 +55,7 @@ class Lists:
 
     def equal(self, other: "Lists") -> Array:
         """Return which lists are equal; NaN equals NaN."""
-        same = self.sizes == other.sizes
+        same: Array = self.sizes == other.sizes
         alike = np.flatnonzero(same)
         mine, theirs = self.take(alike), other.take(alike)
         a, b = mine.flat(), theirs.flat()
