@@ -44,7 +44,7 @@ class CodedRows:
                 if each.is_made:
                     parts = [_numbers(columns[names[k]]) for k in each.readings]
                     typed = replace(each, arrow=each.type_of(None))
-                    values, valid = finish(typed, parts, f"rolling.{each.name}")
+                    values, valid = finish(typed, parts, f"rolling.{each.name}", self.dictionaries)
                     found[each.name] = result_column(typed, values, valid, self.dictionaries)
         return found
 

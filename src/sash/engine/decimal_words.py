@@ -16,7 +16,17 @@ import pyarrow as pa
 
 from sash.errors import NumberOverflow
 
-__all__ = ["as_bytes", "decimals_of", "mean_words", "of_bytes", "sum_words", "to_floats", "units_of", "words_of"]
+__all__ = [
+    "as_bytes",
+    "decimals_of",
+    "limbs_of",
+    "mean_words",
+    "of_bytes",
+    "sum_words",
+    "to_floats",
+    "units_of",
+    "words_of",
+]
 
 Array = np.ndarray[Any, Any]
 _DIGIT, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -38,6 +48,12 @@ def units_of(array: Any) -> tuple[Array, Array]:
         low, high = np.where(is_null, 0, low), np.where(is_null, 0, high)
     signed = low.view(np.int64)
     return signed, high + (signed < 0)
+
+
+def limbs_of(array: Any) -> list[Array]:
+    """Return the halves of the words of decimals, the lowest first."""
+    low, high = units_of(array)
+    return [half for word in (low, high) for half in (word & 0xFFFFFFFF, word >> 32)]
 
 
 def to_floats(array: Any) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra.hashing import bits_of_object
+from sash.algebra.hashing import bits_of_all, bits_of_object
 from sash.engine.decimal_words import to_floats, units_of
 from sash.engine.tables import Rows
 from sash.errors import InvalidInput
@@ -14,6 +14,7 @@ from sash.slicing.slices import Array
 
 __all__ = ["derive", "read_values"]
 
+_SHORT = 18  # powers of ten that fit an int64
 _FAMILIES = (
     (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
     (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view),
@@ -61,5 +62,30 @@ def derive(values: Any, kind: ColumnType) -> tuple[Any, Array]:
 def _bits_of(values: Any) -> Array:
     """Return the 64 bits that sketches hash for each value, computed once for each distinct one; 0 for nulls."""
     coded = values.dictionary_encode()
-    bits = np.array([*map(bits_of_object, coded.dictionary.to_pylist()), 0], np.uint64).view(np.int64)
+    distinct = coded.dictionary
+    if not pa.types.is_decimal(values.type):
+        known = bits_of_all(distinct.cast(pa.large_binary()).to_pylist())
+    else:
+        known = _bits_of_decimals(distinct)
+    bits = np.append(known, np.uint64(0)).view(np.int64)
     return np.asarray(bits[coded.indices.fill_null(-1).to_numpy()])
+
+
+def _bits_of_decimals(decimals: Any) -> Array:
+    """Return what `bits_of_object` returns for each: a decimal that is a float or a whole number has their bits."""
+    units, high = units_of(decimals)
+    scale = decimals.type.scale
+    if high.any() or not 0 <= scale <= _SHORT:
+        return np.array([*map(bits_of_object, decimals.to_pylist())], np.uint64)
+    bits = np.empty(len(units), np.uint64)
+    whole, is_float = units % 10**scale == 0, units % 5**scale == 0
+    bits[whole] = (units[whole] // 10**scale).view(np.uint64)
+    floats = is_float & ~whole
+    bits[floats] = ((units[floats] // 5**scale) / 2.0**scale).view(np.uint64)
+    for place in np.flatnonzero(is_float & (np.abs(units // 5**scale) >= 2**53)).tolist():  # it may need more digits
+        bits[place] = bits_of_object(decimals[place].as_py())
+    rest = np.flatnonzero(~is_float)
+    shared = np.gcd(units[rest], 10**scale)
+    ratios = zip((units[rest] // shared).tolist(), (10**scale // shared).tolist(), strict=True)
+    bits[rest] = bits_of_all([b"%d/%d" % each for each in ratios])
+    return bits

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Output, Presence
-from sash.engine.decimal_words import decimals_of, mean_words, sum_words, words_of
+from sash.engine.decimal_words import decimals_of, limbs_of, mean_words, sum_words, words_of
 from sash.engine.dictionary import Dictionary
 from sash.engine.keys import Keys
 from sash.engine.revisions import Columns
@@ -82,20 +82,27 @@ def columns_of(query: PlannedQuery, answers: Sequence[Answer | None]) -> Columns
     return tuple(columns)
 
 
-def finished(query: PlannedQuery, columns: Columns) -> Columns:
+def finished(query: PlannedQuery, columns: Columns, dictionaries: Mapping[str, Dictionary]) -> Columns:
     """Return a column per result of a query, made of the columns of its readings; labels and words stay numbers."""
     return tuple(
-        finish(result, [columns[k] for k in result.readings], f"{query.name}.{result.name}") for result in query.results
+        finish(result, [columns[k] for k in result.readings], f"{query.name}.{result.name}", dictionaries)
+        for result in query.results
     )
 
 
-def finish(result: Result, columns: list[tuple[Any, Array]], name: str) -> tuple[Any, Array]:
+def finish(
+    result: Result, columns: list[tuple[Any, Array]], name: str, dictionaries: Mapping[str, Dictionary]
+) -> tuple[Any, Array]:
     """Return values and validity of a result, made of those of its readings."""
     values, valid = columns[0]
     if result.separator is not None:
         return values, values.sizes > 0
     if not result.has_words:
         return values, valid
+    if result.made is Made.RANGE_OF_LABELS:
+        high, low = (limbs_of(dictionaries[result.source].decode(*each, result.kind)) for each in columns)
+        limbs = [a - b for a, b in zip(high, low, strict=True)]
+        return sum_words(limbs, valid, result.arrow, name), valid
     numbers = [np.where(known, each, 0) for each, known in columns]
     if result.made is Made.RANGE:
         units = numbers[0] - numbers[1]

@@ -119,7 +119,7 @@ class Trigger:
                 answers.append(partials.answer(view, state.slices, ended, None if how == "fold" else how))
         except Exception as error:
             raise as_user_error(plan, state, error, "combine or lower") from error
-        columns = finished(query, columns_of(query, answers))
+        columns = finished(query, columns_of(query, answers), state.dictionaries)
         if query.window.by_count:
             columns = (*_first_and_last(state.slices, ended), *columns)
         if not plan.has_revisions:

@@ -47,9 +47,15 @@ class Made(Enum):
     SUM = "sum"
     MEAN = "mean"
     RANGE = "range"
+    RANGE_OF_LABELS = "range of labels"
 
 
-_DIGITS = {Made.SUM: (10, 0), Made.MEAN: (4, 4), Made.RANGE: (1, 0)}  # more than values have, as in Spark
+_DIGITS = {
+    Made.SUM: (10, 0),
+    Made.MEAN: (4, 4),
+    Made.RANGE: (1, 0),
+    Made.RANGE_OF_LABELS: (1, 0),
+}  # more than values have, as in Spark
 
 
 @dataclass(frozen=True)
@@ -181,16 +187,18 @@ class _Coder:
             return plain
         if template.name in _FLOATS:
             return (replace(template, columns=(self._derive(source, How.FLOATS),)),), plain[1]
+        if template.name == "range":
+            made = Made.RANGE if self._is_short(kind) else Made.RANGE_OF_LABELS
+            column = self._ordered(source)
+            return (extremes.max(column), extremes.min(column)), Result(name, (), None, made, source, kind.arrow)
+        if template.name not in ("sum", "mean"):
+            return plain
         units = self._derive(source, How.UNITS)
         words = (units,) if self._is_short(kind) else (units, self._derive(source, How.HIGH))
         halves = tuple(half_of_sum(word, half) for word in words for half in ("low", "high"))
         if template.name == "sum":
             return halves, Result(name, (), None, Made.SUM, source, kind.arrow)
-        if template.name == "mean":
-            return (*halves, count(units)), Result(name, (), None, Made.MEAN, source, kind.arrow)
-        if template.name == "range" and self._is_short(kind):
-            return (extremes.max(units), extremes.min(units)), Result(name, (), None, Made.RANGE, source, kind.arrow)
-        return plain
+        return (*halves, count(units)), Result(name, (), None, Made.MEAN, source, kind.arrow)
 
     def _ordered(self, name: str) -> str:
         """Return the column of numbers with the order of a column of values; the column itself if it has numbers."""

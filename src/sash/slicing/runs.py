@@ -22,7 +22,7 @@ from sash.errors import InvalidState
 from sash.slicing.lists import Lists
 from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
 from sash.slicing.run_merging import SHORT
-from sash.slicing.run_windows import BITS, NEEDED, TOP, find_chains, finish_windows
+from sash.slicing.run_windows import BITS, KEYS, NEEDED, TOP, find_chains, finish_windows
 from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 
@@ -34,6 +34,8 @@ _LONG = 256  # NumPy sorts more rows than this faster; measured with 500: 59 aga
 # Windows that overlap more often than this are slid over. Measured with 100 distinct values in a slice and 84,000 in
 # all: a window takes 10 µs if merged and 13 µs by the tally at 8 overlaps, 31 against 13 at 12.
 _SLIDE_FROM = 8
+# A list of a window is read from the counts of its chain, so a chain covers at most so many times a window's keys.
+_LONGEST = 4
 _MOST_ROWS = 2**62  # counts add up without overflow
 
 
@@ -125,20 +127,25 @@ class Runs:
         rows, distinct = np.zeros(windows, np.int64), np.zeros(windows, np.int64)
         below, above = (np.zeros((len(shares), windows), self.key) for _ in range(2))
         between = np.zeros((len(shares), windows))
-        flat = np.empty(0, self.key)
+        # Lists are places among keys: the keys of a chain are there once for all its windows.
+        flat, listed, cursor = np.empty(0, np.int64), np.empty(0, self.key), np.zeros(3, np.int64)
         if windows:
             order = slices.order
             lows, highs = np.ascontiguousarray(ended.lows), np.ascontiguousarray(ended.highs)
             sizes, begins, covered = (np.empty(windows + 1, np.int64) for _ in range(3))
-            chains = find_chains(order, self.lengths, lows, highs, sizes, begins, covered)
+            has_lists = any(each.read is Read.COLLECT_DISTINCT for each in outputs)
+            longest = _LONGEST if has_lists else _MOST_ROWS >> 32
+            chains = find_chains(order, self.lengths, lows, highs, longest, sizes, begins, covered)
             sizes, begins, covered = sizes[:windows], begins[: chains + 1], covered[:chains]
             overlaps = np.add.reduceat(sizes, begins[:-1]) > _SLIDE_FROM * covered
             scratch, tally = self._scratch(lows, highs, sizes, begins, covered, overlaps)
-            if any(each.read is Read.COLLECT_DISTINCT for each in outputs):
-                flat = np.empty(max(1, int(sizes.max())), self.key)
-            cursor = np.zeros(2, np.int64)
+            if has_lists:
+                flat = np.empty(max(1, int(sizes.max())), np.int64)
+                most = int(np.where(overlaps, covered, np.add.reduceat(sizes, begins[:-1])).sum())
             place = 0
             while place < windows:
+                if has_lists:
+                    listed = with_room(listed, int(cursor[KEYS]) + most)
                 place = finish_windows(
                     self._arena(),
                     self._shelf(),
@@ -149,7 +156,7 @@ class Runs:
                     scratch,
                     tally,
                     shares,
-                    (rows, distinct, below, above, between, flat, cursor),
+                    (rows, distinct, below, above, between, flat, listed, cursor),
                     place,
                 )
                 if place < windows:
@@ -166,7 +173,8 @@ class Runs:
                 results.append((distinct, always))
             else:
                 offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(distinct)])
-                results.append((Lists(offsets, decode(flat[: offsets[-1]], self.dtype)), always))
+                keys = decode(listed[: cursor[KEYS]], self.dtype)
+                results.append((Lists(offsets, keys, flat[: offsets[-1]]), always))
         return results
 
     def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
