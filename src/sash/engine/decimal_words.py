@@ -58,10 +58,16 @@ def limbs_of(array: Any) -> list[Array]:
 
 def to_floats(array: Any) -> Array:
     """Return decimals as float64; those of nulls are arbitrary."""
+    if not pa.types.is_decimal128(array.type):
+        return _cast_to_floats(array)
     units, high = units_of(array)
     is_short = not high.any() and (np.abs(units) < 2**53).all()
     if is_short and 0 <= array.type.scale <= 22:
         return np.asarray(units / 10.0**array.type.scale)  # both are exact, so the quotient is rounded once
+    return _cast_to_floats(array)
+
+
+def _cast_to_floats(array: Any) -> Array:
     return np.asarray(array.cast(pa.float64()).fill_null(0.0).to_numpy())
 
 
@@ -126,21 +132,21 @@ def as_bytes(array: Any) -> Any:
     """Return strings, binaries or decimals without nulls as binaries that are equal and ordered as they are."""
     if not pa.types.is_decimal(array.type):
         return array.cast(pa.large_binary())
-    low, high = _words(array)
-    content = np.stack([high.view(np.uint64) ^ _SIGN, low], axis=1).astype(">u8")
-    ends = np.arange(len(array) + 1) * 16
-    return pa.Array.from_buffers(pa.large_binary(), len(array), [None, pa.py_buffer(ends), pa.py_buffer(content)])
+    words = _all_words(array)[:, ::-1]  # the highest first
+    words[:, 0] ^= _SIGN
+    ends = np.arange(len(array) + 1) * array.type.byte_width
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(words, ">u8"))]
+    return pa.Array.from_buffers(pa.large_binary(), len(array), buffers)
 
 
 def of_bytes(array: Any, kind: Any) -> Any:
     """Return values of a type from what `as_bytes` made of them."""
     if not pa.types.is_decimal(kind):
         return array.cast(kind)
-    fixed = array.cast(pa.binary(16))
-    content = np.frombuffer(fixed.buffers()[1] or b"", ">u8").reshape(-1, 2)[fixed.offset : fixed.offset + len(fixed)]
-    high, low = (content[:, 0].astype(np.uint64) ^ _SIGN).view(np.int64), content[:, 1].astype(np.uint64)
-    valid = fixed.is_valid().to_numpy(zero_copy_only=False) if fixed.null_count else None
-    return decimals_of(words_of(low, high), valid, kind)
+    words = _all_words(array.cast(pa.binary(kind.byte_width))).view(">u8").astype(np.uint64)
+    words[:, 0] ^= _SIGN
+    valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+    return decimals_of(words[:, ::-1], valid, kind)
 
 
 def _negate_where(chosen: Array, low: Array, high: Array) -> tuple[Array, Array]:
@@ -151,10 +157,17 @@ def _negate_where(chosen: Array, low: Array, high: Array) -> tuple[Array, Array]
 
 def _words(array: Any) -> tuple[Array, Array]:
     """Return the low and the high word of each decimal; those of nulls are arbitrary."""
-    if array.buffers()[1] is None:
-        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
-    words = np.frombuffer(array.buffers()[1], np.uint64).reshape(-1, 2)[array.offset : array.offset + len(array)]
+    words = _all_words(array)
     return words[:, 0].copy(), words[:, 1].copy().view(np.int64)
+
+
+def _all_words(array: Any) -> Array:
+    """Return a copy of the words of values of a fixed width."""
+    width = array.type.byte_width // 8
+    if not len(array):
+        return np.zeros((0, width), np.uint64)
+    words = np.frombuffer(array.buffers()[1], np.uint64).reshape(-1, width)
+    return words[array.offset : array.offset + len(array)].copy()
 
 
 def _join(limbs: list[Array]) -> tuple[Array, Array]:

@@ -38,7 +38,7 @@ def read_values(rows: Rows, name: str, kind: Any) -> Any:
             return array.cast(kind)
         except (pa.ArrowException, ValueError) as error:
             raise InvalidInput.in_column(name, f"it is of type {own}, and before it was of type {kind}") from error
-    raise InvalidInput.changed(name, own, kind)
+    raise InvalidInput.changed(name, *(str(each).replace("decimal128", "decimal") for each in (own, kind)))
 
 
 def derive(values: Any, kind: ColumnType) -> tuple[Any, Array]:
@@ -75,7 +75,7 @@ def _bits_of_decimals(decimals: Any) -> Array:
     """Return what `bits_of_object` returns for each: a decimal that is a float or a whole number has their bits."""
     units, high = units_of(decimals)
     scale = decimals.type.scale
-    if high.any() or not 0 <= scale <= _SHORT:
+    if not pa.types.is_decimal128(decimals.type) or high.any() or not 0 <= scale <= _SHORT:
         return np.array([*map(bits_of_object, decimals.to_pylist())], np.uint64)
     bits = np.empty(len(units), np.uint64)
     whole, is_float = units % 10**scale == 0, units % 5**scale == 0

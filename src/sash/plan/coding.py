@@ -115,7 +115,7 @@ def derived_name(source: str, how: How) -> str:
 
 def is_short(kind: Any) -> bool:
     """Return whether the units of decimals of a type fit an int64."""
-    return bool(kind.precision <= _SHORT)
+    return bool(pa.types.is_decimal128(kind) and kind.precision <= _SHORT)
 
 
 def uncoded(queries: Sequence[Query], types: Mapping[str, ColumnType]) -> Coding:
@@ -173,9 +173,8 @@ class _Coder:
         (source,), (kind,) = template.columns, known
         assert kind is not None
         if template.name == "count":
-            return (
-                replace(template, columns=(self._derive(source, How.UNITS if self._is_decimal(kind) else How.KNOWN),)),
-            ), plain[1]
+            how = How.UNITS if pa.types.is_decimal128(kind.arrow) else How.KNOWN  # sums count units, too
+            return (replace(template, columns=(self._derive(source, how),)),), plain[1]
         if template.name in _SKETCHES:
             return (replace(template, columns=(self._derive(source, How.BITS),)),), plain[1]
         if template.name == "string_agg" and _is_text(kind.arrow):
@@ -187,6 +186,8 @@ class _Coder:
             return plain
         if template.name in _FLOATS:
             return (replace(template, columns=(self._derive(source, How.FLOATS),)),), plain[1]
+        if not pa.types.is_decimal128(kind.arrow):
+            return plain
         if template.name == "range":
             made = Made.RANGE if self._is_short(kind) else Made.RANGE_OF_LABELS
             column = self._ordered(source)
@@ -221,7 +222,7 @@ class _Coder:
         return self._is_decimal(kind) or _is_text(kind.arrow) or _is_binary(kind.arrow)
 
     def _is_decimal(self, kind: ColumnType) -> bool:
-        return pa.types.is_decimal128(kind.arrow) and (self.is_table or kind.column.field.decimal is not None)
+        return pa.types.is_decimal(kind.arrow) and (self.is_table or kind.column.field.decimal is not None)
 
     def _is_short(self, kind: ColumnType | None) -> bool:
         return kind is not None and self._is_decimal(kind) and is_short(kind.arrow)
