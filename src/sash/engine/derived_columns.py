@@ -14,6 +14,7 @@ from sash.slicing.slices import Array
 
 __all__ = ["derive", "read_values"]
 
+_FEW = 32  # values that Arrow takes longer for
 _SHORT = 18  # powers of ten that fit an int64
 _FAMILIES = (
     (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
@@ -61,6 +62,9 @@ def derive(values: Any, kind: ColumnType) -> tuple[Any, Array]:
 
 def _bits_of(values: Any) -> Array:
     """Return the 64 bits that sketches hash for each value, computed once for each distinct one; 0 for nulls."""
+    if len(values) <= _FEW:
+        few = [0 if each is None else bits_of_object(each) for each in values.to_pylist()]
+        return np.array(few, np.uint64).view(np.int64)
     coded = values.dictionary_encode()
     distinct = coded.dictionary
     if not pa.types.is_decimal(values.type):

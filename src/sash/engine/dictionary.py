@@ -30,6 +30,8 @@ __all__ = ["NO_LABEL", "Dictionary", "Relabelling"]
 
 NO_LABEL = int(np.iinfo(np.int64).min)  # of a null, and of a partial without a value
 _FARTHEST = 2**61
+_FEW = 32  # values of a small push
+_MOST_KNOWN = 4096
 _NO_PLACES = np.zeros(0, np.int64)
 
 
@@ -88,6 +90,7 @@ class Dictionary:
         self.data, self.offsets = np.zeros(0, np.uint8), np.zeros(1, np.int64)
         self.order, self.labels = _NO_PLACES, _NO_PLACES
         self.swept = 0  # strings that were left after the last sweep
+        self.known: dict[Any, int] = {}  # labels of values of small pushes, which Arrow takes longer for
 
     def __len__(self) -> int:
         return len(self.order)
@@ -100,7 +103,7 @@ class Dictionary:
     def copy(self) -> "Dictionary":
         """Return an independent copy."""
         twin = Dictionary(self.gap)
-        vars(twin).update(vars(self))
+        vars(twin).update(vars(self), known=dict(self.known))
         return twin
 
     # --- strings and labels ----------------------------------------------------------------------
@@ -114,40 +117,53 @@ class Dictionary:
         >>> fruit.encode(pa.array(["kiwi", "pear"]))
         (array([-4,  0]), None)
         """
+        if len(values) <= _FEW and not pa.types.is_decimal(values.type):
+            return self._encode_few(values.to_pylist())
         coded = values.dictionary_encode()
         strings = as_bytes(coded.dictionary)
         ascending = pc.sort_indices(strings)
-        labels, moved = self._labels_of(strings.take(ascending))
+        labels, moved = self._labels_of(*_bytes_of(strings.take(ascending)))
         by_code = np.full(len(labels) + 1, NO_LABEL)  # the last one is for nulls, at -1
         by_code[ascending.to_numpy()] = labels
         indices = coded.indices.fill_null(-1) if coded.indices.null_count else coded.indices
         return by_code[indices.to_numpy()], moved
 
-    def _labels_of(self, strings: Any) -> tuple[Array, Relabelling | None]:
-        """Return the labels of distinct strings, ascending; add new ones."""
-        given, ends = _bytes_of(strings)
-        places, known = np.empty(len(strings), np.int64), np.empty(len(strings), np.bool_)
-        _find(self.data, self.offsets, self.order, given, ends, places, known)
+    def _encode_few(self, values: list[Any]) -> tuple[Array, Relabelling | None]:
         moved = None
-        if not known.all():
-            new = np.flatnonzero(~known)
-            moved = self._add(strings.take(pa.array(new)), places[new])
-            places += np.cumsum(~known) - ~known  # the new strings before it
+        if len(self.known) > _MOST_KNOWN:
+            self.known = {}
+        while new := {
+            each for each in values if each is not None and each not in self.known
+        }:  # again if labels have changed
+            keys = sorted((each.encode() if isinstance(each, str) else each, each) for each in new)
+            content = np.frombuffer(bytearray().join(key for key, _ in keys), np.uint8)
+            labels, changed = self._labels_of(content, np.cumsum([0, *(len(key) for key, _ in keys)]))
+            moved = moved if changed is None else changed
+            self.known.update(zip((each for _, each in keys), labels.tolist(), strict=True))
+        return np.array([NO_LABEL if each is None else self.known[each] for each in values], np.int64), moved
+
+    def _labels_of(self, given: Array, ends: Array) -> tuple[Array, Relabelling | None]:
+        """Return the labels of distinct strings, ascending; add new ones."""
+        places, known = np.empty(len(ends) - 1, np.int64), np.empty(len(ends) - 1, np.bool_)
+        _find(self.data, self.offsets, self.order, given, ends, places, known)
+        if known.all():
+            return self.labels[places], None
+        is_new, sizes = ~known, np.diff(ends)
+        moved = self._add(given[np.repeat(is_new, sizes)], sizes[is_new], places[is_new])
+        places += np.cumsum(is_new) - is_new  # the new strings before it
         return self.labels[places], moved
 
-    def _add(self, strings: Any, places: Array) -> Relabelling | None:
+    def _add(self, data: Array, sizes: Array, places: Array) -> Relabelling | None:
         """Add strings, ascending, before the known strings at these places."""
-        data, ends = _bytes_of(strings)
-        entries = np.arange(len(self), len(self) + len(strings))
-        self.data, self.offsets = (
-            np.concatenate([self.data, data]),
-            np.append(self.offsets, ends[1:] + self.offsets[-1]),
-        )
+        entries = np.arange(len(self), len(self) + len(sizes))
+        self.data = np.concatenate([self.data, data])
+        self.offsets = np.concatenate([self.offsets, np.cumsum(sizes) + self.offsets[-1]])
         self.order = np.insert(self.order, places, entries)
         labels, old = self._labels_between(places), self.labels
         if labels is not None:
             self.labels = np.insert(old, places, labels)
             return None
+        self.known = {}
         size = len(self.order)
         gap = max(1, min(self.gap, 2 * _FARTHEST // (size + 1)))
         self.labels = (np.arange(size) - size // 2) * gap
@@ -157,6 +173,8 @@ class Dictionary:
 
     def _labels_between(self, places: Array) -> Array | None:
         """Return labels for new strings before these places, evenly between their neighbours; None if one has none."""
+        if len(places) == 1:
+            return self._label_before(int(places[0]))
         begins = np.flatnonzero(np.append(True, places[1:] != places[:-1]))  # of new strings between the same two
         sizes = np.diff(np.append(begins, len(places)))
         nth = np.arange(len(places)) - np.repeat(begins, sizes) + 1
@@ -170,6 +188,17 @@ class Dictionary:
         steps = (above - below) // (sizes + 1)
         is_far = below[0] < -_FARTHEST or above[-1] > _FARTHEST
         return None if is_far or (steps < 1).any() else np.repeat(below, sizes) + nth * np.repeat(steps, sizes)
+
+    def _label_before(self, place: int) -> Array | None:
+        """Return the label of one new string, as `_labels_between` does."""
+        below = int(self.labels[place - 1]) if place > 0 else None
+        above = int(self.labels[place]) if place < len(self.labels) else None
+        if above is None:
+            above = 0 if below is None else below + 2 * self.gap
+        if below is None:
+            below = above - 2 * self.gap
+        is_free = above - below > 1 and below >= -_FARTHEST and above <= _FARTHEST
+        return np.array([(below + above) // 2]) if is_free else None
 
     def decode(self, labels: Array, valid: Array | None, kind: Any) -> Any:
         """Return the values of labels as an Arrow array of a type; null where a label is not valid, or not known."""
@@ -197,6 +226,7 @@ class Dictionary:
         self.labels = self.labels[kept]
         self.order = np.arange(len(self.labels))
         self.swept = len(self)
+        self.known = {}
 
     def _strings(self) -> Any:
         """Return all strings, as they arrived."""
