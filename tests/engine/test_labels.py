@@ -51,10 +51,15 @@ def rows(first: int, count: int = 12) -> dict[str, Any]:
     }
 
 
-def strings_of(stream: sash.Stream) -> list[Any]:
+def labels_of(stream: sash.Stream) -> dict[str, int]:
     assert stream.state is not None
     dictionary = stream.state.dictionaries["s"]
-    return dictionary.decode(dictionary.labels, None, pa.string()).to_pylist()
+    strings = dictionary.decode(dictionary.labels, None, pa.string()).to_pylist()
+    return dict(zip(strings, dictionary.labels.tolist(), strict=True))
+
+
+def strings_of(stream: sash.Stream) -> list[str]:
+    return list(labels_of(stream))
 
 
 @pytest.mark.parametrize("options", [{}, {"allowed_lateness": 6}, {"emit": "updates"}], ids=str)
@@ -65,10 +70,10 @@ def test_labelling_anew_changes_no_result(options: dict[str, Any]) -> None:
     )
     relabelled = 0
     for push in range(12):
-        before = dict(zip(strings_of(narrow), narrow.state.dictionaries["s"].labels, strict=True)) if push else {}
+        before = labels_of(narrow) if push else {}
         given = rows(8 * push)
         assert narrow.push(given).to_pylist() == wide.push(given).to_pylist()
-        after = dict(zip(strings_of(narrow), narrow.state.dictionaries["s"].labels, strict=True))
+        after = labels_of(narrow)
         relabelled += any(after[each] != before[each] for each in after.keys() & before.keys())
     assert relabelled > 5
     assert narrow.finish().to_pylist() == wide.finish().to_pylist()

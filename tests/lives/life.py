@@ -28,7 +28,7 @@ PALETTES: tuple[tuple[str, ...], ...] = (
     (
         "argmax(x, s), argmin(s, x), collect(s)",
         "collect_distinct(s), max_count(s), first(b)",
-        "hyperloglog(s), argmax(s, b), min_count(b)",
+        "hyperloglog(b), argmax(s, b), min_count(b)",
         "count_distinct(b), max(b), count(s), path(x)",
     ),
     ("sum(d), min(d), count(d)", "mean(d), last(d), collect(d)", "count(), sum(x), max(x)"),
