@@ -35,8 +35,8 @@ class CodedRows:
     coding: Coding
     dictionaries: Mapping[str, Dictionary]
 
-    def decode(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Return columns of results, by their names, with values in place of numbers."""
+    def decode(self, columns: Mapping[str, Any], function: str = "rolling") -> dict[str, Any]:
+        """Return columns of results, by their names, with values in place of numbers; errors name the function."""
         found = dict(columns)
         for query in self.coding.queries:
             names = [name for name, _ in query.aggregates]
@@ -44,7 +44,7 @@ class CodedRows:
                 if each.is_made:
                     parts = [_numbers(columns[names[k]]) for k in each.readings]
                     typed = replace(each, arrow=each.type_of(None))
-                    values, valid = finish(typed, parts, f"rolling.{each.name}", self.dictionaries)
+                    values, valid = finish(typed, parts, f"{function}.{each.name}", self.dictionaries)
                     found[each.name] = result_column(typed, values, valid, self.dictionaries)
         return found
 

@@ -103,7 +103,7 @@ def compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
         for each, query in zip(plan.frames, coded.coding.queries, strict=True)
     )
     types = types_of(coded.coding.queries, coded.rows, may_change=False)
-    found = coded.decode(_compute_frames(replace(plan, frames=frames, types=types), coded.rows))
+    found = coded.decode(_compute_frames(replace(plan, frames=frames, types=types), coded.rows), "rolling")
     return {name: found[name] for each in plan.frames for name, _ in each.aggregates}
 
 
