@@ -11,8 +11,17 @@ from sash.plan.query import Query, named_queries
 
 __all__ = ["LOW", "restored", "stream_with"]
 
-# Sweeps after every push, trees over three slices, sliding at the first overlap, pushes sorted by key, short stretches.
-LOW = Limits(tree_slices=3, slide_overlaps=1, sweep_slices=-(10**9), sort_keys=0, edges_ahead=2)
+# Sweeps after every push, trees over three slices, sliding at the first overlap, pushes sorted by key, short stretches,
+# no room between the labels of strings.
+LOW = Limits(
+    tree_slices=3,
+    slide_overlaps=1,
+    sweep_slices=-(10**9),
+    sort_keys=0,
+    edges_ahead=2,
+    label_gap=1,
+    sweep_strings=-(10**9),
+)
 
 
 def stream_with(

@@ -35,6 +35,12 @@ class Limits:
     # A sorted array of edges is made for a stretch of at least so many, and used again for later batches within it.
     edges_ahead: int = 256
 
+    # The distance between the labels of neighbouring strings. Between any two, at least 32 more get a label, even if
+    # each is next to the last one, before all are labelled anew.
+    label_gap: int = 1 << 32
+    # Strings are swept when there are more than twice those of the last sweep, and this many more.
+    sweep_strings: int = 1024
+
     # --- a Python task of Spark ---
 
     task_rows: int = 4_000_000  # of the buckets that a task answers together

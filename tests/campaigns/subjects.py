@@ -150,6 +150,7 @@ def rows_at(times: Sequence[Any]) -> dict[str, Any]:
         "z": [k * 3 % 10 for k in count],
         "word": [("ab", "c", "dé", None)[k % 4] for k in count],
         "price": pa.array([decimal.Decimal(k * 7 % 13).scaleb(-2) for k in count], pa.decimal128(9, 2)),
+        "wide": pa.array([decimal.Decimal(k * 7 % 13 - 6) * 10**20 for k in count], pa.decimal128(30, 2)),
         "flag": [k % 5 == 2 for k in count],
         "day": pa.array([dt.date(2024, 1, 1 + k % 20) for k in count]),
         "born": [dt.date(2024, 1, 1 + k % 20) for k in count],
@@ -219,6 +220,18 @@ def streams() -> list[Subject]:
             sd=sash.stddev("y"),
         ),
     ]
+    texts = [
+        q(
+            "texts",
+            sash.sliding(20, every=10),
+            most=sash.max("word"),
+            who=sash.argmax("x", "word"),
+            kinds=sash.collect_distinct("word"),
+            joined=sash.string_agg("word"),
+            hll=sash.hyperloglog("word"),
+        ),
+        q("sums", sash.session(gap=3), sum=sash.sum("wide"), least=sash.min("wide"), range=sash.range("wide")),
+    ]
     start = dt.datetime(2024, 3, 30, 22)
     timed = [
         q("ten", sash.tumbling("10s"), **NUMBERS),
@@ -248,6 +261,7 @@ def streams() -> list[Subject]:
         _streamed("stream in order", [*grids[:1], *by_rows], int, in_order=True),
         _streamed("stream of values", holistic, int, by="word"),
         _streamed("stream of values with lateness", holistic, int, by="k", allowed_lateness=9),
+        _streamed("stream of texts with lateness", texts, int, by="k", allowed_lateness=9),
         _streamed("stream of time", timed, lambda k: start + dt.timedelta(seconds=k), by="day", watermark="5s"),
         _streamed("stream of calendars", calendars, lambda k: start + dt.timedelta(hours=k), by="k", watermark="5h"),
         _streamed("stream of floats", floats, lambda k: k * 0.1, by="k", watermark=0.5),

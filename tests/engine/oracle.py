@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -145,6 +145,9 @@ def by_size(value: Any) -> Any:
 
 
 def _total(values: list[Any]) -> Any:
+    if isinstance(values[0], Decimal):
+        with localcontext(prec=80):
+            return sum(values)
     return sum(values) if all(isinstance(value, int | Decimal) for value in values) else math.fsum(values)
 
 
@@ -158,7 +161,9 @@ def _sum(values: list[Any]) -> Any:
 
 def _mean(values: list[Any]) -> Any:
     if isinstance(values[0], Decimal):  # four digits more, as Spark has it
-        return (_sum(values) / len(values)).quantize(Decimal("1e-6"), ROUND_HALF_UP)
+        digit = Decimal(1).scaleb(int(values[0].as_tuple().exponent) - 4)
+        with localcontext(prec=80):
+            return (_sum(values) / len(values)).quantize(digit, ROUND_HALF_UP)
     return _sum(values) / len(values)
 
 
@@ -174,7 +179,7 @@ def _stddev(values: list[Any]) -> Any:
 
 
 def _quantile(values: list[Any], q: float) -> float:
-    ranked = sorted(values, key=by_size)
+    ranked = [float(each) if isinstance(each, Decimal) else each for each in sorted(values, key=by_size)]
     place = q * (len(ranked) - 1)
     below = math.floor(place)
     low, high, share = ranked[below], ranked[min(below + 1, len(ranked) - 1)], place - below

@@ -12,6 +12,7 @@ import pytest
 
 import sash
 from sash.engine.coded_columns import code_columns
+from sash.engine.input_rows import types_of
 from sash.engine.tables import read_rows
 from sash.errors import NumberOverflow
 
@@ -202,7 +203,8 @@ def test_no_rows_give_no_results_of_the_same_types() -> None:
 def test_numbers_and_functions_of_users_are_not_coded() -> None:
     own = sash.Aggregate("own", state="O", identity="", lift=lambda x: x, combine=lambda a, b: a + b)
     rows = read_rows({"x": ["a", "b"], "i": [1, 2]})
-    assert not code_columns(rows, (("own", own("x")), ("top", sash.max("i")), ("text", sash.string_agg("x")))).rewrites
+    query = sash.query("q", sash.tumbling(1), own=own("x"), top=sash.max("i"), text=sash.string_agg("x"))
+    assert code_columns(rows, [query], types_of([query], rows)) is None
 
 
 def test_many_random_words_agree_with_python() -> None:

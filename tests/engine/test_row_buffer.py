@@ -12,7 +12,7 @@ from sash.errors import InvalidInput, SashError, UnknownName
 
 QUERIES = [
     sash.query("ten", sash.tumbling(10), n=sash.count(), mean=sash.mean("x"), top=sash.max("x")),
-    sash.query("long", sash.sliding(30, every=10), total=sash.sum("y")),
+    sash.query("long", sash.sliding(30, every=10), total=sash.sum("y"), name=sash.max("k")),
 ]
 OPTIONS: dict[str, dict[str, Any]] = {
     "in order": {"in_order": True},

@@ -25,7 +25,19 @@ PALETTES: tuple[tuple[str, ...], ...] = (
     ("argmax(x, t), argmin(y, x), range(x)", "max_count(y), product(x)"),
     ROUNDED,
     ("min(s), last(s), count()", "string_agg(s, -), count_distinct(s), max(s)", "count(), sum(x), max(x)"),
+    (
+        "argmax(x, s), argmin(s, x), collect(s)",
+        "collect_distinct(s), max_count(s), first(b)",
+        "hyperloglog(b), argmax(s, b), min_count(b)",
+        "count_distinct(b), max(b), count(s), path(x)",
+    ),
     ("sum(d), min(d), count(d)", "mean(d), last(d), collect(d)", "count(), sum(x), max(x)"),
+    (
+        "sum(w), max(w), count_distinct(w)",
+        "mean(w), range(d), collect_distinct(d)",
+        "median(d), argmin(d, w), collect(w)",
+        "last(w), sum(d), path(x)",
+    ),
     ("path(x), count()", "bag(x), sum(x)", "count(), sum(x), max(x)", "turns(x), count(), sum(x)"),
     ("residues(x), count()", "hyperloglog(x), min_count(x)", "path(y), first(s)"),
 )
@@ -33,8 +45,10 @@ KINDS = ("tumbling", "sliding", "session", "rows", "last_rows", "cumulative", "l
 OWN_KINDS = ("weeks", "elevens")
 CALENDAR_KINDS = ("berlin_days", "berlin_weeks", "months", "growing_days", "listed")
 STRINGS = ("", "a", "b", "ab", "ä", None)
+BINARIES = (b"", b"\0", b"\0\0", b"\xff", b"a", None)
+LONG = tuple(Decimal(f"{sign}{whole}.0000000001") for sign in ("", "-") for whole in (0, 7, 2**63, 2**64 - 1, 10**23))
 NIGHT = datetime(2024, 3, 29)  # two days before clocks change in Europe
-COLUMNS = ("t", "k", "g", "new", "end", "x", "y", "s", "d")
+COLUMNS = ("t", "k", "g", "new", "end", "x", "y", "s", "b", "d", "w")
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -211,9 +225,17 @@ class _Draw:
             "end": dice.choice((True, False, False, False)),
             "x": dice.choice((None, -4, -1, 0, 1, 2, 3, 7)),
             "y": dice.choice((None, -0.5, 0.0, 0.25, 1.5, math.nan)),
-            "s": dice.choice(STRINGS),
+            "s": self.string(),
+            "b": dice.choice(BINARIES),
             "d": dice.choice((None, Decimal("-1.50"), Decimal("0.25"), Decimal("3.00"), Decimal("7.75"))),
+            "w": dice.choice((None, *LONG)),
         }
+
+    def string(self) -> str | None:
+        """One of a few, a new one between others, or one that comes and goes with time."""
+        dice = self.dice
+        mixed = "".join(dice.choice("ab") for _ in range(dice.randint(1, 4)))
+        return dice.choice((dice.choice(STRINGS), mixed, f"v{self.now // 6}"))
 
 
 def drawn(

@@ -25,7 +25,9 @@ TYPES = {
     "x": pa.int64(),
     "y": pa.float64(),
     "s": pa.string(),
+    "b": pa.binary(),
     "d": pa.decimal128(10, 2),
+    "w": pa.decimal128(38, 10),
 }
 ON = {"whole": pa.int64(), "half": pa.float64(), "time": pa.timestamp("us"), "hours": pa.timestamp("us")}
 

@@ -85,7 +85,7 @@ def _simpler(action: Action) -> Iterator[Action]:
         yield replace(action, watermark=None)
     for at in range(len(action.rows)):
         yield replace(action, rows=action.rows[:at] + action.rows[at + 1 :])
-    plain = {"k": "k0", "g": 1, "new": False, "end": False, "x": 1, "y": 0.0, "s": "a", "d": None}
+    plain = {"k": "k0", "g": 1, "new": False, "end": False, "x": 1, "y": 0.0, "s": "a", "b": b"a", "d": None, "w": None}
     for at, row in enumerate(action.rows):
         for name, value in plain.items():
             if row[name] is not value and row[name] != value:

@@ -13,7 +13,8 @@ from sash.algebra.aggregate import Template
 from sash.algebra.fields import Field
 from sash.algebra.holistic import collect_distinct, count_distinct, median, quantile
 from sash.algebra.monoid import Column
-from sash.slicing.runs import Lists, Read, Runs, Statistic
+from sash.slicing.lists import Lists
+from sash.slicing.runs import Read, Runs, Statistic
 from sash.slicing.slices import Slices
 from sash.slicing.window_manager import Ended
 

@@ -13,7 +13,10 @@ from tests.lives.life import Add, Life, Push, Remove, Restore, drawn
 from tests.lives.living import change, compare, length, oracle_of, read, rows_of, table
 from tests.spark.streams import Feed, ran
 
-SPARK_TYPES = "k string, g long, new boolean, end boolean, x long, y double, s string, d decimal(10,2)"
+SPARK_TYPES = (
+    "k string, g long, new boolean, end boolean, x long, y double, "
+    "s string, b binary, d decimal(10,2), w decimal(38,10)"
+)
 ON = {"whole": "long", "half": "double", "time": "timestamp_ntz", "hours": "timestamp_ntz"}
 
 

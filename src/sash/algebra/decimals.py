@@ -13,12 +13,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from sash.algebra.building_blocks import F8, OBJECT, Columns, add, counted, last_is_set, some, subtract
+from sash.algebra import exact
+from sash.algebra.aggregate import Template, builtin
+from sash.algebra.building_blocks import F8, I8, OBJECT, Columns, add, counted, last_is_set, some, subtract
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Component, Parts
 from sash.errors import InvalidInput
 
-__all__ = ["difference_parts", "mean_parts", "sum_parts", "through_floats"]
+__all__ = ["difference_parts", "half_of_sum", "mean_parts", "sum_parts", "through_floats"]
 
 
 def _widen(field: Field, digits: int, decimals: int) -> Field:
@@ -118,6 +120,22 @@ def difference_parts(columns: Columns, high: Component, low: Component) -> Parts
         return units(p[0]) - units(p[width])
 
     return _exactly((high, low), difference, _widen(field, 1, 0), last_is_set)
+
+
+def half_of_sum(column: str, half: str) -> Template:
+    """Return one half, "high" or "low", of an exact sum of whole numbers, whose total may exceed 64 bits.
+
+    >>> import sash
+    >>> sash.swag.slide([2**62, 2**62], 2, half_of_sum("x", "high"))
+    [1073741824, 2147483648]
+    """
+    place = {"high": 1, "low": 2}[half]
+
+    def make(columns: Columns, invertible: bool) -> Parts:
+        total = Component("sum", (I8, I8), (0, 0), exact.halves, exact.add, exact.subtract)
+        return Parts((counted(columns), total), lambda p: p[place], I8, some)
+
+    return builtin(f"{half} half of sum", column, make, invertible=True, commutative=True)
 
 
 def through_floats(make: Callable[[Columns, bool], Parts]) -> Callable[[Columns, bool], Parts]:

@@ -58,13 +58,16 @@ def _extreme(column: Column, largest: bool) -> Component:
         kind = column.field.dtype.kind
         # A window has a row, so the identity is never the answer; NaN is the one value that it must lose to.
         worst = math.nan if kind == "f" else True if kind == "b" else int(np.iinfo(column.field.dtype).max)
-    component = Component(name, (column.field,), (worst,), _itself, choose, selective=True)
+    component = Component(name, (column.field,), (worst,), _itself, choose, selective=True, keeps=1)
     return component if has_identity else optional(component)
 
 
 def _end(column: Column, name: str, choose: Callable[[Partial, Partial], Partial]) -> Component:
-    component = Component(name, (column.field,), (_bottom(column),), _itself, choose, commutative=False, selective=True)
-    return optional(component)
+    return optional(
+        Component(
+            name, (column.field,), (_bottom(column),), _itself, choose, commutative=False, selective=True, keeps=1
+        )
+    )
 
 
 def _chosen(component: Component, column: Column) -> Parts:
@@ -148,7 +151,7 @@ def _extreme_count(name: str, largest: bool) -> Callable[[Columns, bool], Parts]
 
     def make(columns: Columns, invertible: bool) -> Parts:
         column = columns[0]
-        component = Component(name, (column.field, I8), (_bottom(column), 0), lift, combine)
+        component = Component(name, (column.field, I8), (_bottom(column), 0), lift, combine, keeps=1)
         return Parts((component,), lambda p: p[1], I8, last_is_set if column.nullable else None)
 
     return make
@@ -179,6 +182,7 @@ def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
                 selective=True,
                 inputs=(0, 1),
                 passes=(1,),
+                keeps=2,
             )
         )
         return Parts((component,), lambda p: p[1], who.field, present if value.nullable or who.nullable else None)

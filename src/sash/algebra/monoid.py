@@ -82,6 +82,7 @@ class Component:
     reads: tuple[str, ...] = ()
     inputs: tuple[int, ...] = (0,)
     passes: tuple[int, ...] = ()  # inputs whose nulls do not skip the row: lift also gets their validity
+    keeps: int = 0  # its first so many fields are values of its inputs, in their order
 
     @property
     def shared_as(self) -> tuple[str, tuple[int, ...]]:
@@ -114,6 +115,7 @@ def optional(component: Component) -> Component:
         selective=component.selective,
         inputs=component.inputs,
         passes=component.passes,
+        keeps=component.keeps,
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.coded_columns import code_columns
 from sash.engine.frame import Frame
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
@@ -29,12 +28,8 @@ def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -
 
 
 def compute_windows(rows: Rows, queries: Sequence[Query], options: Options) -> pa.Table:
-    """Return all windows of a bounded table, computed with coded columns."""
-    aggregates = tuple(each for query in queries for each in query.aggregates)
-    labels = {name: f"{query.name}.{name}" for query in reversed(queries) for name, _ in query.aggregates}
-    codes = code_columns(rows, aggregates, labels)
-    stream = Stream.with_options(codes.queries(queries), options)
-    return codes.decode_table(stream.push(codes.rows, watermark=np.inf))
+    """Return all windows of a bounded table."""
+    return Stream.with_options(queries, options).push(rows, watermark=np.inf)
 
 
 def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:

@@ -1,256 +1,97 @@
-"""Coded columns: the strings, binaries and decimals of a bounded table as numbers.
+"""The strings, binaries and decimals of a table as numbers, for frames.
 
-Idea      Kernels compute with numbers. All values of a table are known, so each gets its rank among the distinct
-          values. Ranks are equal where values are equal, and have their order. An aggregate that only compares and
-          returns values computes the same with ranks; its results become values again by one `take`. Sums and means
-          of decimals come from sums of their limbs (`decimal_words.py`); what is a float in Spark, from floats;
-          sketches come from the bits that they hash.
-Picture     name     code          sorted      results        values
-            "pear"    1            0 "fig"     max 1    ─▶    "pear"
-            null     null    ─▶    1 "pear"    first 1  ─▶    "pear"
-            "fig"     0                        distinct 2     2
-Limits    The codes of two tables differ, so they are for bounded tables only.
+All values of a table are known, so labels are ranks: nothing is labelled anew. Frames make lists of values, and join
+strings, from the columns themselves.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sash.algebra.aggregate import Builtin, Template
-from sash.algebra.hashing import bits_of_object
-from sash.algebra.sums import count, sum
-from sash.engine.decimal_words import mean_of, split_into_limbs, sum_of, to_floats
+from sash.algebra.aggregate import Template
+from sash.engine.derived_columns import derive, read_values
+from sash.engine.dictionary import Dictionary
+from sash.engine.results import finish, result_column
 from sash.engine.tables import Rows
-from sash.errors import SashError
+from sash.plan.coding import Coding, code_queries
 from sash.plan.query import Query
+from sash.plan.share import ColumnType
+from sash.slicing.lists import Lists
 
-__all__ = ["Codes", "code_columns", "decode"]
-
-# Aggregates that compute the same with ranks, by what their results are.
-_COUNTS = frozenset({"count", "count_distinct", "max_count", "min_count"})
-_VALUES = frozenset({"min", "max", "first", "last", "argmin", "argmax"})
-_LISTS = frozenset({"collect", "collect_distinct"})
-# Aggregates that only hash values: an integer is its own 64 bits, so the bits of a value stand for it.
-_SKETCHES = frozenset({"bloom_filter", "count_min", "hyperloglog"})
-# Aggregates of decimals whose results are floats.
-_FLOATS = frozenset({"variance", "stddev", "geometric_mean", "median", "quantile"})
+__all__ = ["CodedRows", "code_columns"]
 
 Aggregates: TypeAlias = tuple[tuple[str, Template], ...]
+_AS_THEY_ARE = frozenset({"collect", "string_agg"})
 
 
 @dataclass(frozen=True)
-class Rewrite:
-    """An aggregate as aggregates of numbers, and what makes its result from theirs; None if theirs is the result."""
-
-    parts: Aggregates
-    finish: Callable[[list[Any]], Any] | None = None
-
-
-@dataclass(frozen=True)
-class Codes:
-    """The rows of a table with coded columns, and how results become values again."""
+class CodedRows:
+    """The rows of a table with columns of numbers, and how results become values again."""
 
     rows: Rows
-    rewrites: Mapping[str, Rewrite]  # by the name of the result
+    coding: Coding
+    dictionaries: Mapping[str, Dictionary]
 
-    def aggregates(self, given: Aggregates) -> Aggregates:
-        """Return the aggregates, reading coded columns where they can."""
-        return tuple(
-            part
-            for name, template in given
-            for part in (self.rewrites[name].parts if name in self.rewrites else ((name, template),))
-        )
-
-    def queries(self, queries: Sequence[Query]) -> tuple[Query, ...]:
-        """Return the queries, reading coded columns where they can."""
-        return tuple(replace(query, aggregates=self.aggregates(query.aggregates)) for query in queries)
-
-    def decode(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Return columns of results, by their names, with values in place of codes."""
+    def decode(self, columns: Mapping[str, Any], function: str = "rolling") -> dict[str, Any]:
+        """Return columns of results, by their names, with values in place of numbers; errors name the function."""
         found = dict(columns)
-        for name, rewrite in self.rewrites.items():
-            if rewrite.finish is not None:
-                found[name] = rewrite.finish([columns[part] for part, _ in rewrite.parts])
-        hidden = {part for rewrite in self.rewrites.values() for part, _ in rewrite.parts} - set(self.rewrites)
-        return {name: found[name] for name in found if name not in hidden}
-
-    def decode_table(self, table: Any) -> Any:
-        """Return a table of results with values in place of codes."""
-        if not self.rewrites:
-            return table
-        columns = dict(zip(table.column_names, table.columns, strict=True))
-        return pa.table({name: _whole(column) for name, column in self.decode(columns).items()})
+        for query in self.coding.queries:
+            names = [name for name, _ in query.aggregates]
+            for each in self.coding.results[query.name]:
+                if each.is_made:
+                    parts = [_numbers(columns[names[k]]) for k in each.readings]
+                    typed = replace(each, arrow=each.type_of(None))
+                    values, valid = finish(typed, parts, f"{function}.{each.name}", self.dictionaries)
+                    found[each.name] = result_column(typed, values, valid, self.dictionaries)
+        return found
 
 
-def code_columns(rows: Rows, aggregates: Aggregates, labels: Mapping[str, str] | None = None) -> Codes:
-    """Code the columns that aggregates read and that are no numbers; `labels` name results in errors.
+def code_columns(rows: Rows, queries: Sequence[Query], types: Mapping[str, ColumnType]) -> CodedRows | None:
+    r"""Make the columns of numbers that the aggregates of queries read; return None if there are none.
 
     >>> import sash
+    >>> from sash.engine.input_rows import types_of
     >>> from sash.engine.tables import read_rows
-    >>> codes = code_columns(read_rows({"name": ["pear", None, "fig"]}), (("top", sash.max("name")),))
-    >>> codes.rows.names, codes.rows.arrow("name (ranks)").to_pylist()
-    (('name', 'name (ranks)'), [1, None, 0])
-    >>> codes.decode({"top": pa.array([1, 0])})["top"].to_pylist()
+    >>> rows = read_rows({"name": ["pear", None, "fig"]})
+    >>> queries = [sash.query("q", sash.tumbling(1), top=sash.max("name"))]
+    >>> coded = code_columns(rows, queries, types_of(queries, rows))
+    >>> coded.rows.names, coded.rows.arrow("name\0labels").to_pylist()
+    (('name', 'name\x00labels'), [0, None, -1])
+    >>> coded.decode({"top": pa.array([0, -1])})["top"].to_pylist()
     ['pear', 'fig']
     """
-    coder = _Coder(rows, labels or {})
-    named: dict[str, Template] = {}
-    ambiguous = set()
-    for name, template in aggregates:
-        if named.setdefault(name, template) != template:  # results of one name, of several queries
-            ambiguous.add(name)
-    rewrites = {
-        name: rewrite
-        for name, template in named.items()
-        if name not in ambiguous and (rewrite := coder.rewrite(name, template)) is not None
-    }
-    return Codes(rows.with_arrays(coder.arrays) if coder.arrays else rows, rewrites)
-
-
-@dataclass
-class _Coder:
-    """Codes each column once, when an aggregate reads it."""
-
-    rows: Rows
-    labels: Mapping[str, str]
-    arrays: dict[str, Any] = field(default_factory=dict)  # coded columns
-    _found: dict[str, Any] = field(default_factory=dict)
-    _sorted: dict[str, Any] = field(default_factory=dict)
-
-    def rewrite(self, name: str, template: Template) -> Rewrite | None:
-        """Return an aggregate over coded columns; None if it reads none that can be coded."""
-        if not isinstance(template, Builtin) or all(self._values(each) is None for each in template.columns):
-            return None  # a user's function may do anything with a value
-        if template.name in _COUNTS | _VALUES | _LISTS:
-            coded = replace(template, columns=tuple(self._ranks(each) for each in template.columns))
-            source = template.columns[-1]
-            if template.name in _COUNTS or source not in self._sorted:
-                return Rewrite(((name, coded),))
-            values = self._sorted[source]
-            return Rewrite(((name, coded),), lambda results: decode(results[0], values))
-        (column,) = template.columns
-        if template.name in _SKETCHES:
-            bits = self._add(column, "bits", partial(_bits_of, self._values(column)))
-            return Rewrite(((name, replace(template, columns=(bits,))),))
-        if not pa.types.is_decimal(self._values(column).type):
-            return None
-        if template.name in _FLOATS:
-            return Rewrite(
-                (
-                    (
-                        name,
-                        replace(
-                            template, columns=(self._add(column, "floats", partial(to_floats, self._values(column))),)
-                        ),
-                    ),
-                )
-            )
-        if template.name in ("sum", "mean"):
-            return self._add_up(name, column, template.name == "mean")
+    coding = code_queries([replace(each, aggregates=_others(each)) for each in queries], types, is_table=True)
+    wanted = {name: kind for name, kind in coding.types.items() if kind.derived is not None}
+    if not wanted:
         return None
-
-    def _add_up(self, name: str, column: str, is_mean: bool) -> Rewrite:
-        kind, label = self._values(column).type, self.labels.get(name, name)
-        limbs = self._limbs(column)
-        parts = [(name if k == 0 else f"{name} (limb {k})", sum(limb)) for k, limb in enumerate(limbs)]
-        if not is_mean:
-            return Rewrite(tuple(parts), lambda results: sum_of(list(map(_whole, results)), kind, label))
-        parts.append((f"{name} (count)", count(limbs[0])))
-
-        def mean(results: list[Any]) -> Any:
-            *sums, counts = map(_whole, results)
-            return mean_of(sums, counts, kind, label)
-
-        return Rewrite(tuple(parts), mean)
-
-    def _limbs(self, column: str) -> list[str]:
-        """Return the names of the columns of limbs."""
-        key = f"{column} limbs"
-        if key not in self._found:
-            arrays = split_into_limbs(self._values(column))
-            self._found[key] = [self._add(column, f"limb {k}", partial(_whole, each)) for k, each in enumerate(arrays)]
-        limbs: list[str] = self._found[key]
-        return limbs
-
-    def _ranks(self, column: str) -> str:
-        values = self._values(column)
-        if values is None:
-            return column
-
-        def rank() -> Any:
-            codes, self._sorted[column] = _rank(values)
-            return codes
-
-        return self._add(column, "ranks", rank)
-
-    def _add(self, column: str, what: str, code: Callable[[], Any]) -> str:
-        name = f"{column} ({what})"
-        while name in self.rows.names:
-            name += "'"
-        if name not in self.arrays:
-            self.arrays[name] = code()
-        return name
-
-    def _values(self, column: str) -> Any:
-        if column not in self._found:
-            self._found[column] = _values_of(self.rows, column) if column in self.rows.names else None
-        return self._found[column]
+    coded = tuple(
+        replace(
+            each, aggregates=each.aggregates + tuple(own for own in given.aggregates if own[1].name in _AS_THEY_ARE)
+        )
+        for each, given in zip(coding.queries, queries, strict=True)
+    )
+    arrays, dictionaries = {}, {}
+    for name, kind in wanted.items():
+        assert kind.derived is not None
+        data, valid = derive(read_values(rows, kind.derived.source, kind.arrow), kind)
+        if kind.has_labels:
+            dictionaries[kind.derived.source] = Dictionary(gap=1)
+            data, _ = dictionaries[kind.derived.source].encode(data)
+        arrays[name] = pa.array(data, mask=None if valid.all() else ~valid)
+    return CodedRows(rows.with_arrays(arrays), replace(coding, queries=coded), dictionaries)
 
 
-def decode(results: Any, values: Any) -> Any:
-    """Return the values of an Arrow array of codes, or of lists of codes."""
-    array = _whole(results)
-    if pa.types.is_null(array.type):
-        return array
+def _others(query: Query) -> Aggregates:
+    return tuple(each for each in query.aggregates if each[1].name not in _AS_THEY_ARE)
+
+
+def _numbers(column: Any) -> tuple[Any, Any]:
+    """Return an Arrow column of numbers, or of lists of numbers, as values and validity."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
     if pa.types.is_list(array.type):
-        offsets = pa.array(array.offsets.to_numpy(), mask=_mask_of_offsets(array))
-        return pa.ListArray.from_arrays(offsets, decode(array.values, values))
-    return values.take(array)
-
-
-def _whole(array: Any) -> Any:
-    """Return a column as one array."""
-    if isinstance(array, pa.ChunkedArray):
-        return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-    return array
-
-
-def _mask_of_offsets(lists: Any) -> Any:
-    """Return which offsets stand for a list that is null; the last offset ends a list."""
-    return np.append(lists.is_null().to_numpy(zero_copy_only=False), False)
-
-
-def _values_of(rows: Rows, name: str) -> Any:
-    """Return a column of strings, binaries or decimals as one array; None if it is of another type."""
-    try:
-        array = rows.arrow(name)
-    except SashError:  # raised again, in the words for its place, where the column is read
-        return None
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    is_binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    if not (is_text or is_binary or pa.types.is_decimal128(kind)):
-        return None
-    return _whole(array if array.type == kind else array.cast(kind))
-
-
-def _bits_of(array: Any) -> Any:
-    """Return the 64 bits that sketches hash for each value, computed once for each distinct one."""
-    coded = array.dictionary_encode()
-    bits = np.array([bits_of_object(each) for each in coded.dictionary.to_pylist()], np.uint64).view(np.int64)
-    return pa.array(bits).take(coded.indices)
-
-
-def _rank(array: Any) -> tuple[Any, Any]:
-    """Return the rank of each value among the distinct ones, and these in order."""
-    coded = array.dictionary_encode()
-    order = pc.sort_indices(coded.dictionary)
-    ranks = np.empty(len(order), np.int64)
-    ranks[order.to_numpy()] = np.arange(len(order))
-    codes = pa.array(ranks).take(coded.indices)
-    return codes, coded.dictionary.take(order)
+        return Lists(array.offsets.to_numpy().astype(np.int64), array.values.to_numpy()), valid
+    return array.fill_null(0).to_numpy(), valid

@@ -1,10 +1,11 @@
-"""Decimals of a bounded table as 64-bit words: exact sums and means from sums of integers.
+"""Decimals as 64-bit words: exact sums and means from sums of integers.
 
-Idea      A decimal(p, s) is a whole number of units of 10⁻ˢ, at most 128 bits long. Cut it into limbs of 32 bits, the
-          highest with the sign. The sum of the numbers is the sum of the limbs, each times its power of 2³², and
-          sums of 2³¹ limbs fit an int64. If the sum of all numbers fits an int64, the number itself is the only limb.
-Picture     units      = l₃·2⁹⁶ + l₂·2⁶⁴ + l₁·2³² + l₀         0 ≤ l₀, l₁, l₂ < 2³²
-            Σ units    = Σl₃·2⁹⁶ + Σl₂·2⁶⁴ + Σl₁·2³² + Σl₀     as (high int64, low uint64)
+Idea      A decimal(p, s) is a whole number of units of 10⁻ˢ. Up to 18 digits it is one int64; a longer one is two: the
+          low word, which is signed too, and the high word that completes it. The sum of the numbers is the sum of each
+          word, and a sum of words is kept in two halves of 32 bits (`algebra/exact.py`), which do not overflow.
+Picture     units      = high·2⁶⁴ + low                                      -2⁶³ ≤ low < 2⁶³
+            Σ units    = l₃·2⁹⁶ + l₂·2⁶⁴ + l₁·2³² + l₀                       the halves of Σ high and of Σ low
+                       = as (high int64, low uint64), the words of an Arrow decimal
 Types     as Spark's: sum is decimal(p + 10, s), mean decimal(p + 4, s + 4) rounded half up.
 """
 
@@ -15,78 +16,84 @@ import pyarrow as pa
 
 from sash.errors import NumberOverflow
 
-__all__ = ["mean_of", "split_into_limbs", "sum_of", "sum_type", "to_floats"]
+__all__ = [
+    "as_bytes",
+    "decimals_of",
+    "limbs_of",
+    "mean_words",
+    "of_bytes",
+    "sum_words",
+    "to_floats",
+    "units_of",
+    "words_of",
+]
 
 Array = np.ndarray[Any, Any]
-_LIMB = np.int64(0xFFFFFFFF)
 _DIGIT, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+_SIGN = np.uint64(1 << 63)
 _MOST = 38  # digits of decimal128
 _CLOSE = 1e-12  # relative: far above the rounding of an estimate in floats
 
 
-def split_into_limbs(array: Any) -> list[Any]:
-    """Return the limbs of decimals as Arrow arrays of int64, the lowest first.
+def units_of(array: Any) -> tuple[Array, Array]:
+    """Return the words of decimals, low and high, both signed; those of nulls are zero.
 
     >>> from decimal import Decimal
-    >>> [each.to_pylist() for each in split_into_limbs(pa.array([Decimal("1.5"), None], pa.decimal128(4, 1)))]
-    [[15, None]]
+    >>> units_of(pa.array([Decimal("-1.5"), None], pa.decimal128(4, 1)))
+    (array([-15,   0]), array([0, 0]))
     """
     low, high = _words(array)
-    is_null = array.is_null().to_numpy(zero_copy_only=False)
-    low, high = np.where(is_null, 0, low), np.where(is_null, 0, high)
-    if (high == low.view(np.int64) >> 63).all():
-        units = low.view(np.int64)
-        fits = len(units) == 0 or float(np.abs(units.astype(np.float64)).max()) * len(units) < 2**62
-        limbs = [units] if fits else [units & _LIMB, units >> 32]
-    else:
-        limbs = [(low & np.uint64(_LIMB)).view(np.int64), (low >> np.uint64(32)).view(np.int64)]
-        limbs += [high & _LIMB, high >> 32]
-    return [pa.array(each, mask=is_null) for each in limbs]
+    if array.null_count:
+        is_null = array.is_null().to_numpy(zero_copy_only=False)
+        low, high = np.where(is_null, 0, low), np.where(is_null, 0, high)
+    signed = low.view(np.int64)
+    return signed, high + (signed < 0)
 
 
-def to_floats(array: Any) -> Any:
-    """Return decimals as float64."""
-    low, high = _words(array)
-    units = low.view(np.int64)
-    is_null = array.is_null().to_numpy(zero_copy_only=False)
-    units = np.where(is_null, 0, units)
-    is_short = (np.where(is_null, 0, high) == units >> 63).all() and (np.abs(units) < 2**53).all()
+def limbs_of(array: Any) -> list[Array]:
+    """Return the halves of the words of decimals, the lowest first."""
+    low, high = units_of(array)
+    return [half for word in (low, high) for half in (word & 0xFFFFFFFF, word >> 32)]
+
+
+def to_floats(array: Any) -> Array:
+    """Return decimals as float64; those of nulls are arbitrary."""
+    if not pa.types.is_decimal128(array.type):
+        return _cast_to_floats(array)
+    units, high = units_of(array)
+    is_short = not high.any() and (np.abs(units) < 2**53).all()
     if is_short and 0 <= array.type.scale <= 22:
-        return pa.array(units / 10.0**array.type.scale, mask=is_null)  # both are exact, so the quotient is rounded once
-    return array.cast(pa.float64())
+        return np.asarray(units / 10.0**array.type.scale)  # both are exact, so the quotient is rounded once
+    return _cast_to_floats(array)
 
 
-def sum_type(kind: Any) -> Any:
-    """Return the type of the sum of decimals."""
-    return pa.decimal128(min(_MOST, kind.precision + 10), kind.scale)
+def _cast_to_floats(array: Any) -> Array:
+    return np.asarray(array.cast(pa.float64()).fill_null(0.0).to_numpy())
 
 
-def sum_of(sums: list[Any], kind: Any, name: str) -> Any:
-    """Return the sum of decimals of type `kind` from the sums of their limbs; refuse one that does not fit.
+def sum_words(limbs: list[Array], valid: Array, kind: Any, name: str) -> Array:
+    """Return sums as the words of decimals of a type, from their limbs, the lowest first; refuse one that does not fit.
 
-    >>> sum_of([pa.array([30, None])], pa.decimal128(4, 1), "total").to_pylist()
-    [Decimal('3.0'), None]
+    >>> kind = pa.decimal128(4, 1)
+    >>> decimals_of(sum_words([np.array([30])], np.array([True]), kind, "total"), None, kind).to_pylist()
+    [Decimal('3.0')]
     """
-    limbs, is_null = _numbers(sums)
-    low, high = _join(limbs)
-    result = sum_type(kind)
-    _check_fit(limbs, is_null, result, name)
-    return _decimals(low, high, is_null, result)
+    _check_fit(limbs, ~valid, kind, name)
+    return words_of(*_join(limbs))
 
 
-def mean_of(sums: list[Any], counts: Any, kind: Any, name: str) -> Any:
-    """Return the mean of decimals of type `kind`, rounded half up, from the sums of their limbs and their counts.
+def mean_words(limbs: list[Array], count: Array, valid: Array, finer: int, kind: Any, name: str) -> Array:
+    """Return means as the words of decimals of a type, rounded half up, from limbs of sums and counts.
 
-    >>> mean_of([pa.array([5, -5])], pa.array([2, 2]), pa.decimal128(4, 0), "mean").to_pylist()
+    `finer` is how many units of the type are one of the sums.
+
+    >>> kind = pa.decimal128(8, 4)
+    >>> means = mean_words([np.array([5, -5])], np.array([2, 2]), np.array([True, True]), 10**4, kind, "mean")
+    >>> decimals_of(means, None, kind).to_pylist()
     [Decimal('2.5000'), Decimal('-2.5000')]
     """
-    limbs, is_null = _numbers(sums)
-    (count,), _ = _numbers([counts])
-    is_null = is_null | (count == 0)
-    result = pa.decimal128(min(_MOST, kind.precision + 4), min(_MOST, kind.scale + 4))
-    finer = 10 ** (result.scale - kind.scale)
-    below = 2 * np.where(is_null, 1, count).astype(np.uint64)
-    _check_fit(limbs, is_null, pa.decimal128(_MOST, 0), name, result)
+    below = 2 * np.where(valid, count, 1).astype(np.uint64)
+    _check_fit(limbs, ~valid, pa.decimal128(_MOST, 0), name, kind)
     low, high = _join(limbs)
     is_negative = high < 0
     low, high = _negate_where(is_negative, low, high)
@@ -103,9 +110,43 @@ def mean_of(sums: list[Any], counts: Any, kind: Any, name: str) -> Any:
         rest = rest % below
     over, third, second, first, zeroth = quotient
     parts = [each.view(np.int64) for each in (zeroth, first, second, third)]
-    _check_fit([*parts, over.view(np.int64)], is_null, result, name)
+    _check_fit([*parts, over.view(np.int64)], ~valid, kind, name)
     low, high = zeroth | (first << _HALF), (second | (third << _HALF)).view(np.int64)
-    return _decimals(*_negate_where(is_negative, low, high), is_null, result)
+    return words_of(*_negate_where(is_negative, low, high))
+
+
+def words_of(low: Array, high: Array) -> Array:
+    """Return the words of decimals side by side, as Arrow has them."""
+    return np.stack([low.view(np.int64), high], axis=1)
+
+
+def decimals_of(words: Array, valid: Array | None, kind: Any) -> Any:
+    """Return decimals of a type from their words, or from one word each."""
+    if words.ndim == 1:
+        words = np.stack([words, words >> 63], axis=1)
+    present, nulls = (None, 0) if valid is None else (pa.array(valid).buffers()[1], int((~valid).sum()))
+    return pa.Array.from_buffers(kind, len(words), [present, pa.py_buffer(np.ascontiguousarray(words))], nulls)
+
+
+def as_bytes(array: Any) -> Any:
+    """Return strings, binaries or decimals without nulls as binaries that are equal and ordered as they are."""
+    if not pa.types.is_decimal(array.type):
+        return array.cast(pa.large_binary())
+    words = _all_words(array)[:, ::-1]  # the highest first
+    words[:, 0] ^= _SIGN
+    ends = np.arange(len(array) + 1) * array.type.byte_width
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(words, ">u8"))]
+    return pa.Array.from_buffers(pa.large_binary(), len(array), buffers)
+
+
+def of_bytes(array: Any, kind: Any) -> Any:
+    """Return values of a type from what `as_bytes` made of them."""
+    if not pa.types.is_decimal(kind):
+        return array.cast(kind)
+    words = _all_words(array.cast(pa.binary(kind.byte_width))).view(">u8").astype(np.uint64)
+    words[:, 0] ^= _SIGN
+    valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+    return decimals_of(words[:, ::-1], valid, kind)
 
 
 def _negate_where(chosen: Array, low: Array, high: Array) -> tuple[Array, Array]:
@@ -116,21 +157,22 @@ def _negate_where(chosen: Array, low: Array, high: Array) -> tuple[Array, Array]
 
 def _words(array: Any) -> tuple[Array, Array]:
     """Return the low and the high word of each decimal; those of nulls are arbitrary."""
-    if array.buffers()[1] is None:
-        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
-    words = np.frombuffer(array.buffers()[1], np.uint64).reshape(-1, 2)[array.offset : array.offset + len(array)]
+    words = _all_words(array)
     return words[:, 0].copy(), words[:, 1].copy().view(np.int64)
 
 
-def _numbers(columns: list[Any]) -> tuple[list[Array], Array]:
-    """Return columns of int64 as arrays, 0 for nulls, and where the first one is null."""
-    is_null = columns[0].is_null().to_numpy(zero_copy_only=False)
-    return [each.fill_null(0).to_numpy(zero_copy_only=False) for each in columns], is_null
+def _all_words(array: Any) -> Array:
+    """Return a copy of the words of values of a fixed width."""
+    width = array.type.byte_width // 8
+    if not len(array):
+        return np.zeros((0, width), np.uint64)
+    words = np.frombuffer(array.buffers()[1], np.uint64).reshape(-1, width)
+    return words[array.offset : array.offset + len(array)].copy()
 
 
 def _join(limbs: list[Array]) -> tuple[Array, Array]:
     """Return Σ limbₖ·2³²ᵏ as a low and a high word."""
-    low, high = limbs[0].view(np.uint64).copy(), limbs[0] >> 63
+    low, high = limbs[0].view(np.uint64), limbs[0] >> 63
     if len(limbs) > 1:
         part = limbs[1].view(np.uint64) << np.uint64(32)
         low = low + part
@@ -148,10 +190,3 @@ def _check_fit(limbs: list[Array], is_null: Array, kind: Any, name: str, shown: 
         if abs(sum(int(limb[row]) << 32 * k for k, limb in enumerate(limbs))) >= limit:
             shown = shown or kind
             raise NumberOverflow.at(name, row, f"decimal({shown.precision}, {shown.scale})")
-
-
-def _decimals(low: Array, high: Array, is_null: Array, kind: Any) -> Any:
-    words = np.empty((len(low), 2), np.uint64)
-    words[:, 0], words[:, 1] = low, high.view(np.uint64)
-    present = pa.array(~is_null).buffers()[1]
-    return pa.Array.from_buffers(kind, len(low), [present, pa.py_buffer(words)], int(is_null.sum()))

@@ -1,6 +1,6 @@
 """The rows of one push as arrays, and the types of the columns of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
+from sash.engine.derived_columns import derive, read_values
 from sash.engine.keys import Keys
 from sash.engine.row_batch import RowBatch
 from sash.engine.tables import Rows
@@ -41,12 +42,12 @@ class InputRows:
         return len(self.positions)
 
     def batch(self, keys: Keys, accepted: Array | None) -> RowBatch:
-        """Return the accepted rows; add new keys to `keys`, after all checks."""
+        """Return the accepted rows, with values in place of labels; add new keys to `keys`, after all checks."""
         positions, bits, columns, own = self.positions, self.bits, self.columns, self.keys
         if accepted is not None:
             positions = positions[accepted]
             bits = bits[accepted] if len(bits) else bits
-            columns = {name: (data[accepted], valid[accepted]) for name, (data, valid) in columns.items()}
+            columns = {name: (_take(data, accepted), valid[accepted]) for name, (data, valid) in columns.items()}
             own = [_take(each, accepted) for each in own]
         return RowBatch(_slots(keys, own, len(positions)), positions, bits, columns)
 
@@ -57,9 +58,24 @@ def read_input(plan: Plan, given: Rows) -> InputRows:
         nothing = RowBatch.empty(plan.columns, plan.measure.dtype)
         return InputRows(nothing.positions, None, nothing.bits, nothing.columns, [])
     positions, valid = given.positions(plan.options.on, plan.measure)
-    columns = {name: cast_column(name, given.column(name), kind) for name, kind in plan.columns.items()}
+    columns = _read_columns(plan.columns, given)
     keys = [given.key(name) for name in plan.options.by]
     return InputRows(positions, valid, _bits(plan, given), columns, keys)
+
+
+def _read_columns(wanted: Mapping[str, ColumnType], given: Rows) -> dict[str, tuple[Any, Array]]:
+    """Return data and validity of columns; of labels, the values that a dictionary encodes when they are accepted."""
+    values: dict[str, Any] = {}  # of columns that others are derived from
+    columns = {}
+    for name, kind in wanted.items():
+        if kind.derived is None:
+            columns[name] = cast_column(name, given.column(name), kind)
+            continue
+        source = kind.derived.source
+        if source not in values:
+            values[source] = read_values(given, source, kind.arrow)
+        columns[name] = derive(values[source], kind)
+    return columns
 
 
 def _bits(plan: Plan, rows: Rows) -> Array:
@@ -83,6 +99,8 @@ def _slots(keys: Keys, columns: list[Any], rows: int) -> Array:
 
 
 def _take(column: Any, places: Array) -> Any:
+    if isinstance(column, np.ndarray):
+        return column[places]
     if isinstance(column, list):
         return [column[place] for place in places.tolist()]
     return column.take(pa.array(places))

@@ -357,9 +357,12 @@ def _aggregate(
     side: Side, rows: Rows, order: Array, line: Line, ranges: Ranges, asking: tuple[int, Array]
 ) -> dict[str, Any]:
     frame = side.frame
-    codes = code_columns(rows, frame.aggregates, {name: f"join.{name}" for name, _ in frame.aggregates})
-    if codes.rewrites:
-        frame = replace(frame, aggregates=codes.aggregates(frame.aggregates))
-    types = types_of([_as_query(frame.aggregates)], codes.rows, may_change=False)
-    sorted_rows = SortedRows(codes.rows, types, order, line.begins, asking)
-    return codes.decode(compute_ranges(sorted_rows, frame, ranges))
+    wanted = _as_query(frame.aggregates)
+    coded = code_columns(rows, [wanted], types_of([wanted], rows, may_change=False))
+    if coded is not None:
+        rows, frame = coded.rows, replace(frame, aggregates=coded.coding.queries[0].aggregates)
+    types = types_of([_as_query(frame.aggregates)], rows, may_change=False)
+    columns = compute_ranges(SortedRows(rows, types, order, line.begins, asking), frame, ranges)
+    if coded is not None:
+        columns = coded.decode(columns, "join")
+    return {name: columns[name] for name, _ in side.frame.aggregates}

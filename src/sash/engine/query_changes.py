@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sash.engine.labels import derive_waiting
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.errors import InvalidWindow
@@ -31,6 +32,7 @@ def adapt(new: Engine, state: State) -> None:
     gaps = {gap: state.unseen.get(name, lowest) for name, gap in old.gaps}
     for name, gap in old.gaps:  # of several queries with one gap, use the one that has seen most rows
         gaps[gap] = min(gaps[gap], state.unseen.get(name, lowest))
+    derive_waiting(plan, state)
     state.move_to(plan)
     _recut(new, state)
     for query in plan.queries:

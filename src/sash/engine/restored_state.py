@@ -11,14 +11,17 @@ import numpy as np
 
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Monoid
+from sash.engine.dictionary import Dictionary
 from sash.engine.keys import Keys
+from sash.engine.labels import check_labels
 from sash.engine.revisions import Emitted
 from sash.engine.row_batch import RowBatch
 from sash.engine.saved_objects import refuse_foreign_partials
 from sash.engine.state import State, new_store
 from sash.errors import InvalidInput, InvalidState
 from sash.plan.plan import Cutting, Plan, PlannedQuery
-from sash.plan.share import Part, keeps_runs
+from sash.plan.share import Part, keeps_lists, keeps_runs
+from sash.slicing.partials import Partials
 from sash.slicing.slices import Array, Slices
 
 __all__ = ["restore_state"]
@@ -36,6 +39,7 @@ _PARTS = {
     "cutting",
     "punctuations",
     "lacking",
+    "dictionaries",
     *_POSITIONS,
     *_COUNTS,
     *_PER_QUERY,
@@ -55,7 +59,7 @@ def restore_state(plan: Plan, saved: Any) -> State:
     slices = Slices.from_saved(saved["slices"], measure.dtype, least, greatest, measure.highest)
     waiting = RowBatch.from_saved(saved["waiting"], measure.dtype, plan.columns)
     _check_rows_and_slices(keys, slices, waiting, least, greatest)
-    return State(
+    state = State(
         keys,
         slices,
         _partials(plan, slices, saved),
@@ -74,8 +78,11 @@ def restore_state(plan: Plan, saved: Any) -> State:
         **_restore_queries(plan, keys, slices, saved),
         punctuations=_punctuations(saved["punctuations"]),
         lacking=_lacking(plan, saved["lacking"]),
+        dictionaries=_dictionaries(plan, saved["dictionaries"]),
         is_restored=True,
     )
+    check_labels(plan, state)
+    return state
 
 
 def _position(plan: Plan, name: str, given: Any) -> Any:
@@ -153,7 +160,7 @@ def _partials(plan: Plan, slices: Slices, saved: dict[str, Any]) -> list[Any]:
             raise InvalidState.damaged("partials that its queries read are missing")
         each = new_store(group, plan)
         each.restore(tuple(found[key] for key in keys), slices.capacity)
-        if not keeps_runs(group):
+        if isinstance(each, Partials):
             _refuse_foreign_objects(plan, group, names, each.fields)
         partials.append(each)
     return partials
@@ -167,6 +174,18 @@ def _refuse_foreign_objects(plan: Plan, group: Monoid, names: tuple[str, ...], p
                 column = names[component.inputs[min(k, len(component.inputs) - 1)]]
                 refuse_foreign_partials(component, partials[place], plan.columns[column].arrow)
             place += 1
+
+
+def _dictionaries(plan: Plan, given: Any) -> dict[str, Dictionary]:
+    """Restore the strings of the plan's columns."""
+    if not isinstance(given, dict):
+        raise InvalidState.damaged("its dictionaries have no names")
+    found = {}
+    for each in plan.columns.values():
+        if each.derived is not None and each.has_labels:
+            name = each.derived.source
+            found[name] = Dictionary.from_saved(given.get(name), plan.options.limits.label_gap, each.arrow)
+    return found
 
 
 def _cutting(plan: Plan, given: Any) -> Cutting:
@@ -233,12 +252,15 @@ def _restore_queries(plan: Plan, keys: Keys, slices: Slices, saved: dict[str, An
 
 
 def _emitted(plan: Plan, query: PlannedQuery, used: Array, given: Any) -> Emitted:
-    position = Field(plan.measure.dtype.str[1:]), None
-    results: list[tuple[Field, Any]] = [position, position] if query.window.by_count else []
-    for reading in query.readings:
-        view = query.views[reading.group]
+    position = Field(plan.measure.dtype.str[1:]), None, False
+    results: list[tuple[Field, Any, bool]] = [position, position] if query.window.by_count else []
+    for each in query.results:
+        reading = query.readings[each.readings[0]]
+        view, group = query.views[reading.group], plan.groups[reading.group]
         assert view is not None
-        results.append((view.monoid.outputs[reading.output].result, reading.arrow))
+        field = Field("i8[2]") if each.has_words else view.monoid.outputs[reading.output].result
+        is_list = field.is_object and (keeps_runs(group) or keeps_lists(group))
+        results.append((group.columns[0].field if is_list else field, each.arrow, is_list))
     emitted = Emitted.from_saved(given, np.int64 if query.window.by_count else plan.measure.dtype, results)
     if len(emitted) and not (0 <= emitted.slots.min() <= emitted.slots.max() < len(used) and used[emitted.slots].all()):
         raise InvalidState.damaged("an emitted window has an unknown key")

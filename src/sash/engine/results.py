@@ -1,24 +1,42 @@
 """Tables of results from windows and their values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Output, Presence
+from sash.engine.decimal_words import decimals_of, limbs_of, mean_words, sum_words, words_of
+from sash.engine.dictionary import Dictionary
 from sash.engine.keys import Keys
 from sash.engine.revisions import Columns
-from sash.errors import NumberOverflow
+from sash.errors import InvalidInput, NumberOverflow
+from sash.plan.coding import Made, Result
 from sash.plan.plan import Plan, PlannedQuery
+from sash.slicing.lists import Lists
 from sash.slicing.partials import Answer
 from sash.slicing.slices import Array
 
-__all__ = ["RANKS", "FiredWindows", "arrow_of", "columns_of", "names_of", "schema_of", "table_of", "values_of"]
+__all__ = [
+    "RANKS",
+    "FiredWindows",
+    "arrow_of",
+    "columns_of",
+    "finish",
+    "finished",
+    "names_of",
+    "result_column",
+    "schema_of",
+    "table_of",
+    "values_of",
+]
 
 RANKS = ("rank_start", "rank_end")
+_MOST_ITEMS = 2**31 - 1  # of all lists of an Arrow array
 
 
 @dataclass(frozen=True)
@@ -64,6 +82,38 @@ def columns_of(query: PlannedQuery, answers: Sequence[Answer | None]) -> Columns
     return tuple(columns)
 
 
+def finished(query: PlannedQuery, columns: Columns, dictionaries: Mapping[str, Dictionary]) -> Columns:
+    """Return a column per result of a query, made of the columns of its readings; labels and words stay numbers."""
+    return tuple(
+        finish(result, [columns[k] for k in result.readings], f"{query.name}.{result.name}", dictionaries)
+        for result in query.results
+    )
+
+
+def finish(
+    result: Result, columns: list[tuple[Any, Array]], name: str, dictionaries: Mapping[str, Dictionary]
+) -> tuple[Any, Array]:
+    """Return values and validity of a result, made of those of its readings."""
+    values, valid = columns[0]
+    if result.separator is not None:
+        return values, values.sizes > 0
+    if not result.has_words:
+        return values, valid
+    if result.made is Made.RANGE_OF_LABELS:
+        high, low = (limbs_of(dictionaries[result.source].decode(*each, result.kind)) for each in columns)
+        limbs = [a - b for a, b in zip(high, low, strict=True)]
+        return sum_words(limbs, valid, result.arrow, name), valid
+    numbers = [np.where(known, each, 0) for each, known in columns]
+    if result.made is Made.RANGE:
+        units = numbers[0] - numbers[1]
+        return words_of(units, units >> 63), valid
+    if result.made is Made.SUM:
+        return sum_words(numbers, valid, result.arrow, name), valid
+    *limbs, counts = numbers
+    finer = 10 ** (result.arrow.scale - result.kind.scale)
+    return mean_words(limbs, counts, valid, finer, result.arrow, name), valid
+
+
 def values_of(output: Output, values: Any, flags: Iterator[Any], name: str) -> tuple[Any, Array]:
     """Return values and validity of one output; `flags` are the presences of outputs that can be absent."""
     if output.presence is None:
@@ -106,7 +156,9 @@ def _edge_type(plan: Plan) -> Any:
     return pa.from_numpy_dtype(plan.measure.dtype)
 
 
-def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[FiredWindows]) -> pa.Table:
+def table_of(
+    plan: Plan, keys: Keys, dictionaries: Mapping[str, Dictionary], schema: pa.Schema, fired: Sequence[FiredWindows]
+) -> pa.Table:
     """Return fired windows as one table."""
     fired = [each for each in fired if len(each.slots)]
     if not fired:
@@ -121,7 +173,7 @@ def table_of(plan: Plan, keys: Keys, schema: pa.Schema, fired: Sequence[FiredWin
     fields = list(schema)
     at = len(arrays)
     for place, (name, known) in enumerate(plan.results):
-        parts = [_column(each, name, known, count) for each, count in zip(fired, counts, strict=True)]
+        parts = [_column(each, name, known, count, dictionaries) for each, count in zip(fired, counts, strict=True)]
         if known is None:
             known = next((part.type for part in parts if not pa.types.is_null(part.type)), pa.null())
             fields[at + place] = pa.field(name, known)
@@ -141,12 +193,43 @@ def _edges(plan: Plan, kind: Any, parts: list[Array]) -> Any:
     return array if array.type == kind else array.cast(kind)
 
 
-def _column(fired: FiredWindows, name: str, known: Any, count: int) -> Any:
-    for reading, (values, valid) in zip(fired.queries[0].readings, fired.columns, strict=True):
-        if reading.name == name:
-            array = arrow_of(values, valid, reading.arrow)
+def _column(fired: FiredWindows, name: str, known: Any, count: int, dictionaries: Mapping[str, Dictionary]) -> Any:
+    for result, (values, valid) in zip(fired.queries[0].results, fired.columns, strict=True):
+        if result.name == name:
+            array = result_column(result, values, valid, dictionaries)
             return array if known is None or array.type == known else array.cast(known)
     return pa.nulls(count, known if known is not None else pa.null())
+
+
+def result_column(result: Result, values: Any, valid: Array, dictionaries: Mapping[str, Dictionary]) -> Any:
+    """Return a result as an Arrow array, with values in place of labels, units and words."""
+    if result.made is Made.AS_READ and not isinstance(values, Lists):
+        return arrow_of(values, valid, result.arrow)
+    if result.has_words:
+        return decimals_of(values, valid, result.arrow)
+
+    def decoded(numbers: Array, known: Array | None) -> Any:
+        if result.made is Made.LABELS:
+            return dictionaries[result.source].decode(numbers, known, result.kind)
+        if result.made is Made.UNITS:
+            return decimals_of(numbers, known, result.kind)
+        array = pa.array(numbers)
+        return array if array.type == result.arrow.value_type else array.cast(result.arrow.value_type)
+
+    if not isinstance(values, Lists):
+        return decoded(values, valid)
+    if values.offsets[-1] > _MOST_ITEMS:
+        raise InvalidInput.long_lists(column=result.name, count=int(values.offsets[-1]), most=_MOST_ITEMS)
+    if values.places is not None and len(values.values) < len(values.places):
+        items = decoded(values.values, None).take(pa.array(values.places))
+    else:
+        items = decoded(values.flat(), None)
+    mask = None if valid.all() else pa.array(~valid)
+    lists = pa.ListArray.from_arrays(pa.array(values.offsets, pa.int32()), items, mask=mask)
+    if result.separator is None:
+        return lists
+    joined = pc.binary_join(lists, result.separator)
+    return joined if joined.type == result.arrow else joined.cast(result.arrow)
 
 
 def arrow_of(values: Any, valid: Array, kind: Any) -> Any:

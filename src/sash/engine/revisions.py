@@ -11,6 +11,7 @@ from sash.algebra.compiler import kernel
 from sash.algebra.fields import Field
 from sash.errors import InvalidState
 from sash.kinds.kind import Same
+from sash.slicing.lists import Lists
 from sash.slicing.slices import Array, check_array
 
 __all__ = ["Columns", "Emitted", "plain_values", "revise"]
@@ -32,8 +33,8 @@ class Emitted:
         return len(self.slots)
 
     @classmethod
-    def from_saved(cls, saved: Any, dtype: Any, results: Sequence[tuple[Field, Any]]) -> "Emitted":
-        """Restore windows with edges of this type and results of these fields and Arrow types.
+    def from_saved(cls, saved: Any, dtype: Any, results: Sequence[tuple[Field, Any, bool]]) -> "Emitted":
+        """Restore windows with edges of this type and results of these fields and Arrow types, or of lists of them.
 
         With no `results`, read only the edges.
         """
@@ -76,15 +77,19 @@ class Emitted:
 
 
 def plain_values(values: Any) -> Any:
-    """Return values as they are saved: an array of objects as a list."""
+    """Return values as they are saved: an array of objects as a list, lists as offsets and values."""
+    if isinstance(values, Lists):
+        return values.offsets, values.flat()
     return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind == "O" else values
 
 
-def _restore_column(given: Any, field: Field, arrow: Any, windows: int) -> tuple[Any, Array]:
+def _restore_column(given: Any, field: Field, arrow: Any, is_list: bool, windows: int) -> tuple[Any, Array]:
     """Restore a column of results: values and validity."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise InvalidState.damaged("a result of an emitted window is missing")
     valid = check_array(given[1], np.bool_, "results of windows", windows)
+    if is_list:
+        return _restore_lists(given[0], field, windows), valid
     try:
         values = field.restored(given[0], compiled=True)
         if field.is_object:
@@ -96,13 +101,27 @@ def _restore_column(given: Any, field: Field, arrow: Any, windows: int) -> tuple
     return values, valid
 
 
+def _restore_lists(given: Any, field: Field, windows: int) -> Lists:
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise InvalidState.damaged("lists of an emitted window are missing")
+    values = check_array(given[1], field.dtype, "values of lists")
+    offsets = check_array(given[0], np.int64, "offsets of lists", windows + 1)
+    if offsets[0] != 0 or offsets[-1] != len(values) or (offsets[1:] < offsets[:-1]).any():
+        raise InvalidState.damaged("the lists of emitted windows do not match their values")
+    return Lists(offsets, values)
+
+
 def _pick(values: Any, places: Array) -> Any:
     if isinstance(values, np.ndarray):
         return values[places]
+    if isinstance(values, Lists):
+        return values.take(places)
     return [values[place] for place in places.tolist()]
 
 
 def _concat(one: Any, other: Any) -> Any:
+    if isinstance(one, Lists):
+        return one.concat(other)
     return np.concatenate([one, other]) if isinstance(one, np.ndarray) else one + other
 
 
@@ -204,6 +223,8 @@ def revise(emitted: Emitted, now: Emitted, by: Same) -> tuple[Emitted, Emitted]:
 
 def _equal(values: Any, others: Any) -> Array:
     """Return which values are equal; NaN equals NaN."""
+    if isinstance(values, Lists):
+        return values.equal(others)
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         same: Array = (values == others) | ((values != values) & (others != others))
         return same if same.ndim == 1 else np.asarray(same.all(axis=1))

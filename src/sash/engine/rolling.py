@@ -94,13 +94,17 @@ def _as_query(frame: Frame) -> Query:
 
 def compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
     """Return the columns that frames add to a table, computed with coded columns."""
-    aggregates = tuple(each for frame in plan.frames for each in frame.aggregates)
-    codes = code_columns(given, aggregates, {name: f"rolling.{name}" for name, _ in aggregates})
-    if not codes.rewrites:
+    queries = [replace(_as_query(each), name=str(k)) for k, each in enumerate(plan.frames)]
+    coded = code_columns(given, queries, plan.types)
+    if coded is None:
         return _compute_frames(plan, given)
-    frames = tuple(replace(each, aggregates=codes.aggregates(each.aggregates)) for each in plan.frames)
-    types = types_of([_as_query(each) for each in frames], codes.rows, may_change=False)
-    return codes.decode(_compute_frames(replace(plan, frames=frames, types=types), codes.rows))
+    frames = tuple(
+        replace(each, aggregates=query.aggregates)
+        for each, query in zip(plan.frames, coded.coding.queries, strict=True)
+    )
+    types = types_of(coded.coding.queries, coded.rows, may_change=False)
+    found = coded.decode(_compute_frames(replace(plan, frames=frames, types=types), coded.rows), "rolling")
+    return {name: found[name] for each in plan.frames for name, _ in each.aggregates}
 
 
 def _compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:

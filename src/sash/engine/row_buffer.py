@@ -9,13 +9,13 @@ same as without the list, whenever it is read (docs/decisions/0016-rows-pushed-o
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from sash.algebra.monoid import Column
 from sash.engine.row_batch import RowBatch
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.plan.plan import Plan
-from sash.plan.share import keeps_runs
+from sash.plan.share import ColumnType, keeps_runs
 
 __all__ = ["RowBuffer"]
 
@@ -35,8 +35,11 @@ class RowBuffer:
         self._has_delay = plan.delay is not None
         self._position = float if plan.measure.dtype.kind == "f" else int
         self._least, self._greatest = plan.measure.extent
-        self._columns = tuple((name, _KINDS[each.column.field.code]) for name, each in plan.columns.items())
-        self._rows: list[list[Any]] = []  # position, slot, values
+        plain = {name: each for name, each in plan.columns.items() if each.derived is None}
+        self._columns = tuple((name, _KINDS[each.column.field.code]) for name, each in plain.items())
+        self._texts = {name: each.derived.source for name, each in plan.columns.items() if each.derived is not None}
+        self._labels: tuple[tuple[str, dict[Any, int]], ...] = ()  # of strings, by their columns
+        self._rows: list[list[Any]] = []  # position, slot, values, labels
         self._most = 0  # rows that can be buffered; 0: it must be computed from the state
         self._watermark: Any = None  # after the buffered rows
         self._newest: Any = None
@@ -68,7 +71,9 @@ class RowBuffer:
                         return False
                 elif type(value) is not kind:
                     return False
-        except KeyError:  # a column is missing
+            for name, labels in self._labels:
+                row.append(labels[rows[name][0]])
+        except (KeyError, TypeError):  # a column is missing, or a value is new or of another type
             return False
         if slot is None or type(position) is not self._position or not self._least <= position <= self._greatest:
             return False
@@ -104,6 +109,7 @@ class RowBuffer:
         self._watermark, self._newest = state.watermark, state.newest
         self._end = self._engine.trigger.next_end(state.watermark)
         self._table = state.keys.table
+        self._labels = tuple((source, state.dictionaries[source].known) for source in self._texts.values())
         direct = (each.direct - {type(None)} for each in state.keys.key_columns)
         self._keys = tuple(zip(self._by, direct, strict=True))
         return self._most > 0
@@ -117,9 +123,10 @@ class RowBuffer:
         plan = self._engine.plan
         positions, slots, *values = zip(*rows, strict=True)
         valid = np.ones(len(rows), np.bool_)
+        names = (*(name for name, _ in self._columns), *self._texts)
         columns = {
-            name: (np.array(each, kind.column.field.dtype), valid)
-            for each, (name, kind) in zip(values, plan.columns.items(), strict=True)
+            name: (np.array(each, plan.columns[name].column.field.dtype), valid)
+            for name, each in zip(names, values, strict=True)
         }
         batch = RowBatch(
             np.array(slots, np.int64), np.array(positions, plan.measure.dtype) + 0, np.zeros(0, np.int64), columns
@@ -139,9 +146,11 @@ def _is_quiet(plan: Plan) -> bool:
         and not (plan.has_revisions and plan.tree.choice)
         and all(each.kind.shared_grid is not None for each in plan.queries)
         and all(group.is_compiled and not keeps_runs(group) for group in plan.groups)
-        and all(_is_plain(each.column) for each in plan.columns.values())
+        and all(_is_plain(each) for each in plan.columns.values())
     )
 
 
-def _is_plain(column: Column) -> bool:
-    return column.field.code in _KINDS and not column.is_time
+def _is_plain(kind: ColumnType) -> bool:
+    if kind.derived is not None:
+        return kind.has_labels and not pa.types.is_decimal(kind.arrow)
+    return kind.column.field.code in _KINDS and not kind.column.is_time

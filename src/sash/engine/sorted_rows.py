@@ -1,14 +1,16 @@
-"""The rows of frames, sorted by key and position: their columns as arrays, as ranks and as codes."""
+"""The rows of frames, sorted by key and position: their columns as arrays, as ranks and as codes.
+
+Columns of strings, binaries and decimals are coded before (`coded_columns.py`), so that all ranks are those of numbers.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sash.engine.frame_ranges import Ranges
-from sash.engine.input_rows import cast_column, is_encodable
+from sash.engine.input_rows import cast_column
 from sash.engine.results import arrow_of
 from sash.engine.tables import Rows
 from sash.errors import InvalidInput
@@ -44,7 +46,6 @@ class SortedRows:
         self._columns: dict[str, tuple[Any, Array]] = {}
         self._rankings: dict[str, Ranking] = {}
         self._codes: dict[str, tuple[Array, int]] = {}
-        self._encoded: dict[str, tuple[Array, Any]] = {}
 
     def __len__(self) -> int:
         return len(self.order)
@@ -58,14 +59,14 @@ class SortedRows:
 
     def valid(self, name: str) -> Array:
         """Return which rows are not null."""
-        if name not in self._columns and self._is_encoded(name):
-            return np.asarray(self._encode(name)[0] >= 0)
+        if name not in self._columns and self.types[name].column.field.is_object:  # spare the conversion to objects
+            return np.asarray(self._array(name).is_valid().to_numpy(zero_copy_only=False)[self.order])
         return self.column(name)[1]
 
     def can_compute(self, statistic: Statistic, name: str) -> bool:
         """Return whether `compute` can compute a statistic of a column."""
         known = statistic.read in (Read.QUANTILE, Read.COUNT_DISTINCT)
-        return known and (not self.types[name].column.field.is_object or self._is_encoded(name))
+        return known and not self.types[name].column.field.is_object
 
     def compute(self, statistics: Sequence[Statistic], name: str, ranges: Ranges) -> list[tuple[Array, Array]]:
         """Return for each statistic of a column the results of ranges of rows, and where there is one."""
@@ -126,30 +127,14 @@ class SortedRows:
 
     def _rank(self, name: str) -> Ranking:
         if name not in self._rankings:
-            if self._is_encoded(name):
-                codes, dictionary = self._encode(name)
-                ascending = pc.array_sort_indices(dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
-                places = np.empty(len(ascending), np.int64)
-                places[ascending] = np.arange(len(ascending))
-                ranking = rank(places[codes] if len(places) else codes, self.begins)
-                # Python rounds a decimal correctly; Arrow may not.
-                numbers = np.array([float(each) for each in dictionary.take(pa.array(ascending)).to_pylist()])
-                values = numbers[ranking.values.astype(np.int64)] if len(numbers) else ranking.values
-                self._rankings[name] = Ranking(ranking.ranks, values)
-            else:
-                self._rankings[name] = rank(self.column(name)[0], self.begins)
+            self._rankings[name] = rank(self.column(name)[0], self.begins)
         return self._rankings[name]
 
     def _number(self, name: str) -> tuple[Array, int]:
         """Return a code per row, the same for equal values, -1 for nulls; and how many codes there are."""
         if name not in self._codes:
-            if self._is_encoded(name):
-                codes, dictionary = self._encode(name)
-                self._codes[name] = codes, len(dictionary)
-            else:
-                data, valid = self.column(name)
-                close = _close_together(data, valid)
-                self._codes[name] = close or _codes_by_rank(data, valid, self._rank(name).ranks)
+            data, valid = self.column(name)
+            self._codes[name] = _close_together(data, valid) or _codes_by_rank(data, valid, self._rank(name).ranks)
         return self._codes[name]
 
     def _array(self, name: str) -> Any:
@@ -159,21 +144,6 @@ class SortedRows:
             array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
         # A dictionary may have a value twice.
         return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-
-    def _is_encoded(self, name: str) -> bool:
-        """Return whether a column of objects has the type of the plan, and Arrow can number its values."""
-        kind = self.given.arrow(name).type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return bool(kind == self.types[name].arrow) and is_encodable(kind)
-
-    def _encode(self, name: str) -> tuple[Array, Any]:
-        """Return a code per row, -1 for nulls, and the distinct values."""
-        if name not in self._encoded:
-            encoded = self._array(name).dictionary_encode()
-            indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
-            codes = indices.to_numpy()[self.order].astype(np.int64)
-            self._encoded[name] = codes, encoded.dictionary
-        return self._encoded[name]
 
 
 def _close_together(data: Array, valid: Array) -> tuple[Array, int] | None:

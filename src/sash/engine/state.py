@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.monoid import Monoid, identity
+from sash.engine.dictionary import NO_LABEL, Dictionary
 from sash.engine.keys import Keys
 from sash.engine.revisions import Emitted, plain_values
 from sash.engine.row_batch import RowBatch
 from sash.kinds.kind import Kind, StreamView
 from sash.plan.plan import Cutting, Plan, PlannedQuery
-from sash.plan.share import Part, keeps_runs, part_of
+from sash.plan.share import Part, keeps_lists, keeps_runs, part_of
+from sash.slicing.lists import Lists
 from sash.slicing.partials import Partials
+from sash.slicing.row_lists import RowLists
 from sash.slicing.runs import Runs
 from sash.slicing.slices import Array, Slices
 
@@ -26,7 +29,7 @@ class State:
 
     keys: Keys
     slices: Slices
-    partials: list[Partials | Runs]
+    partials: list[Partials | Runs | RowLists]
     groups: tuple[Monoid, ...]  # what each of them keeps
     names: tuple[tuple[str, ...], ...]  # the columns that each group of partials reads
     waiting: RowBatch
@@ -47,6 +50,7 @@ class State:
     punctuations: tuple[str, ...] = ()  # the columns of the bits of slices and waiting rows
     # For parts of partials that were added later, by group and part: the newest row that they may lack.
     lacking: dict[tuple[str, Part], Any] = field(default_factory=dict)
+    dictionaries: dict[str, Dictionary] = field(default_factory=dict)  # of columns of strings, by name
     is_restored: bool = False  # from bytes, which may be the reason of an error
     broken: BaseException | None = None  # the error of a push that failed half way: the state is invalid
 
@@ -75,6 +79,11 @@ class State:
             bits = _move_bits(bits, self.punctuations, plan.punctuations) if plan.punctuations else bits[:0]
             self.waiting = RowBatch(self.waiting.slots, self.waiting.positions, bits, self.waiting.columns)
             self.punctuations = plan.punctuations
+        sources = {each.derived.source for each in plan.columns.values() if each.derived and each.has_labels}
+        for name in self.dictionaries.keys() - sources:
+            del self.dictionaries[name]
+        for name in sources - self.dictionaries.keys():
+            self.dictionaries[name] = Dictionary(plan.options.limits.label_gap)
         self.kinds = {each.name: each.kind for each in plan.queries}
         for memory in (self.own, self.emitted, self.added, self.unseen):
             for name in set(memory) - set(self.kinds):
@@ -122,6 +131,7 @@ class State:
             dict(self.unseen),
             self.punctuations,
             dict(self.lacking),
+            {name: each.copy() for name, each in self.dictionaries.items()},
             self.is_restored,
         )
 
@@ -132,16 +142,17 @@ class State:
         arrays += [column for pair in self.waiting.columns.values() for column in pair]
         for emitted in self.emitted.values():
             arrays += [emitted.slots, emitted.starts, emitted.ends, emitted.revisions]
-            arrays += [each for pair in emitted.columns for each in pair if isinstance(each, np.ndarray)]
+            arrays += [each for pair in emitted.columns for each in pair if isinstance(each, np.ndarray | Lists)]
         own = sum(kind.size(self.own[name]) for name, kind in self.kinds.items())
-        return own + int(sum(each.nbytes for each in [*arrays, *self.partials]))
+        return own + int(sum(each.nbytes for each in [*arrays, *self.partials, *self.dictionaries.values()]))
 
     def weight(self, plan: Plan) -> int:
         """Return the approximate size of the saved state in bytes, with a few bytes for each Python object."""
         rows = 16 + 12 * len(self.waiting.columns)
         emitted = sum(len(each) * (32 + 12 * len(each.columns)) for each in self.emitted.values())
         keys = len(self.keys) * 16 + self.slices.keys * 48
-        return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + emitted
+        strings = sum(each.nbytes for each in self.dictionaries.values())
+        return self.slices.used * plan.bytes_per_slice() + keys + len(self.waiting) * rows + emitted + strings
 
     def mixed_until(self, query: PlannedQuery) -> Any:
         """Return the last row that only some parts of an aggregate contain; the lowest position if there is none."""
@@ -158,8 +169,9 @@ class State:
     @staticmethod
     def layout(group: Monoid, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
         """Return the meaning of each field of a group of partials: its component, columns and number."""
-        if keeps_runs(group):
-            return [("runs", names, group.columns[0].field.code, k) for k in range(3)]
+        if keeps_runs(group) or keeps_lists(group):
+            kind, parts = ("runs", 3) if keeps_runs(group) else ("lists", 2)
+            return [(kind, names, group.columns[0].field.code, k) for k in range(parts)]
         return [
             (group.name, component.name, tuple(names[i] for i in component.inputs), component.fields[k].code, k)
             for component in group.components
@@ -193,24 +205,25 @@ class State:
             "emitted": {name: each.plain() for name, each in self.emitted.items()},
             "added": self.added,
             "unseen": self.unseen,
+            "dictionaries": {name: each.save() for name, each in self.dictionaries.items()},
             "lacking": [(group, *part, newest) for (group, part), newest in self.lacking.items()],
         }
 
     def move_to(self, new: Plan) -> None:
         """Change to another plan: keep partials that both plans have; others start without rows."""
-        found_runs: dict[tuple[str, ...], Any] = {}
+        found: dict[tuple[Any, ...], Any] = {}
         known: dict[tuple[Any, ...], Any] = {}
         for group, names, each in zip(self.groups, self.names, self.partials, strict=True):
-            if isinstance(each, Runs):
-                found_runs[names] = each
+            if not isinstance(each, Partials):
+                found[type(each), names] = each
             else:
                 known |= dict(zip(self.layout(group, names), each.fields, strict=True))
         partials = []
         for group, names in zip(new.groups, new.group_columns, strict=True):
             each = new_store(group, new)
             each.ensure(self.slices.capacity)
-            if keeps_runs(group):
-                partials.append(found_runs.get(names, each))
+            if not isinstance(each, Partials):
+                partials.append(found.get((type(each), names), each))
                 continue
             fields = list(each.fields)
             blank = tuple(identity(group))
@@ -235,7 +248,8 @@ class State:
         for name, (data, valid) in RowBatch.empty(new.columns, new.measure.dtype).columns.items():
             count = len(self.waiting)
             waits = self.waiting.columns.get(name)
-            columns[name] = waits if waits is not None else (_blank(data, count), np.zeros(count, valid.dtype))
+            unknown = np.full(count, NO_LABEL) if new.columns[name].has_labels else np.zeros(count, data.dtype)
+            columns[name] = waits if waits is not None else (unknown, np.zeros(count, valid.dtype))
         self.waiting = RowBatch(self.waiting.slots, self.waiting.positions, self.waiting.bits, columns)
         self.fit(new)
 
@@ -248,6 +262,8 @@ def _parts(groups: Sequence[Monoid], columns: Sequence[tuple[str, ...]]) -> Iter
 
 def new_store(group: Monoid, plan: Plan) -> Any:
     """Return the store for a group of partials, without slices."""
+    if keeps_lists(group):
+        return RowLists(group.columns[0].field.dtype)
     return Runs(group.columns[0].field.dtype) if keeps_runs(group) else Partials(group, bool(plan.tree.choice))
 
 
@@ -258,7 +274,3 @@ def _move_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Array
         if name in new:
             moved |= (bits >> k & 1) << new.index(name)
     return moved
-
-
-def _blank(data: Any, count: int) -> Any:
-    return np.zeros(count, data.dtype)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.input_rows import InputRows
+from sash.engine.labels import encode_labels, sweep_strings
 from sash.engine.placement import Placer, as_user_error
 from sash.engine.results import schema_of, table_of
 from sash.engine.retention import forget
@@ -70,9 +71,18 @@ class Engine:
             state = state.copy()
         accepted = self.watermarks.accept(state.watermark, rows.positions, rows.valid)
         batch = rows.batch(state.keys, accepted.accepted)
+        if state.dictionaries:
+            batch = self._encode(state, batch)
         state.rejected += len(rows) - len(batch)
         results = self.advance(state, batch, watermark, newest, wants_results)
         return state, results, accepted.rejected
+
+    def _encode(self, state: State, batch: RowBatch) -> RowBatch:
+        try:
+            return encode_labels(self.plan, state, batch)
+        except BaseException as error:  # some labels may have changed, and others not
+            state.broken = error
+            raise
 
     def advance(
         self, state: State, batch: RowBatch, watermark: Any = None, newest: Any = None, wants_results: bool = True
@@ -116,13 +126,17 @@ class Engine:
             if undo is not None:
                 self.placer.undo_place(state, undo)
         try:
-            results = table_of(plan, state.keys, self.schema, fired) if fired and wants_results else self.no_results
+            results = self.no_results
+            if fired and wants_results:
+                results = table_of(plan, state.keys, state.dictionaries, self.schema, fired)
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             if not state.is_restored:
                 raise
             raise as_user_error(plan, state, error, "lower") from error
         # Not before the results: it also frees keys.
         forget(plan, state, self.trigger.all_grids, self.watermarks.final(after))
+        if state.dictionaries:
+            sweep_strings(plan, state)
         return results
 
     def _hold_back(self, state: State, batch: RowBatch, after: Any) -> RowBatch | None:

@@ -12,6 +12,7 @@ from sash.algebra.fields import Field
 from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.algebra.monoid import Column
 from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
+from sash.engine.labels import sweep_strings
 from sash.engine.options import options_of
 from sash.engine.restored_state import restore_state
 from sash.engine.state import State
@@ -69,6 +70,8 @@ def save(
     keys = pa.schema([]) if engine is None else pa.schema(list(zip(options.by, engine.plan.key_types, strict=True)))
     measure = None if engine is None else engine.plan.measure
     logical = pa.schema([] if measure is None or measure.logical is None else [pa.field("on", measure.logical)])
+    if engine is not None and state is not None:
+        sweep_strings(engine.plan, state, at_once=True)
     content = {
         "queries": [(each.name, str(each)) for each in queries],
         "windows": [_describe(each.window) for each in queries],

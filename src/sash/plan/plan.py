@@ -13,6 +13,7 @@ from sash.algebra.aggregate import Aggregate
 from sash.algebra.monoid import Monoid
 from sash.kinds.kind import Kind
 from sash.limits import LIMITS, Limits
+from sash.plan.coding import Result, source_of
 from sash.plan.decide import Decision, Traits
 from sash.plan.share import ColumnType, Reading
 from sash.slicing.partials import View
@@ -48,6 +49,7 @@ class PlannedQuery:
     kind: Kind
     views: tuple[View | None, ...]
     readings: tuple[Reading, ...]
+    results: tuple[Result, ...]  # made of the readings
     traits: Traits
     removal: Decision
     slices_per_window: float
@@ -158,7 +160,9 @@ class Plan(Report):
             key: Any = place
             if each.kind.shared_grid is not None and not self.has_revisions:
                 views = tuple(None if view is None else (view.monoid.key, view.places) for view in each.views)
-                key = views, tuple((r.name, r.group, r.output, str(r.arrow)) for r in each.readings)
+                outputs = tuple((reading.group, reading.output) for reading in each.readings)
+                made = ((r.name, str(r.arrow), r.made, r.source, r.separator) for r in each.results)
+                key = views, outputs, tuple(made)
             found.setdefault(key, []).append(each)
         return tuple(tuple(each) for each in found.values())
 
@@ -241,7 +245,7 @@ class Plan(Report):
         parts = []
         for group, names in zip(self.groups, self.group_columns, strict=True):
             for component in group.components:
-                columns = ", ".join(names[i] for i in component.inputs)
+                columns = ", ".join(source_of(names[i]) for i in component.inputs)
                 parts.append(f"{component.name.partition('@')[0]}({columns})")
         return ", ".join(parts) or "none"
 

@@ -14,10 +14,11 @@ from sash.algebra.monoid import Column, Monoid, of_partials
 from sash.errors import InvalidInput, InvalidQuery, InvalidWindow, UnknownName
 from sash.kinds.catalog import kind_of
 from sash.kinds.kind import Kind, Setting
+from sash.plan.coding import code_queries, typed, uncoded
 from sash.plan.decide import Traits, keeps_rows, needs_splits, removes_rows, uses_tree
 from sash.plan.plan import Options, Plan, PlannedQuery
 from sash.plan.query import Query
-from sash.plan.share import ColumnType, group_aggregates, keeps_runs, readings_of, view_of
+from sash.plan.share import ColumnType, group_aggregates, keeps_lists, keeps_runs, readings_of, view_of
 from sash.slicing.partials import View
 from sash.slicing.slice_manager import Cuts
 from sash.slicing.slicer import Edges
@@ -37,18 +38,22 @@ def make_plan(
     types: Mapping[str, ColumnType],
     measure: Measure,
     key_types: Sequence[Any],
+    coded: bool = True,
 ) -> Plan:
-    """Make the plan of queries over columns of these types; one of built-in windows and aggregates is made once."""
+    """Make the plan of queries over columns of these types; one of built-in windows and aggregates is made once.
+
+    If it is not coded, partials are those of the values themselves, as Spark computes them.
+    """
     if all(_is_built_in(each) for each in queries):
         # Numbers may be equal and shown differently, as 10 and 10.0, and texts of queries are part of a plan.
         shown = repr((queries, options, measure.reach, measure.is_strict))
-        key = _PlanKey(tuple(queries), options, tuple(types.items()), measure, tuple(key_types), shown)
+        key = _PlanKey(tuple(queries), options, tuple(types.items()), measure, tuple(key_types), shown, coded)
         try:
             hash(key)
         except TypeError:
-            return _make_plan(queries, options, types, measure, key_types)
+            return _make_plan(queries, options, types, measure, key_types, coded)
         return _plan_of(key)
-    return _make_plan(queries, options, types, measure, key_types)
+    return _make_plan(queries, options, types, measure, key_types, coded)
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,7 @@ class _PlanKey:
     measure: Measure
     key_types: tuple[Any, ...]
     shown: str
+    coded: bool
 
 
 def _is_built_in(query: Query) -> bool:
@@ -71,7 +77,7 @@ def _is_built_in(query: Query) -> bool:
 
 @lru_cache(maxsize=128)
 def _plan_of(key: _PlanKey) -> Plan:
-    return _make_plan(key.queries, key.options, dict(key.types), key.measure, key.key_types)
+    return _make_plan(key.queries, key.options, dict(key.types), key.measure, key.key_types, key.coded)
 
 
 def _make_plan(
@@ -80,6 +86,7 @@ def _make_plan(
     types: Mapping[str, ColumnType],
     measure: Measure,
     key_types: Sequence[Any],
+    coded: bool,
 ) -> Plan:
     lateness = length_on(measure, "allowed_lateness", options.lateness)
     delay = None if options.delay is None else length_on(measure, "watermark", options.delay)
@@ -90,7 +97,9 @@ def _make_plan(
         for result, _ in each.aggregates:
             if result in options.by:
                 raise InvalidQuery.reserved(each.name, result, options.by)
-    groups, group_columns, readings = group_aggregates(queries, types)
+    coding = code_queries(queries, types, options.is_table) if coded else uncoded(queries, types)
+    groups, group_columns, found = group_aggregates(coding.queries, coding.types)
+    readings = {name: readings_of(own, group_columns) for name, own in found.items()}
     windows = [each.window.on(measure) for each in queries]
     furthest = min((window.furthest for window in windows), default=math.inf)
     if measure.kind is MeasureKind.FLOAT:
@@ -102,7 +111,7 @@ def _make_plan(
     for each, kind in zip(queries, kinds, strict=True):
         if kind.windows_per_row > kind.most_windows:  # a kernel, which cannot be interrupted, would run for days
             raise InvalidWindow.too_many(each.name, kind.windows_per_row, kind.most_windows)
-    columns = {name: types[name] for names in group_columns for name in names}
+    columns = {name: coding.types[name] for names in group_columns for name in names}
     watched = tuple(dict.fromkeys(name for kind in kinds if kind.reads_rows for name in kind.window.columns))
     columns |= {name: types[name] for name in watched}
     traits = [_traits(each, kind) for each, kind in zip(queries, kinds, strict=True)]
@@ -110,7 +119,7 @@ def _make_plan(
     progressions = [each for kind in kinds for each in kind.progressions()]
     edges = Edges.of(progressions, [each for kind in kinds for each in kind.points()], measure.dtype)
     spans = [kind.slices_per_window(edges.per_unit()) for kind in kinds]
-    compiled = all(group.is_compiled or keeps_runs(group) for group in groups)
+    compiled = all(group.is_compiled or keeps_runs(group) or keeps_lists(group) for group in groups)
     each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
     views: dict[Any, View] = {}
     planned = tuple(
@@ -118,8 +127,9 @@ def _make_plan(
             each.name,
             str(each),
             kind,
-            tuple(view_of(group, readings[each.name], k, views) for k, group in enumerate(groups)),
-            readings_of(readings[each.name], group_columns),
+            tuple(view_of(group, found[each.name], k, views) for k, group in enumerate(groups)),
+            readings[each.name],
+            typed(coding.results[each.name], readings[each.name]),
             trait,
             removes_rows(options.in_order, trait),
             span,
@@ -214,17 +224,17 @@ def _result_columns(queries: Sequence[PlannedQuery]) -> tuple[tuple[str, Any], .
     """Return one column per name of a result; if two queries have the same name, with a type for both."""
     found: dict[str, Any] = {}
     for each in queries:
-        for reading in each.readings:
-            known = found.get(reading.name, reading.arrow)
-            if known is not None and reading.arrow is not None and known != reading.arrow:
-                both = (known, reading.arrow)
+        for result in each.results:
+            known = found.get(result.name, result.arrow)
+            if known is not None and result.arrow is not None and known != result.arrow:
+                both = (known, result.arrow)
                 numbers = all(pa.types.is_integer(t) or pa.types.is_floating(t) for t in both)
                 if not numbers or (pa.uint64() in both and not any(map(pa.types.is_floating, both))):
-                    raise InvalidQuery.types(reading.name, known, reading.arrow)
+                    raise InvalidQuery.types(result.name, known, result.arrow)
                 known = (
-                    pa.float64() if pa.types.is_floating(known) or pa.types.is_floating(reading.arrow) else pa.int64()
+                    pa.float64() if pa.types.is_floating(known) or pa.types.is_floating(result.arrow) else pa.int64()
                 )
-            found[reading.name] = known
+            found[result.name] = known
     return tuple(found.items())
 
 

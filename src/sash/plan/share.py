@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 import pyarrow as pa
@@ -16,10 +17,13 @@ from sash.slicing.runs import Read, Statistic
 
 __all__ = [
     "ColumnType",
+    "Derived",
     "Found",
+    "How",
     "Part",
     "Reading",
     "group_aggregates",
+    "keeps_lists",
     "keeps_runs",
     "part_of",
     "readings_of",
@@ -28,12 +32,37 @@ __all__ = [
 ]
 
 
+class How(Enum):
+    """The numbers that are made from a column of values (`plan/coding.py`)."""
+
+    LABELS = "labels"  # of a dictionary: equal for equal values, and in their order
+    UNITS = "units"  # of the last digit of decimals; of long ones, the low word
+    HIGH = "high word"  # of the units of long decimals
+    FLOATS = "floats"
+    BITS = "bits"  # that sketches hash
+    KNOWN = "known"  # only which values are not null
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The column of values that a column of numbers is made from."""
+
+    source: str
+    how: How
+
+
 @dataclass(frozen=True)
 class ColumnType:
     """The type of a column of the input, for kernels and for Arrow."""
 
     column: Column
-    arrow: Any
+    arrow: Any  # of a derived column, the type of its source
+    derived: Derived | None = None
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the values are labels of a dictionary."""
+        return self.derived is not None and self.derived.how is How.LABELS
 
 
 Part = tuple[str, tuple[str, ...]]  # a component of partials, and the columns that it reads
@@ -51,10 +80,11 @@ class Reading:
     parts: tuple[Part, ...] = ()  # the parts of the group's partials that it reads
 
 
-# Groups; besides them there is one per column that is kept as runs.
+# Groups; besides them there is one per column that is kept as runs or lists.
 _COMPILED = "compiled"
 _OBJECTS = "objects"
 _RUNS = "runs"
+_LISTS = "lists"
 Found = list[tuple[str, Template, Any, int, Any]]  # result, template, parts, group, arrow type
 
 
@@ -110,8 +140,9 @@ def group_aggregates(
 def _kind_of(template: Template, parts: Parts, schema: Mapping[str, Column]) -> str:
     fields = [field for component in parts.components for field in component.fields]
     fields += [schema[name].field for name in template.columns] + [parts.result]
-    if [each.name for each in parts.components] == ["values"] and not schema[template.columns[0]].field.is_object:
-        return _RUNS  # the values of one column of numbers: sorted runs
+    names = [each.name for each in parts.components]
+    if names in (["values"], ["collected"]) and not schema[template.columns[0]].field.is_object:
+        return _RUNS if names == ["values"] else _LISTS  # the numbers of one column: sorted runs, or as they arrive
     return _OBJECTS if any(field.is_object for field in fields) else _COMPILED
 
 
@@ -160,6 +191,11 @@ def _view(group: Monoid, found: Found, place: int, own: dict[str, Any]) -> View:
 def keeps_runs(group: Monoid) -> bool:
     """Return whether the partials of a group are the values of one column of numbers."""
     return [each.name for each in group.components] == ["values"] and not group.columns[0].field.is_object
+
+
+def keeps_lists(group: Monoid) -> bool:
+    """Return whether the partials of a group are the numbers of one column in order of arrival."""
+    return [each.name for each in group.components] == ["collected"] and not group.columns[0].field.is_object
 
 
 def statistic_of(template: Template, types: Mapping[str, ColumnType]) -> Statistic | None:

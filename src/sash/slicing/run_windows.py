@@ -11,19 +11,26 @@ from typing import Any
 from sash.algebra.compiler import jitable, kernel
 from sash.slicing.run_merging import find_at_least, merge_all
 
-__all__ = ["BITS", "NEEDED", "TOP", "find_chains", "finish_windows"]
+__all__ = ["BITS", "KEYS", "NEEDED", "TOP", "find_chains", "finish_windows"]
 
-# The places of the counters in `cursor`: the top of the arena, and the room that was missing when a kernel stopped.
-TOP, NEEDED = range(2)
+# The places of the counters in `cursor`: the top of the arena or of lists, and the room that was missing when a kernel
+# stopped; for lists, the top of their keys.
+TOP, NEEDED, KEYS = range(3)
 BITS = 6  # of a rank, per level of the tally
 
 
 @kernel
-def find_chains(order: Any, lengths: Any, lows: Any, highs: Any, sizes: Any, begins: Any, covered: Any) -> int:
-    """Group windows that share slices into chains, and return how many; write the run lengths of both."""
+def find_chains(
+    order: Any, lengths: Any, lows: Any, highs: Any, longest: int, sizes: Any, begins: Any, covered: Any
+) -> int:
+    """Group windows that share slices into chains, and return how many; write the run lengths of both.
+
+    A chain ends where it covers `longest` times the keys of its last window.
+    """
     chains, low, high, size = 0, 0, 0, 0
     for place in range(len(lows)):
-        if place == 0 or lows[place] < low or lows[place] >= high or highs[place] < high:
+        is_long = place > 0 and covered[chains - 1] > longest * (size + 1)
+        if place == 0 or lows[place] < low or lows[place] >= high or highs[place] < high or is_long:
             low, high, size = lows[place], lows[place], 0
             begins[chains] = place
             covered[chains] = 0
@@ -64,7 +71,7 @@ def _finish_each(
     """Write the results of windows one by one, until `stop` or until lists do not fit; return the next window."""
     lows, highs = windows
     own, until = scratch[0], scratch[1]
-    rows, distinct, below, above, between, flat, cursor = out
+    rows, distinct, below, above, between, flat, listed, cursor = out
     while place < stop:
         size = _merge_window(arena, shelf, order, lows[place], highs[place], scratch)
         if len(flat) > 0:
@@ -72,8 +79,10 @@ def _finish_each(
                 cursor[NEEDED] = size
                 break
             for k in range(size):
-                flat[cursor[TOP] + k] = own[k]
+                flat[cursor[TOP] + k] = cursor[KEYS] + k
+                listed[cursor[KEYS] + k] = own[k]
             cursor[TOP] += size
+            cursor[KEYS] += size
         for k in range(1, size):
             until[k] += until[k - 1]
         rows[place] = until[size - 1] if size > 0 else 0
@@ -127,7 +136,7 @@ def _finish_chain(
     lows, highs = windows
     keys = scratch[0]
     ranks, ones, blocks, heaps = tally
-    rows, distinct, below, above, between, flat, cursor = out
+    rows, distinct, below, above, between, flat, listed, cursor = out
     size = _merge_window(arena, shelf, order, lows[place], highs[stop - 1], scratch)
     for k in range(size):
         ones[k] = 0
@@ -135,6 +144,11 @@ def _finish_chain(
         blocks[k] = 0
     for k in range((size >> 2 * BITS) + 1):
         heaps[k] = 0
+    first_key = cursor[KEYS]
+    if len(flat) > 0:
+        for k in range(size):
+            listed[first_key + k] = keys[k]
+        cursor[KEYS] += size
     oldest, newest, left, entered, total, different = lows[place], lows[place], 0, 0, 0, 0
     while place < stop:
         while newest < highs[place]:
@@ -170,7 +184,7 @@ def _finish_chain(
                 if blocks[block] > 0:
                     for k in range(block << BITS, min((block + 1) << BITS, size)):
                         if ones[k] > 0:
-                            flat[at] = keys[k]
+                            flat[at] = first_key + k
                             at += 1
             cursor[TOP] = at
         rows[place] = total

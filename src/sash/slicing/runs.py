@@ -13,20 +13,20 @@ Keeps     R1  rooms of two slices do not overlap; lengths ≤ rooms; none ends a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.compiler import kernel
 from sash.errors import InvalidState
+from sash.slicing.lists import Lists
 from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
 from sash.slicing.run_merging import SHORT
-from sash.slicing.run_windows import BITS, NEEDED, TOP, find_chains, finish_windows
+from sash.slicing.run_windows import BITS, KEYS, NEEDED, TOP, find_chains, finish_windows
 from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 
-__all__ = ["Lists", "Read", "Runs", "SavedRuns", "Statistic"]
+__all__ = ["Read", "Runs", "SavedRuns", "Statistic"]
 
 SavedRuns = tuple[Array, Array, Array]  # the lengths of runs; their values and counts, one after the other
 
@@ -34,6 +34,8 @@ _LONG = 256  # NumPy sorts more rows than this faster; measured with 500: 59 aga
 # Windows that overlap more often than this are slid over. Measured with 100 distinct values in a slice and 84,000 in
 # all: a window takes 10 µs if merged and 13 µs by the tally at 8 overlaps, 31 against 13 at 12.
 _SLIDE_FROM = 8
+# A list of a window is read from the counts of its chain, so a chain covers at most so many times a window's keys.
+_LONGEST = 4
 _MOST_ROWS = 2**62  # counts add up without overflow
 
 
@@ -51,22 +53,6 @@ class Statistic:
 
     read: Read
     q: float = 0.5
-
-
-@dataclass(frozen=True)
-class Lists:
-    """A list of values per window: window k has values[offsets[k] : offsets[k + 1]]."""
-
-    offsets: Array
-    values: Array
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def tolist(self) -> list[list[Any]]:
-        """Return Python lists."""
-        flat, offsets = self.values.tolist(), self.offsets.tolist()
-        return [flat[low:high] for low, high in pairwise(offsets)]
 
 
 class Runs:
@@ -141,20 +127,25 @@ class Runs:
         rows, distinct = np.zeros(windows, np.int64), np.zeros(windows, np.int64)
         below, above = (np.zeros((len(shares), windows), self.key) for _ in range(2))
         between = np.zeros((len(shares), windows))
-        flat = np.empty(0, self.key)
+        # Lists are places among keys: the keys of a chain are there once for all its windows.
+        flat, listed, cursor = np.empty(0, np.int64), np.empty(0, self.key), np.zeros(3, np.int64)
         if windows:
             order = slices.order
             lows, highs = np.ascontiguousarray(ended.lows), np.ascontiguousarray(ended.highs)
             sizes, begins, covered = (np.empty(windows + 1, np.int64) for _ in range(3))
-            chains = find_chains(order, self.lengths, lows, highs, sizes, begins, covered)
+            has_lists = any(each.read is Read.COLLECT_DISTINCT for each in outputs)
+            longest = _LONGEST if has_lists else _MOST_ROWS >> 32
+            chains = find_chains(order, self.lengths, lows, highs, longest, sizes, begins, covered)
             sizes, begins, covered = sizes[:windows], begins[: chains + 1], covered[:chains]
             overlaps = np.add.reduceat(sizes, begins[:-1]) > _SLIDE_FROM * covered
             scratch, tally = self._scratch(lows, highs, sizes, begins, covered, overlaps)
-            if any(each.read is Read.COLLECT_DISTINCT for each in outputs):
-                flat = np.empty(max(1, int(sizes.max())), self.key)
-            cursor = np.zeros(2, np.int64)
+            if has_lists:
+                flat = np.empty(max(1, int(sizes.max())), np.int64)
+                most = int(np.where(overlaps, covered, np.add.reduceat(sizes, begins[:-1])).sum())
             place = 0
             while place < windows:
+                if has_lists:
+                    listed = with_room(listed, int(cursor[KEYS]) + most)
                 place = finish_windows(
                     self._arena(),
                     self._shelf(),
@@ -165,7 +156,7 @@ class Runs:
                     scratch,
                     tally,
                     shares,
-                    (rows, distinct, below, above, between, flat, cursor),
+                    (rows, distinct, below, above, between, flat, listed, cursor),
                     place,
                 )
                 if place < windows:
@@ -182,15 +173,25 @@ class Runs:
                 results.append((distinct, always))
             else:
                 offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(distinct)])
-                results.append((Lists(offsets, decode(flat[: offsets[-1]], self.dtype)), always))
+                keys = decode(listed[: cursor[KEYS]], self.dtype)
+                results.append((Lists(offsets, keys, flat[: offsets[-1]]), always))
         return results
 
     def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
         """Return results, and presences of the outputs that can be absent, as `Partials.answer` does."""
         found = self.finish(view.statistics, slices, ended)
-        results = tuple(values.tolist() if isinstance(values, Lists) else values for values, _ in found)
+        results = tuple(values for values, _ in found)
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
+
+    def live(self, numbers: Array) -> Array:
+        """Return the values of these slices, one after the other."""
+        return self.save(numbers)[1]
+
+    def replace_values(self, change: Any) -> None:
+        """Replace all values by what `change` returns for them, in the same order."""
+        top = self.cursor[TOP]
+        self.values[:top] = encode(change(decode(self.values[:top], self.dtype)), self.key)
 
     def forget(self, numbers: Array) -> None:
         """Remove the runs of slices that were dropped."""

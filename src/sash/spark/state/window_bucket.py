@@ -83,7 +83,11 @@ class WindowBucket(Bucket):
         columns = dict(zip(plan.options.by, self.state.keys.columns(waiting.slots), strict=True))
         columns[plan.options.on] = plan.measure.to_arrow(waiting.positions)
         for name, (data, valid) in waiting.columns.items():
-            columns[name] = arrow_of(data.tolist() if data.dtype == object else data, valid, plan.columns[name].arrow)
+            kind = plan.columns[name]
+            if kind.derived is not None:  # no function of a user reads it
+                columns.setdefault(kind.derived.source, pa.nulls(len(waiting), kind.arrow))
+            else:
+                columns[name] = arrow_of(data.tolist() if data.dtype == object else data, valid, kind.arrow)
         return pa.table(columns)
 
     def snapshot(self) -> bytes:
@@ -152,7 +156,7 @@ class WindowWork(Work):
         return list(self.recipe.schema.names)
 
     def new_bucket(self) -> WindowBucket:
-        plan = self.recipe.plan()
+        plan = self.recipe.plan(coded=True)
         stream = Stream.of(plan, None, self.recipe.queries, self.recipe.types(), late="keep")
         return WindowBucket(stream, plan.measure.lowest)
 

@@ -26,8 +26,9 @@ class Recipe:
     def types(self) -> dict[str, ColumnType]:
         return types_of(self.queries, read_rows(self.schema.empty_table()))
 
-    def plan(self) -> Plan:
+    def plan(self, coded: bool = False) -> Plan:
+        """Return the plan; one that the engine runs on rows is coded."""
         given = read_rows(self.schema.empty_table())
         keys = [given.arrow(name).type for name in self.options.by]
-        plan = make_plan(self.queries, self.options, self.types(), given.measure(self.options.on), keys)
+        plan = make_plan(self.queries, self.options, self.types(), given.measure(self.options.on), keys, coded)
         return of_slices(plan) if self.is_sliced else plan

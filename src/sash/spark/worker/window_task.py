@@ -40,7 +40,7 @@ class WindowTask(Task):
     newest: Any = None  # the last position of any key, where windows at the end depend on it
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        plan = self.recipe.plan()
+        plan = self.recipe.plan(coded=not self.recipe.is_sliced)
         for group in groups(unpack(batches), self.recipe.options.limits, by_bucket(self.hot)):
             for table in self._windows(plan, group):
                 if table.num_rows:
