@@ -19,7 +19,7 @@ from sash.engine.options import CallOptions, Emit, Late
 from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText, UnknownName
 from sash.plan.query import Query, named_queries
-from sash.text import arrow_expressions
+from sash.syntax import arrow_expressions
 from sash.text.functions import register
 
 __all__ = ["aggregate", "explain", "progress", "register", "rolling", "sql", "state", "why", "windowed"]

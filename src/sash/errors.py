@@ -663,6 +663,7 @@ class InvalidQuery(SashError, ValueError):
         "give the result another name, or set spark.sql.caseSensitive to true."
     )
     none = _Sentence("There is no query: pass at least one.")
+    condition = _Sentence("Query {query!r}, {result}={aggregate}: {cause}")
     types = _Sentence(
         "Two queries have a result {result!r}, one of type {one}, one of type {other}: give one of them another name."
     )

@@ -19,7 +19,7 @@ EDGES = "GROUP BY window_start, window_end"
 WRONG: list[tuple[str, str, str]] = [
     ("SELECT MAX(load FROM t [ROWS 5]", "FROM", "Expected ), a comma or an operator, but found FROM."),
     ("SELECT MAX(load) FORM t [ROWS 5]", "FORM", "Did you mean FROM?"),
-    ("SELECT MAX(load) t [ROWS 5]", "t [", "Expected AS, FROM, OVER, a comma or an operator, but found t."),
+    ("SELECT MAX(load) t [ROWS 5]", "t [", "Expected AS, FILTER, FROM, OVER, a comma or an operator, but found t."),
     ("SELECT FROM t", "FROM", "an expression, but found FROM."),
     ("SELECT MAX(load) FROM t [RANGE 10 SLIDE]", "]", "Expected INTERVAL, a number or a text in single quotes"),
     ("SELECT MAX(load) FROM t [RANGE 10 SLID 2]", "SLID", "'SLID' is no unit of time"),

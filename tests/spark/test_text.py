@@ -12,7 +12,7 @@ import sash
 from sash import text
 from sash.errors import InvalidText
 from sash.spark.driver import expressions
-from sash.text.expressions import SCALARS
+from sash.syntax.expressions import SCALARS
 from tests.spark.streams import Feed, ran
 from tests.text.test_expressions import TABLE, VALUES, same
 

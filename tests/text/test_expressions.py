@@ -9,8 +9,8 @@ import pytest
 
 import sash
 from sash.errors import InvalidText
-from sash.text.arrow_expressions import FUNCTIONS
-from sash.text.expressions import SCALARS
+from sash.syntax.arrow_expressions import FUNCTIONS
+from sash.syntax.expressions import SCALARS
 
 NAN, INF = math.nan, math.inf
 TABLE = pa.table(

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 import sash
 from sash import text
 from sash.errors import SashError
-from sash.text.expressions import Apply, Column, Expression, Literal
-from sash.text.tokens import KEYWORDS, SYMBOLS
+from sash.syntax.expressions import Apply, Column, Expression, Literal
+from sash.syntax.tokens import KEYWORDS, SYMBOLS
 from tests.accepting import accepting
 
 WORDS = [

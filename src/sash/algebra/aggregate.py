@@ -51,6 +51,12 @@ class Template(ABC):
     commutative: bool = False
     selective: bool = False
     kind: Kind = Kind.ALGEBRAIC
+    where: str | None = None  # a condition of query text: rows for which it is not true are left out
+
+    def __post_init__(self) -> None:
+        if self.where is not None and (not isinstance(self.where, str) or not self.where.strip()):
+            expected = "a boolean column, or a condition such as \"kind = 'card'\""
+            raise InvalidAggregate.parameter(str(self.name), "where", self.where, expected)
 
     @abstractmethod
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
@@ -65,11 +71,11 @@ class Template(ABC):
         """Return the aggregate with its digests fixed, so that a worker does not compute other ones."""
         return self
 
-    def __call__(self: T, *columns: str) -> T:
-        """Return the aggregate with these columns."""
+    def __call__(self: T, *columns: str, where: str | None = None) -> T:
+        """Return the aggregate with these columns, and a condition on rows."""
         if len(columns) != self.arity or not all(isinstance(column, str) for column in columns):
             raise InvalidAggregate.parameter(self.name, "columns", columns, f"{self.arity} column name(s)")
-        return replace(self, columns=columns)
+        return replace(self, columns=columns, where=where)
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,7 @@ class Aggregate(Template):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InvalidAggregate.parameter(str(self.name), "name", self.name, "a non-empty string")
+        super().__post_init__()
         for what in ("lift", "combine", "lower", "invert"):
             function, is_optional = getattr(self, what), what in ("lower", "invert")
             if not callable(function) and not (is_optional and function is None):
@@ -323,6 +330,10 @@ def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool =
     for name, template in named.items():
         if not isinstance(template, Template):
             raise InvalidAggregate.not_an_aggregate(template)
+        if template.where is not None:
+            raise InvalidAggregate.parameter(
+                template.name, "where", template.where, "left out: only rows of a table have conditions"
+            )
         if len(columns) < template.arity:
             raise InvalidInput.columns(template.name, template.arity, len(columns))
         parts[name] = template

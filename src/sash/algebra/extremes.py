@@ -190,108 +190,110 @@ def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
     return make
 
 
-def max(column: str | None = None) -> Template:
+def max(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the largest value, of numbers, booleans or strings; NaN is larger than any number.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2], 2, sash.max()), sash.swag.slide(["b", "a"], 2, sash.max())
     ([3, 3, 2], ['b', 'b'])
     """
-    return builtin("max", column, _max, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE)
+    return builtin("max", column, _max, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
-def min(column: str | None = None) -> Template:
+def min(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the smallest value, of numbers, booleans or strings.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2], 2, sash.min())
     [3, 1, 1]
     """
-    return builtin("min", column, _min, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE)
+    return builtin("min", column, _min, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
-def range(column: str | None = None) -> Template:
+def range(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the largest minus the smallest value.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2], 2, sash.range())
     [0, 2, 1]
     """
-    return builtin("range", column, _range, commutative=True)
+    return builtin("range", column, _range, commutative=True, where=where)
 
 
-def first(column: str | None = None) -> Template:
+def first(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the oldest value that is not null.
 
     >>> import sash
     >>> sash.swag.slide([None, 1, 2], 2, sash.first())
     [None, 1, 1]
     """
-    return builtin("first", column, _first, selective=True, kind=Kind.DISTRIBUTIVE)
+    return builtin("first", column, _first, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
-def last(column: str | None = None) -> Template:
+def last(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the newest value that is not null.
 
     >>> import sash
     >>> sash.swag.slide([1, None, 3], 2, sash.last())
     [1, 1, 3]
     """
-    return builtin("last", column, _last, selective=True, kind=Kind.DISTRIBUTIVE)
+    return builtin("last", column, _last, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
-def m4(column: str | None = None) -> Template:
+def m4(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the first, last, smallest and largest value: what a line chart draws in a column of pixels.
 
     >>> import numpy, sash
     >>> sash.swag.slide(numpy.array([3, 1, 2]), 3, sash.m4())[-1].tolist()
     [3, 2, 1, 3]
     """
-    return builtin("m4", column, through_floats(_m4))
+    return builtin("m4", column, through_floats(_m4), where=where)
 
 
-def max_count(column: str | None = None) -> Template:
+def max_count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count how often the largest value occurs.
 
     >>> import sash
     >>> sash.swag.slide([2, 2, 1], 3, sash.max_count())
     [1, 2, 2]
     """
-    return builtin("max_count", column, _extreme_count("max_count", True), commutative=True)
+    return builtin("max_count", column, _extreme_count("max_count", True), commutative=True, where=where)
 
 
-def min_count(column: str | None = None) -> Template:
+def min_count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count how often the smallest value occurs.
 
     >>> import sash
     >>> sash.swag.slide([2, 2, 1], 3, sash.min_count())
     [1, 2, 1]
     """
-    return builtin("min_count", column, _extreme_count("min_count", False), commutative=True)
+    return builtin("min_count", column, _extreme_count("min_count", False), commutative=True, where=where)
 
 
-def argmax(column: str | None = None, who: str | None = None) -> Template:
+def argmax(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
     """Return the value of the second column where the first is largest; the first such row on ties.
 
     >>> import sash
     >>> sash.swag.slide(([3, 1, 3], ["ann", "bob", "cy"]), 3, sash.argmax())
     ['ann', 'ann', 'ann']
     """
-    return _of_two("argmax", column, who, _arg("argmax", True))
+    return _of_two("argmax", column, who, _arg("argmax", True), where=where)
 
 
-def argmin(column: str | None = None, who: str | None = None) -> Template:
+def argmin(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
     """Return the value of the second column where the first is smallest; the first such row on ties.
 
     >>> import sash
     >>> sash.swag.slide(([3, 1, 1], [30, 10, 11]), 3, sash.argmin())
     [30, 10, 10]
     """
-    return _of_two("argmin", column, who, _arg("argmin", False))
+    return _of_two("argmin", column, who, _arg("argmin", False), where=where)
 
 
-def _of_two(name: str, column: str | None, who: str | None, make: Callable[[Columns, bool], Parts]) -> Template:
+def _of_two(
+    name: str, column: str | None, who: str | None, make: Callable[[Columns, bool], Parts], where: str | None
+) -> Template:
     if (column is None) != (who is None):
         raise InvalidAggregate.parameter(name, "columns", (column, who), "two column names, or none")
     columns = tuple(each for each in (column, who) if each is not None)
-    return Builtin(name, columns=columns, arity=2, selective=True, kind=Kind.DISTRIBUTIVE, make=make)
+    return Builtin(name, columns=columns, arity=2, selective=True, kind=Kind.DISTRIBUTIVE, make=make, where=where)

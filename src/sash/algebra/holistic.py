@@ -59,17 +59,17 @@ def _collect(columns: Columns, invertible: bool) -> Parts:
     return Parts((_COLLECTED,), _as_list, OBJECT)
 
 
-def collect(column: str | None = None) -> Template:
+def collect(column: str | None = None, *, where: str | None = None) -> Template:
     """Return all values in order of arrival, as a list.
 
     >>> import sash
     >>> sash.swag.slide([3, None, 1], 2, sash.collect())
     [[3], [3], [1]]
     """
-    return builtin("collect", column, _collect, invertible=True, kind=Kind.HOLISTIC)
+    return builtin("collect", column, _collect, invertible=True, kind=Kind.HOLISTIC, where=where)
 
 
-def string_agg(column: str | None = None, separator: str = ",") -> Template:
+def string_agg(column: str | None = None, separator: str = ",", *, where: str | None = None) -> Template:
     """Return all strings in order of arrival, joined into one.
 
     >>> import sash
@@ -88,7 +88,9 @@ def string_agg(column: str | None = None, separator: str = ",") -> Template:
             raise UnsupportedAggregate.of_type("string_agg", column, "strings")
         return Parts((_COLLECTED,), joined, OBJECT, _some_collected if column.nullable else None)
 
-    return builtin("string_agg", column, make, ("separator", separator), invertible=True, kind=Kind.HOLISTIC)
+    return builtin(
+        "string_agg", column, make, ("separator", separator), invertible=True, kind=Kind.HOLISTIC, where=where
+    )
 
 
 def _some_collected(p: Partial) -> int:
@@ -167,27 +169,27 @@ def interpolate(low: float, high: float, share: float) -> float:
     return (1.0 - share) * low + share * high
 
 
-def quantile(column: str | None = None, q: float = 0.5) -> Template:
+def quantile(column: str | None = None, q: float = 0.5, *, where: str | None = None) -> Template:
     """Return the exact q-quantile, linear between neighbours, as Spark's percentile and NumPy's default.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.quantile(q=0.75))
     [3.0, 2.5, 2.5, 5.5]
     """
-    return _at(q, "quantile", column)
+    return _at(q, "quantile", column, where=where)
 
 
-def median(column: str | None = None) -> Template:
+def median(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the exact median: the middle value, or the mean of the two in the middle.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 2, 9], 3, sash.median())
     [3.0, 2.0, 2.0, 2.0]
     """
-    return _at(0.5, "median", column)
+    return _at(0.5, "median", column, where=where)
 
 
-def _at(q: Any, name: str, column: str | None) -> Template:
+def _at(q: Any, name: str, column: str | None, where: str | None) -> Template:
     if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
         raise InvalidAggregate.parameter(name, "q", q, "a number from 0 to 1")
 
@@ -204,7 +206,7 @@ def _at(q: Any, name: str, column: str | None) -> Template:
             numeric(name, columns[0])
         return Parts((_VALUES,), lower, F8, _some_values if columns[0].nullable else None)
 
-    return builtin(name, column, make, ("q", q), **_SORTED)
+    return builtin(name, column, make, ("q", q), **_SORTED, where=where)
 
 
 def _collect_distinct(columns: Columns, invertible: bool) -> Parts:
@@ -216,21 +218,21 @@ def _count_distinct(columns: Columns, invertible: bool) -> Parts:
     return Parts((_VALUES,), _distinct_count, I8)
 
 
-def collect_distinct(column: str | None = None) -> Template:
+def collect_distinct(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the distinct values, sorted, as a list.
 
     >>> import sash
     >>> sash.swag.slide(["b", "a", "b"], 3, sash.collect_distinct())
     [['b'], ['a', 'b'], ['a', 'b']]
     """
-    return builtin("collect_distinct", column, _collect_distinct, **_SORTED)
+    return builtin("collect_distinct", column, _collect_distinct, **_SORTED, where=where)
 
 
-def count_distinct(column: str | None = None) -> Template:
+def count_distinct(column: str | None = None, *, where: str | None = None) -> Template:
     """Count the distinct values, exactly.
 
     >>> import sash
     >>> sash.swag.slide([3, 1, 3, 3], 3, sash.count_distinct())
     [1, 2, 2, 2]
     """
-    return builtin("count_distinct", column, _count_distinct, **_SORTED)
+    return builtin("count_distinct", column, _count_distinct, **_SORTED, where=where)

@@ -39,7 +39,7 @@ def _union(a: Partial, b: Partial) -> Partial:
     return (a[0] | b[0],)
 
 
-def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -> Template:
+def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3, *, where: str | None = None) -> Template:
     """Return a set with false positives, but no false negatives; query it with `bloom_contains`.
 
     The result is an array of `bits // 64` words. After n distinct values, the probability of a false
@@ -72,7 +72,7 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3) -
         component = Component(f"bloom_filter {bits} {hashes}", (field,), (0,), lift, _union)
         return with_count(columns, component, _copy, field)
 
-    return builtin("bloom_filter", column, make, ("bits", bits), ("hashes", hashes), commutative=True)
+    return builtin("bloom_filter", column, make, ("bits", bits), ("hashes", hashes), commutative=True, where=where)
 
 
 def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
@@ -118,7 +118,7 @@ def _cardinality(p: Partial) -> float:
     return estimate
 
 
-def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
+def hyperloglog(column: str | None = None, precision: int = 10, *, where: str | None = None) -> Template:
     """Estimate the number of distinct values, with a standard error of 1.04 / √2^precision.
 
     The sketch has 2^precision registers of a byte. Small counts are estimated from the number of
@@ -150,13 +150,13 @@ def hyperloglog(column: str | None = None, precision: int = 10) -> Template:
         component = Component(f"hyperloglog {precision}", (Field(f"u1[{size}]"),), (0,), lift, _larger_registers)
         return with_count(columns, component, _cardinality, F8)
 
-    return builtin("hyperloglog", column, make, ("precision", precision), commutative=True)
+    return builtin("hyperloglog", column, make, ("precision", precision), commutative=True, where=where)
 
 
 # --- Count-min -----------------------------------------------------------------------------------
 
 
-def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Template:
+def count_min(column: str | None = None, width: int = 64, depth: int = 4, *, where: str | None = None) -> Template:
     """Estimate how often each value occurs, never too low; query it with `count_min_estimate`.
 
     The result is a table of `depth` rows of `width` counters, one after the other. After n values, an
@@ -188,7 +188,7 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4) -> Tem
         return with_count(columns, component, _copy, field)
 
     sizes = ("width", width), ("depth", depth)
-    return builtin("count_min", column, make, *sizes, invertible=True, commutative=True)
+    return builtin("count_min", column, make, *sizes, invertible=True, commutative=True, where=where)
 
 
 def count_min_estimate(table: npt.ArrayLike, value: Any, width: int = 64, depth: int = 4) -> int:
@@ -220,7 +220,9 @@ def _join_moments(a: Partial, b: Partial) -> Partial:
     return low, high, a[2] + b[2]
 
 
-def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None = None) -> Template:
+def moment_sketch(
+    column: str | None = None, k: int = 10, quantile: float | None = None, *, where: str | None = None
+) -> Template:
     """Return count, extremes and k power sums; with `quantile`, estimate the value below which that share of rows is.
 
     Without `quantile` the result is the array [n, min, max, Σx, Σx², … Σx^k], to be queried with
@@ -278,4 +280,4 @@ def moment_sketch(column: str | None = None, k: int = 10, quantile: float | None
         # Decimals are interpreted; the search for a density, as plain Python, takes a quarter of a second.
         return replace(parts, lower=lambda p: moments.quantile_of(array(p), share))
 
-    return builtin("moment_sketch", column, made, ("k", k), ("quantile", quantile), commutative=True)
+    return builtin("moment_sketch", column, made, ("k", k), ("quantile", quantile), commutative=True, where=where)

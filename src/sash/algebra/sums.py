@@ -225,37 +225,37 @@ def _product(columns: Columns, invertible: bool) -> Parts:
 _ADDED: dict[str, Any] = {"invertible": True, "commutative": True, "kind": Kind.DISTRIBUTIVE}
 
 
-def count(column: str | None = None) -> Template:
+def count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count the rows; with a column, the values that are not null.
 
     >>> import sash
     >>> sash.swag.slide([1, None, 3], 2, sash.count()), sash.swag.slide([1, None, 3], 2, sash.count("x"))
     ([1, 2, 2], [1, 1, 1])
     """
-    return builtin("count", column, _count, arity=0 if column is None else 1, **_ADDED)
+    return builtin("count", column, _count, arity=0 if column is None else 1, **_ADDED, where=where)
 
 
-def sum(column: str | None = None) -> Template:
+def sum(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the total; of integers and Arrow decimals exactly, with an error if it exceeds 64 bits or 38 digits.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 3, 4], 2, sash.sum())
     [1, 3, 5, 7]
     """
-    return builtin("sum", column, _sum, **_ADDED)
+    return builtin("sum", column, _sum, **_ADDED, where=where)
 
 
-def mean(column: str | None = None) -> Template:
+def mean(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the average; of Arrow decimals as a decimal with four more digits, rounded half up.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 6], 2, sash.mean())
     [1.0, 1.5, 4.0]
     """
-    return builtin("mean", column, _mean, invertible=True, commutative=True)
+    return builtin("mean", column, _mean, invertible=True, commutative=True, where=where)
 
 
-def variance(column: str | None = None, *, population: bool = False) -> Template:
+def variance(column: str | None = None, *, population: bool = False, where: str | None = None) -> Template:
     """Return the variance of a sample, or of a whole population; null if there are too few values.
 
     It is infinite if it, or the sum of the values, exceeds a float, and NaN if a value is NaN or infinite.
@@ -265,10 +265,10 @@ def variance(column: str | None = None, *, population: bool = False) -> Template
     [None, 2.0, 4.0]
     """
     make = _spread("variance", 0 if population else 1, root=False)
-    return builtin("variance", column, make, ("population", population), commutative=True)
+    return builtin("variance", column, make, ("population", population), commutative=True, where=where)
 
 
-def stddev(column: str | None = None, *, population: bool = False) -> Template:
+def stddev(column: str | None = None, *, population: bool = False, where: str | None = None) -> Template:
     """Return the standard deviation of a sample, or of a whole population.
 
     >>> import sash
@@ -276,24 +276,26 @@ def stddev(column: str | None = None, *, population: bool = False) -> Template:
     [0.0, 1.0, 1.632993161855452]
     """
     make = _spread("stddev", 0 if population else 1, root=True)
-    return builtin("stddev", column, make, ("population", population), commutative=True)
+    return builtin("stddev", column, make, ("population", population), commutative=True, where=where)
 
 
-def geometric_mean(column: str | None = None) -> Template:
+def geometric_mean(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the n-th root of the product of n values; 0 if one is 0, NaN if one is negative.
 
     >>> import sash
     >>> [round(x, 9) for x in sash.swag.slide([1, 4, 16], 2, sash.geometric_mean())]
     [1.0, 2.0, 8.0]
     """
-    return builtin("geometric_mean", column, through_floats(_geometric_mean), invertible=True, commutative=True)
+    return builtin(
+        "geometric_mean", column, through_floats(_geometric_mean), invertible=True, commutative=True, where=where
+    )
 
 
-def product(column: str | None = None) -> Template:
+def product(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the product; of integers exactly, with an error if it exceeds 64 bits.
 
     >>> import sash
     >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())
     [2, 6, 0, 0]
     """
-    return builtin("product", column, through_floats(_product), commutative=True, kind=Kind.DISTRIBUTIVE)
+    return builtin("product", column, through_floats(_product), commutative=True, kind=Kind.DISTRIBUTIVE, where=where)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.conditions import conditions_of
 from sash.engine.frame import Frame
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
@@ -29,21 +30,27 @@ def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -
 
 def compute_windows(rows: Rows, queries: Sequence[Query], options: Options) -> pa.Table:
     """Return all windows of a bounded table."""
-    return Stream.with_options(queries, options).push(rows, watermark=np.inf)
+    conditions = conditions_of(queries, rows.names)
+    stream = Stream.with_options(conditions.rewrite(queries), options)
+    return stream.push(conditions.rows(rows), watermark=np.inf)
 
 
 def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:
     """Run `sash.rolling` on such a table."""
     rows = read_rows(table)
+    conditions = conditions_of(frames, rows.names, "rolling")
+    rows, frames = conditions.rows(rows), conditions.rewrite(frames)
     return with_columns(table, compute_frames(plan_frames(rows, frames, given.on, given.by, given.order), rows))
 
 
 def explain(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Plan:
     """Run `sash.explain` on such a table."""
-    table = read_rows(rows)
     wanted = named_queries(queries)
     if not wanted:
         raise InvalidQuery.none()
+    table = read_rows(rows)
+    conditions = conditions_of(wanted, table.names)
+    table, wanted = conditions.rows(table), conditions.rewrite(wanted)
     options = with_free_names(given.of_stream(given.watermark))
     for name in (options.on, *options.by):
         table.known(name)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sash.algebra.aggregate import Template
 from sash.algebra.compiler import kernel
 from sash.engine.coded_columns import code_columns
+from sash.engine.conditions import conditions_of
 from sash.engine.frame import Closed, Frame, is_whole
 from sash.engine.frame_ranges import Line, Ranges
 from sash.engine.input_rows import types_of
@@ -181,6 +182,12 @@ def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
         raise InvalidInput.kinds(sorted(each.value for each in kinds))
     rows = read_rows(labels)
     tables = {id(each.table): read_rows(each.table) for each in lookbacks}
+    for key, table in tables.items():
+        own = [each for each in lookbacks if id(each.table) == key]
+        conditions = conditions_of(own, table.names, "join")
+        tables[key] = conditions.rows(table)
+        rewritten = iter(conditions.rewrite(own))
+        lookbacks = [next(rewritten) if id(each.table) == key else each for each in lookbacks]
     plan = plan_join(rows, [tables[id(each.table)] for each in lookbacks], lookbacks, given)
     return with_columns(labels, join_rows(plan, rows, [tables[id(each.table)] for each in lookbacks]))
 

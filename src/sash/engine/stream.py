@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine import stream_bytes
+from sash.engine.conditions import conditions_of
 from sash.engine.input_rows import read_input, types_of
 from sash.engine.options import Emit, Late, options_of, with_free_names
 from sash.engine.query_changes import adapt
@@ -76,7 +77,7 @@ class Stream:
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
         self._buffer: RowBuffer | None = None
-        self._guard = Guard()
+        self._conditions, self._guard = conditions_of(queries), Guard()
 
     @classmethod
     def with_options(cls, queries: Query | Sequence[Query], options: Options, late: str = "count") -> "Stream":
@@ -102,6 +103,7 @@ class Stream:
         stream.options, stream.queries = plan.options, tuple(queries)
         stream._keeps_late, stream._rejected_rows = late == "keep", []
         stream._pending, stream._types = [], dict(plan.columns if types is None else types)
+        stream._conditions = conditions_of(stream.queries)
         stream._use(Engine(plan), State.empty(plan) if state is None else state)
         stream._guard = Guard()
         return stream
@@ -143,7 +145,8 @@ class Stream:
         return results
 
     def _use(self, engine: Engine, state: State) -> None:
-        self._engine, self._state, self._buffer = engine, state, RowBuffer.of(engine)
+        self._engine, self._state = engine, state
+        self._buffer = None if self._conditions else RowBuffer.of(engine)
 
     def _place_buffered(self) -> None:
         """Place buffered rows, before anything reads the state."""
@@ -155,9 +158,9 @@ class Stream:
     ) -> tuple[State, pa.Table]:
         if state.broken is not None:
             raise BrokenStream.since(state.broken)
-        measure = engine.plan.measure
-        mark = None if watermark is None else measure.position(watermark)
-        state, results, rejected = engine.step(state, read_input(engine.plan, given), mark, newest, wants_results)
+        mark = None if watermark is None else engine.plan.measure.position(watermark)
+        read = read_input(engine.plan, self._conditions.rows(given))
+        state, results, rejected = engine.step(state, read, mark, newest, wants_results)
         if len(rejected) and self._keeps_late:
             self._rejected_rows.append(given.table().take(pa.array(rejected)))
         return state, results
@@ -174,10 +177,11 @@ class Stream:
 
     def _begin(self, rows: Rows) -> tuple[Engine, State, dict[str, ColumnType]]:
         """Make a plan, for which the types of the first rows are needed; apply watermarks that came before them."""
-        types = types_of(self.queries, rows, may_change=not self.options.is_table)
+        wanted, rows = self._conditions.rewrite(self.queries), self._conditions.rows(rows)
+        types = types_of(wanted, rows, may_change=not self.options.is_table)
         measure = rows.measure(rows.known(self.options.on))
         keys = [rows.arrow(rows.known(name)).type for name in self.options.by]
-        plan = make_plan(self.queries, self.options, types, measure, keys)
+        plan = make_plan(wanted, self.options, types, measure, keys)
         state, engine = State.empty(plan), Engine(plan)
         pending, self._pending = self._pending, []  # a wrong one raises an error once
         for each in pending:
@@ -244,16 +248,18 @@ class Stream:
     def _change(self, queries: tuple[Query, ...]) -> None:
         queries = named_queries(queries)
         self._place_buffered()
+        conditions = conditions_of(queries)
         if self._engine is None or self._state is None:
-            self.queries = queries
+            self.queries, self._conditions = queries, conditions
             return
         old = self._engine.plan
-        plan = make_plan(queries, self.options, self._types, old.measure, old.key_types)
+        types = conditions.types(self._types)
+        plan = make_plan(conditions.rewrite(queries), self.options, types, old.measure, old.key_types)
         engine = Engine(plan)
         # Users' functions may fail: then the state must be unchanged.
         state = self._state.copy() if plan.calls_user_functions else self._state
         adapt(engine, state)
-        self.queries = queries
+        self.queries, self._conditions, self._types = queries, conditions, types
         self._use(engine, state)
 
     # --- saving and restoring ---------------------------------------------------------------------------
@@ -307,7 +313,7 @@ class Stream:
             stream_bytes.check_functions(saved, query)
         both = [each for each in given if each.name in old]
         missing = [name for name in old if name not in {each.name for each in given}]
-        stream.queries = given
+        stream.queries, stream._conditions = given, conditions_of(given)
         if saved.state is None:
             return stream
         if missing and not both:

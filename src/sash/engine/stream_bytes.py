@@ -12,6 +12,7 @@ from sash.algebra.fields import Field
 from sash.algebra.function_digests import PYTHON, Meanings, are_meanings, check_meanings, meanings_of
 from sash.algebra.monoid import Column
 from sash.engine.arrow_bytes import schema_of_bytes, table_bytes, table_of_bytes
+from sash.engine.conditions import conditions_of
 from sash.engine.labels import sweep_strings
 from sash.engine.options import options_of
 from sash.engine.restored_state import restore_state
@@ -215,7 +216,8 @@ def plan_of(queries: Sequence[Query], saved: Saved) -> Plan:
     """Return the plan of saved queries; it was valid once, so an error means damaged bytes."""
     assert saved.measure is not None
     try:
-        return make_plan(queries, saved.options, saved.types, saved.measure, saved.key_types)
+        wanted = conditions_of(queries).rewrite(queries)
+        return make_plan(wanted, saved.options, saved.types, saved.measure, saved.key_types)
     except (SashError, TypeError, ValueError, pa.ArrowException) as error:
         raise InvalidState.unreadable("its queries cannot be computed of its columns", error) from error
 

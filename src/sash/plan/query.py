@@ -6,7 +6,8 @@ from html import escape
 from typing import Any, Never
 
 from sash.algebra.aggregate import Aggregate, Template
-from sash.errors import InvalidAggregate, InvalidQuery, InvalidWindow
+from sash.errors import InvalidAggregate, InvalidQuery, InvalidText, InvalidWindow
+from sash.syntax.parser import condition
 from sash.windows.window import Window
 
 __all__ = ["RESERVED_NAMES", "Query", "describe", "named_queries", "query"]
@@ -53,6 +54,7 @@ def describe(template: Template) -> str:
     given += [
         f"{name}={value!r}" for name, value in getattr(template, "parameters", ()) if name != "population" or value
     ]
+    given += [] if template.where is None else [f"where={template.where!r}"]
     return f"{template.name}({', '.join(given)})"
 
 
@@ -84,6 +86,11 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
             )
         if not all(isinstance(column, str) for column in template.columns):
             raise InvalidAggregate.parameter(template.name, "columns", template.columns, "names")
+        if template.where is not None:
+            try:
+                condition(template.where)
+            except InvalidText as error:
+                raise InvalidQuery.condition(name, result, describe(template), error) from None
     return Query(name, window, tuple(aggregates.items()))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sash.algebra import extremes, holistic, sketches, sums
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidInput, InvalidText, SashError
-from sash.text.expressions import SCALARS, Call, Expression, Literal
+from sash.syntax.expressions import SCALARS, Call, Expression, Literal
 
 __all__ = ["AGGREGATES", "Functions", "functions_of", "register"]
 

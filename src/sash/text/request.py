@@ -7,7 +7,7 @@ from sash.engine.frame import PLAIN, Frame, Order
 from sash.engine.results import RANKS
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
-from sash.text.expressions import Column, Expression
+from sash.syntax.expressions import Column, Expression
 from sash.text.select import Select
 
 __all__ = ["Request", "request_of"]

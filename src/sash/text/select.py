@@ -6,17 +6,17 @@ result per row, as in sash.rolling. OVER is the same with a frame for each aggre
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sash.algebra.aggregate import Template
 from sash.engine.frame import PLAIN, Frame, Order
 from sash.errors import InvalidText
 from sash.plan.query import RESERVED_NAMES, Query, query
-from sash.text.expressions import Call, Column, Expression
+from sash.syntax.expressions import Apply, Call, Column, Expression, Literal
+from sash.syntax.parser import statements
+from sash.syntax.tree import FrameSpec, Function, Item, Statement
 from sash.text.functions import Functions, functions_of
-from sash.text.parser import statements
-from sash.text.syntax import FrameSpec, Function, Item, Statement
 from sash.text.windows import extent_of, frame_of, order_text, window_in_brackets, window_of_function
 from sash.windows.window import Window
 
@@ -238,6 +238,8 @@ class _Translator:
         for each in call.arguments:
             self._check_scalar(each, f"An argument of {call.name}")
         template = self.functions.template_of(call, self._column)
+        if item.filter is not None:
+            template = self._filtered(template, item.filter)
         name = item.alias.name if item.alias is not None else _default_name(call)
         place = item.alias.place if item.alias is not None else item.place
         if name in RESERVED_NAMES:
@@ -248,9 +250,20 @@ class _Translator:
         taken.add(name)
         return name, template
 
+    def _filtered(self, template: Template, condition: Expression) -> Template:
+        """Return an aggregate of a column that is null where a condition is not true (`sash.engine.conditions`)."""
+        self._check_scalar(condition, "FILTER")
+        value: Expression = Literal(1)
+        if template.columns:
+            value = self.computed.get(template.columns[0], Column(template.columns[0]))
+        filtered = self._column(Apply("filter", (condition, value), condition.place))
+        return replace(template, columns=(filtered, *template.columns[1:]), arity=max(1, template.arity))
+
     def _plain(self, item: Item) -> Column:
         expression = item.expression
         assert expression is not None
+        if item.filter is not None:
+            raise InvalidText.meaning(item.filter.place, "FILTER must follow an aggregate", "write it after SUM(x)")
         if not isinstance(expression, Column):
             what = "The select list takes columns and aggregates, and no computing with them"
             raise InvalidText.meaning(expression.place, what, "compute in an aggregate, or with the result")
@@ -272,6 +285,8 @@ class _Translator:
         name = expression.column_name
         if name is None:
             name = str(expression)
+            while any(each != name and each.lower() == name.lower() for each in self.computed):
+                name += "'"  # Spark does not distinguish upper and lower case
             self.computed[name] = expression
         return name
 

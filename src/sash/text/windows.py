@@ -7,8 +7,8 @@ from typing import Any
 from sash.algebra.aggregate import Template
 from sash.engine.frame import Frame, frame
 from sash.errors import InvalidText, SashError
-from sash.text.expressions import Column
-from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Length
+from sash.syntax.expressions import Column
+from sash.syntax.tree import Argument, Bound, Bracket, FrameSpec, Function, Length
 from sash.windows.built_in import cumulative, punctuated, session, sliding, tumbling
 from sash.windows.calendar import Span
 from sash.windows.duration import Duration, duration

@@ -9,14 +9,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from sash.spark.driver.schema import arrow_schema, check_columns, column
-from sash.text.arrow_expressions import check_types
-from sash.text.request import Request
+from sash.engine.conditions import Conditions
+from sash.spark.driver.schema import arrow_schema, check_columns, column, quote
+from sash.syntax.arrow_expressions import Computed, check_types
 
-__all__ = ["prepare_rows"]
+__all__ = ["drop_copies", "prepare_rows", "with_copies"]
 
 
-def prepare_rows(rows: DataFrame, request: Request) -> DataFrame:
+def prepare_rows(rows: DataFrame, request: Computed) -> DataFrame:
     """Return the rows that WHERE keeps, with a column for each expression that an aggregate reads; check all types."""
     expressions = [*([] if request.where is None else [request.where]), *request.computed.values()]
     if not expressions:
@@ -30,6 +30,26 @@ def prepare_rows(rows: DataFrame, request: Request) -> DataFrame:
     if not request.computed:
         return rows
     return rows.select("*", *(each.read(reader).alias(name) for name, each in request.computed.items()))
+
+
+def with_copies(rows: DataFrame, conditions: Conditions) -> DataFrame:
+    """Return rows with the columns that aggregates with `where` read; refuse conditions that do not fit the rows."""
+    if not conditions:
+        return rows
+    conditions.check_names(rows.columns)
+    check_columns(rows, conditions.columns)
+    conditions.check_types(arrow_schema(StructType([rows.schema[name] for name in conditions.columns])))
+    reader = _OnSpark()
+    return rows.select("*", *(each.expression.read(reader).alias(name) for name, each in conditions.copies.items()))
+
+
+def drop_copies(rows: DataFrame, conditions: Conditions, late_row: str | None = None) -> DataFrame:
+    """Return results without the copies of columns: beside the results, or in the column of late rows."""
+    if not conditions:
+        return rows
+    if late_row is None:
+        return rows.select(*(column(name) for name in rows.columns if name not in conditions.copies))
+    return rows.withColumn(late_row, column(late_row).dropFields(*map(quote, conditions.copies)))
 
 
 class _OnSpark:
@@ -92,6 +112,7 @@ _FUNCTIONS: dict[str, Callable[..., Column]] = {
     "||": F.concat,
     "negative": lambda value: -value,
     "case": _case,
+    "filter": F.when,
     "abs": F.abs,
     "coalesce": F.coalesce,
     "exp": F.exp,

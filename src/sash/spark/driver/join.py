@@ -16,6 +16,7 @@ from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
 from sash.spark.driver.hot_keys import Reach
 from sash.spark.driver.packing import check_bounded, hot_keys_of, map_rows, pack, spread, task_count
+from sash.spark.driver.request import without_conditions
 from sash.spark.driver.schema import (
     arrow_schema,
     check_columns,
@@ -39,6 +40,7 @@ def join(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, l
     check_lookbacks(lookbacks)
     for rows in (labels, *(each.table for each in lookbacks)):
         check_bounded(rows, "sash.join")
+    lookbacks = _without_conditions(lookbacks)
     options = options_of(given.on, given.by, 0, None, False, "final", limits=limits)
     check_columns(labels, [options.on, *options.by])
     check_no_twins(labels)
@@ -70,6 +72,17 @@ def join(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, l
     spread_pieces = spread(reduce(DataFrame.unionAll, pieces), tasks)
     joined = map_rows(spread_pieces, task, StructType([*labels.schema.fields, *new]))
     return with_intervals(joined, StructType([*before.fields, *new]))
+
+
+def _without_conditions(lookbacks: Sequence[Lookback]) -> list[Lookback]:
+    """Return the lookbacks with copies of columns in their tables; those over one table still share it."""
+    found = list(lookbacks)
+    for table in {id(each.table): each.table for each in lookbacks}.values():
+        places = [place for place, each in enumerate(lookbacks) if each.table is table]
+        rows, rewritten, _ = without_conditions(table, [lookbacks[place] for place in places], "join")
+        for place, each in zip(places, rewritten, strict=True):
+            found[place] = replace(each, table=rows)
+    return found
 
 
 Place = tuple[int, str, tuple[str, ...]]  # a DataFrame, its `on` and its `by`

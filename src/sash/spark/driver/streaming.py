@@ -6,6 +6,7 @@ source ─▶ SendTask ─▶ one group per bucket ─▶ BucketProcessor ─▶
 import uuid
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -13,16 +14,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
 
+from sash.engine.conditions import Conditions
 from sash.engine.frame import Frame, check_ends
 from sash.engine.options import CallOptions, length_of
 from sash.engine.results import schema_of
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
 from sash.plan.plan import Options
-from sash.plan.query import Query
+from sash.plan.query import Query, named_queries
 from sash.spark.driver.batch import Explained
 from sash.spark.driver.checkpoints import with_checkpoint_check
-from sash.spark.driver.request import frame_plan_of, recipe_of
+from sash.spark.driver.expressions import drop_copies, with_copies
+from sash.spark.driver.request import frame_plan_of, recipe_of, without_conditions
 from sash.spark.driver.schema import (
     arrow_schema,
     check_columns,
@@ -60,6 +63,8 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     """Return all windows of a stream, as a stream."""
     _check_options(given)
     options = _options(rows, "sash.aggregate", given)
+    rows, queries, conditions = without_conditions(rows, named_queries(queries))
+    given = _with_history(given, conditions)
     recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
     wanted = schema_of(plan)
@@ -75,7 +80,10 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), given.late == "keep")
     results = _run_stream(rows, work, schema, options, plan.measure, given)
     fields = [StructField(each.name, before if each.name == _LATE_ROW else each.dataType) for each in schema]
-    return with_checkpoint_check(with_intervals(results, StructType(fields)), given.flush == "at_end")
+    results = with_intervals(results, StructType(fields))
+    if given.late == "keep":
+        results = drop_copies(results, conditions, _LATE_ROW)
+    return with_checkpoint_check(results, given.flush == "at_end")
 
 
 def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> DataFrame:
@@ -83,6 +91,8 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     _check_options(given)
     check_ends(frames)
     options = _options(table, "sash.rolling", given)
+    table, frames, conditions = without_conditions(table, frames, "rolling")
+    given = _with_history(given, conditions)
     plan, own, added = frame_plan_of(table, frames, options, given.order)
     if given.late == "keep":
         added = _with_late(added, [], own.names)
@@ -94,12 +104,15 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     delay = length_on(plan.measure, "watermark", options.delay)
     work = FrameWork(plan, delay, own, results, given.late == "keep")
     framed = _run_stream(table, work, schema, options, plan.measure, given)
-    return with_checkpoint_check(with_intervals(framed, StructType([*before.fields, *new])), given.flush == "at_end")
+    framed = drop_copies(with_intervals(framed, StructType([*before.fields, *new])), conditions)
+    return with_checkpoint_check(framed, given.flush == "at_end")
 
 
 def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
     """Return what `aggregate` does with this stream."""
-    plan = recipe_of(rows, queries, _options(rows, "sash.explain", given)).plan()
+    options = _options(rows, "sash.explain", given)
+    rows, queries, _ = without_conditions(rows, named_queries(queries))
+    plan = recipe_of(rows, queries, options).plan()
     partitions = rows.sparkSession.conf.get("spark.sql.shuffle.partitions")
     return Explained(Decision("buckets", f"Python's state costs per group: {partitions} of them hold all keys"), plan)
 
@@ -142,6 +155,13 @@ def _far(max_future: Any, measure: Measure) -> Any:
             "max_future", max_future, "left out: `on` is not a time, so that it cannot be compared with the clock"
         )
     return length_on(measure, "max_future", length_of(max_future, "max_future"))
+
+
+def _with_history(given: CallOptions, conditions: Conditions) -> CallOptions:
+    """Return the options with the copies of columns in the rows from before the stream."""
+    if not conditions or not isinstance(given.initial, DataFrame):
+        return given
+    return replace(given, initial=with_copies(given.initial, conditions))
 
 
 def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:

@@ -21,7 +21,8 @@ from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from sash.spark.worker.table_function import FunctionBucket, Job, computes
 from sash.spark.worker.task import without_traceback
-from sash.text import Request, arrow_expressions, parse, request_of
+from sash.syntax import arrow_expressions
+from sash.text import Request, parse, request_of
 from sash.text.functions import functions_of
 
 __all__ = ["register_functions"]

@@ -14,7 +14,8 @@ from sash.errors import InvalidInput
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.spark.worker.task import without_traceback
-from sash.text import Request, arrow_expressions
+from sash.syntax import arrow_expressions
+from sash.text import Request
 
 __all__ = ["FunctionBucket", "Job", "computes"]
 

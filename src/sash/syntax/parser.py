@@ -1,7 +1,7 @@
 """The parser of query text. It is LALR, so deep nesting does not use the stack of Python."""
 
 import difflib
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -10,11 +10,12 @@ from lark.exceptions import UnexpectedToken
 from lark.lexer import Lexer
 
 from sash.errors import InvalidText
-from sash.text.syntax import Statement
-from sash.text.syntax_builder import Builder
-from sash.text.tokens import KEYWORDS, RESERVED, SYMBOLS, Word, words_of
+from sash.syntax.expressions import SCALARS, Expression
+from sash.syntax.syntax_builder import Builder
+from sash.syntax.tokens import KEYWORDS, RESERVED, SYMBOLS, Word, words_of
+from sash.syntax.tree import Statement
 
-__all__ = ["statements"]
+__all__ = ["condition", "statements"]
 
 _VALUES = frozenset(
     {"NUMBER", "STRING", "TRUE", "FALSE", "NULL", "DATE", "TIMESTAMP", "CASE", "NOT", "PLUS", "MINUS", "_LPAR", "NAME"}
@@ -40,7 +41,6 @@ _ELSEWHERE = {
     **dict.fromkeys(("JOIN", "INNER", "LEFT"), "join the tables before, and give the result as a table"),
     "UNION": "unite the tables before, or write several SELECTs with ; between them",
     "QUALIFY": "filter the result",
-    "FILTER": "use CASE WHEN … THEN x END as the argument",
     "EMIT": "say emit='updates' in Python",
 }
 
@@ -57,8 +57,8 @@ class _NoLexer(Lexer):
 
 @cache
 def _parser() -> Lark:
-    grammar = files("sash.text").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer=_NoLexer, transformer=Builder())
+    grammar = files("sash.syntax").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer=_NoLexer, transformer=Builder(), start=["start", "condition"])
 
 
 def statements(text: str) -> tuple[Statement, ...]:
@@ -68,8 +68,26 @@ def statements(text: str) -> tuple[Statement, ...]:
     >>> found.table.name, found.bracket.kind, found.items[0].alias.name
     ('t', 'rows', 'peak')
     """
+    found: tuple[Statement, ...] = _parse(text, "start")
+    return found
+
+
+@lru_cache(maxsize=256)
+def condition(text: str) -> Expression:
+    """Parse the condition of an aggregate; it must be computed from one row.
+
+    >>> str(condition("kind = 'card' AND amount > 0"))
+    "(kind = 'card') and (amount > 0)"
+    """
+    found: Expression = _parse(text, "condition")
+    for call in found.calls():
+        raise InvalidText.unknown(call.place, "function of one row", call.name, SCALARS)
+    return found
+
+
+def _parse(text: str, start: str) -> Any:
     words = words_of(text)
-    parser: Any = _parser().parse_interactive()
+    parser: Any = _parser().parse_interactive(start=start)
     result: Any = None
     fed: list[Token] = []
     for word in words:
@@ -77,10 +95,9 @@ def statements(text: str) -> tuple[Statement, ...]:
         try:
             result = parser.feed_token(token)
         except UnexpectedToken:
-            raise _unexpected(word, fed) from None
+            raise _unexpected(word, fed, start) from None
         fed.append(token)
-    found: tuple[Statement, ...] = result
-    return found
+    return result
 
 
 def _kind(word: Word, choices: Any) -> str:
@@ -93,8 +110,8 @@ def _kind(word: Word, choices: Any) -> str:
     return word.keyword if word.keyword in RESERVED else word.kind
 
 
-def _unexpected(word: Word, fed: list[Token]) -> InvalidText:
-    parser: Any = _parser().parse_interactive()
+def _unexpected(word: Word, fed: list[Token], start: str) -> InvalidText:
+    parser: Any = _parser().parse_interactive(start=start)
     for token in fed:
         parser.feed_token(token)
     accepted = parser.accepts()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from sash.text.tokens import KEYWORDS
+from sash.syntax.tokens import KEYWORDS
 
 __all__ = ["SCALARS", "Apply", "Call", "Column", "Expression", "Literal", "Reader"]
 
@@ -123,6 +123,9 @@ class Apply(Expression):
         return self.arguments
 
     def __str__(self) -> str:
+        if self.function == "filter":
+            condition, value = self.arguments
+            return f"{value} where {condition}"
         if self.function not in _INFIX or len(self.arguments) < 2:
             return f"{self.function}({', '.join(map(str, self.arguments))})"
         words = [f"({each})" if each.depth else str(each) for each in self.arguments]

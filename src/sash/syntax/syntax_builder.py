@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from sash.errors import InvalidInput, InvalidText
-from sash.text.expressions import SCALARS, Apply, Call, Column, Expression, Literal
-from sash.text.syntax import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Ordering, Over, Statement
-from sash.text.tokens import MOST_LEVELS
+from sash.syntax.expressions import SCALARS, Apply, Call, Column, Expression, Literal
+from sash.syntax.tokens import MOST_LEVELS
+from sash.syntax.tree import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Ordering, Over, Statement
 from sash.windows.calendar import Span, span_of
 from sash.windows.duration import Duration, duration
 
@@ -29,6 +29,10 @@ class Builder:
         return tuple(parts)
 
     item_list = windows = start
+
+    def condition(self, parts: list[Any]) -> Expression:
+        found: Expression = parts[0]
+        return found
 
     def statement(self, parts: list[Any]) -> Statement:
         label, select = parts
@@ -58,8 +62,8 @@ class Builder:
         return Item(None, None, None, parts[0].start_pos)
 
     def item(self, parts: list[Any]) -> Item:
-        expression, over, alias = parts
-        return Item(expression, over, alias, expression.place)
+        expression, condition, over, alias = parts
+        return Item(expression, over, alias, expression.place, condition)
 
     def names(self, parts: list[Any]) -> tuple[Column, ...]:
         return tuple(map(_column_of, parts))

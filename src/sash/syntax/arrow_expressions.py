@@ -5,42 +5,54 @@ fraction, and division by zero gives null.
 """
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.errors import InvalidText
-from sash.text.expressions import Expression
-from sash.text.request import Request
+from sash.syntax.expressions import Expression
 
-__all__ = ["FUNCTIONS", "check_types", "prepare_rows", "where_mask"]
+__all__ = ["FUNCTIONS", "Computed", "check_types", "compute", "prepare_rows", "where_mask", "without_views"]
 
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
-def prepare_rows(table: Any, request: Request) -> Any:
+class Computed(Protocol):
+    """What a text computes from rows before anything else."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def where(self) -> Expression | None: ...
+
+    @property
+    def computed(self) -> Mapping[str, Expression]: ...
+
+
+def prepare_rows(table: Any, request: Computed) -> Any:
     """Return the rows that WHERE keeps, with a column for each expression in an aggregate."""
-    table = _without_views(table)
+    table = without_views(table)
     mask = where_mask(table, request)
     if mask is not None:
         table = table.filter(mask)
     for name, expression in request.computed.items():
-        table = table.append_column(name, _column(table, expression, request.text))
+        table = table.append_column(name, compute(table, expression, request.text))
     return table
 
 
-def where_mask(table: Any, request: Request) -> Any:
+def where_mask(table: Any, request: Computed) -> Any:
     """Return which rows WHERE keeps; a null does not keep a row, and None keeps all."""
     if request.where is None:
         return None
-    return _condition(_without_views(table), request.where, request.text)
+    return _condition(without_views(table), request.where, request.text)
 
 
-def _without_views(table: Any) -> Any:
+def without_views(table: Any) -> Any:
     """Return the table with Polars' string views as plain strings: Arrow cannot filter views."""
     for place, each in enumerate(table.schema):
         if each.type in _PLAIN:
@@ -48,13 +60,13 @@ def _without_views(table: Any) -> Any:
     return table
 
 
-def check_types(schema: Any, request: Request) -> None:
+def check_types(schema: Any, request: Computed) -> None:
     """Raise if an expression cannot be computed from columns of these types."""
     prepare_rows(schema.empty_table(), request)
 
 
 def _condition(table: Any, where: Expression, text: str) -> Any:
-    mask = _column(table, where, text)
+    mask = compute(table, where, text)
     if pa.types.is_null(mask.type):
         return mask.cast(pa.bool_())
     if not pa.types.is_boolean(mask.type):
@@ -63,13 +75,14 @@ def _condition(table: Any, where: Expression, text: str) -> Any:
     return mask
 
 
-def _column(table: Any, expression: Expression, text: str) -> Any:
+def compute(table: Any, expression: Expression, text: str | None, rows: int | None = None) -> Any:
+    """Return an expression as a column; `rows` is the number of rows of a table that may have no columns."""
     try:
         value = expression.read(_OnArrow(table))
     except InvalidText as error:
-        raise error.within(text) from None
+        raise (error if text is None else error.within(text)) from None
     if isinstance(value, pa.Scalar):
-        return pa.chunked_array([pa.repeat(value, len(table))])
+        return pa.chunked_array([pa.repeat(value, len(table) if rows is None else rows)])
     return value
 
 
@@ -93,6 +106,9 @@ class _OnArrow:
             return FUNCTIONS[function](*arguments)
         except (pa.ArrowNotImplementedError, pa.ArrowTypeError, _Unlike):  # Arrow's names for types that do not fit
             kinds = dict.fromkeys(each.type for each in arguments)
+            if function == "filter" and _sort(arguments[0].type) not in ("bool", "null"):
+                what = f"An aggregate is filtered by a condition, and this is {arguments[0].type}"
+                raise InvalidText.meaning(place, what, "compare it with something") from None
             raise InvalidText.types(place, function.replace("_", " ").upper(), kinds) from None
         except pa.ArrowInvalid as error:
             raise InvalidText.values(place, function.upper(), str(error)) from None
@@ -217,7 +233,7 @@ def _remainder(a: Any, b: Any) -> Any:
         if pa.types.is_decimal(each.type):
             raise _Unlike
     kind = pc.add(a, b).type
-    count = max(len(each) if not isinstance(each, pa.Scalar) else 1 for each in (a, b))
+    count = next((len(each) for each in (a, b) if not isinstance(each, pa.Scalar)), 1)
     wide = [pa.repeat(each, count) if isinstance(each, pa.Scalar) else each for each in (a, b)]
     one, other = (each.cast(kind) for each in wide)
     missing = np.asarray(pc.or_(pc.is_null(one), pc.or_kleene(pc.is_null(other), pc.equal(other, 0)))).astype(bool)
@@ -267,6 +283,12 @@ def _case(*given: Any) -> Any:
     return result
 
 
+def _filter(condition: Any, value: Any) -> Any:
+    """Return a value where a condition is true, and null elsewhere: FILTER (WHERE …) of an aggregate."""
+    (truth,) = _truths(condition)
+    return pc.if_else(pc.fill_null(truth, False), value, pa.scalar(None, value.type))
+
+
 def _truths(*values: Any) -> tuple[Any, ...]:
     return tuple(each.cast(pa.bool_()) for each in _of_sort("bool", values))
 
@@ -292,6 +314,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "||": lambda a, b: pc.binary_join_element_wise(*_texts(a, b), pa.scalar("", pa.large_string())),
     "negative": lambda value: pc.negate_checked(*_numbers(value)),
     "case": _case,
+    "filter": _filter,
     "abs": lambda value: pc.abs_checked(*_numbers(value)),
     "coalesce": lambda *values: pc.coalesce(*_alike(*values)),
     "exp": lambda value: pc.exp(*_floats(value)),

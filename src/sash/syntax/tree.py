@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sash.text.expressions import Column, Expression
+from sash.syntax.expressions import Column, Expression
 from sash.windows.calendar import Span
 from sash.windows.duration import Duration
 
@@ -65,6 +65,7 @@ class Item:
     over: Over | None
     alias: Column | None
     place: int
+    filter: Expression | None = None  # FILTER (WHERE …)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The grammar of query text: tokens, syntax trees, and expressions that are computed from one row."""
