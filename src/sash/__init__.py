@@ -15,13 +15,14 @@ from sash.algebra.sketches import (
     moment_sketch,
 )
 from sash.algebra.sums import count, geometric_mean, mean, product, stddev, sum, variance
-from sash.api import aggregate, explain, join, progress, register, rolling, sql, state, why, windowed
+from sash.api import aggregate, explain, join, progress, rolling, state, why, windowed
 from sash.engine.frame import Frame, frame
 from sash.engine.join import Lookback, lookback
 from sash.engine.stream import Stream
 from sash.errors import SashError
 from sash.plan.plan import Plan
 from sash.plan.query import Query, query
+from sash.query_text import register, sql
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
 from sash.windows.calendar import calendar
 from sash.windows.user import ContextAwareWindow, ContextFreeWindow

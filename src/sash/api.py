@@ -9,20 +9,30 @@ from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import pyarrow as pa
 
-from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.engine import batch
 from sash.engine import join as joins
 from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
 from sash.engine.options import CallOptions, Emit, Late
-from sash.engine.tables import Kind, kind_of, like, read_rows
-from sash.errors import InvalidInput, InvalidText, UnknownName
+from sash.engine.tables import kind_of
+from sash.errors import InvalidInput, UnknownName
 from sash.plan.query import Query, named_queries
-from sash.syntax import arrow_expressions
-from sash.text.functions import register
 
-__all__ = ["aggregate", "explain", "progress", "register", "rolling", "sql", "state", "why", "windowed"]
+__all__ = [
+    "aggregate",
+    "check_known",
+    "explain",
+    "is_option",
+    "is_spark",
+    "is_stream",
+    "join",
+    "progress",
+    "rolling",
+    "state",
+    "why",
+    "windowed",
+]
 
 Rest = ParamSpec("Rest")
 Table = TypeVar("Table")
@@ -86,7 +96,7 @@ def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) ->
     >>> peaks({"t": [1, 12], "load": [3, 4]}).column("peak").to_pylist()
     [3, 4]
     """
-    _check_known(options, aggregate)
+    check_known(options, aggregate)
     named_queries(queries)
 
     @_same_kind
@@ -148,7 +158,7 @@ def rolling(
     >>> sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")).column("others").to_pylist()
     [3, 9, 4, 4]
     """
-    _check_known({name: each for name, each in aggregates.items() if _is_option(each)}, rolling, near=True)
+    check_known({name: each for name, each in aggregates.items() if is_option(each)}, rolling, near=True)
     given = CallOptions(
         on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future,
         order=order_of(order, descending),
@@ -185,145 +195,13 @@ def join(
     """
     given = JoinOptions(on, by, closed, delay)
     tables = [labels, *(each.table for each in lookbacks if isinstance(each, Lookback))]
-    if not any(map(_is_spark, tables)):
+    if not any(map(is_spark, tables)):
         return joins.join(labels, lookbacks, given)
-    if not all(map(_is_spark, tables)):
-        raise InvalidInput.kinds(sorted({"spark" if _is_spark(each) else kind_of(each).value for each in tables}))
+    if not all(map(is_spark, tables)):
+        raise InvalidInput.kinds(sorted({"spark" if is_spark(each) else kind_of(each).value for each in tables}))
     from sash.spark.driver import join as spark_joins
 
     return spark_joins.join(labels, lookbacks, given)
-
-
-@overload
-def sql(
-    text: str,
-    /,
-    *,
-    on: str | None = ...,
-    by: str | Sequence[str] | None = ...,
-    watermark: Any = ...,
-    allowed_lateness: Any = ...,
-    emit: Emit = ...,
-    partial: bool = ...,
-    late: Late = ...,
-    flush: Literal["at_end"] | None = ...,
-    initial: Any = ...,
-    max_future: Any = ...,
-    functions: Mapping[str, Template] | None = ...,
-    **tables: Mapping[str, Any],
-) -> pa.Table: ...
-@overload
-def sql(
-    text: str,
-    /,
-    *,
-    on: str | None = ...,
-    by: str | Sequence[str] | None = ...,
-    watermark: Any = ...,
-    allowed_lateness: Any = ...,
-    emit: Emit = ...,
-    partial: bool = ...,
-    late: Late = ...,
-    flush: Literal["at_end"] | None = ...,
-    initial: Any = ...,
-    max_future: Any = ...,
-    functions: Mapping[str, Template] | None = ...,
-    **tables: Table,
-) -> Table: ...
-def sql(
-    text: str,
-    /,
-    *,
-    on: str | None = None,
-    by: str | Sequence[str] | None = None,
-    watermark: Any = None,
-    allowed_lateness: Any = 0,
-    emit: Emit = "final",
-    partial: bool = False,
-    late: Late = "count",
-    flush: Literal["at_end"] | None = None,
-    initial: Any = None,
-    max_future: Any = None,
-    functions: Mapping[str, Template] | None = None,
-    **tables: Any,
-) -> Any:
-    """Run query text: CQL of the papers, window table functions, or OVER; pass tables by their names.
-
-    The result and the options are those of `sash.aggregate`, or of `sash.rolling` if there is one result per row. Pass
-    `on` and `by` if the text does not contain them. Several SELECTs, separated by `;`, share slices. `functions` maps
-    names in the text to your own aggregates; `sash.register` registers one for all calls.
-
-    >>> import sash
-    >>> rows = {"t": [1, 12, 7], "load": [3, 4, 5]}
-    >>> sash.sql("SELECT MAX(load) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")["peak"].to_pylist()
-    [5, 4]
-    >>> sash.sql("SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")
-    Traceback (most recent call last):
-    sash.errors.InvalidText: Line 1: There is no column 'lod'. Did you mean 'load'? The known ones: load, t.
-        SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]
-                   ^
-    """
-    request = texts.request_of(texts.parse(text, functions), on, by)
-    _check_known({name: each for name, each in tables.items() if _is_option(each) and name != request.table}, sql)
-    if request.table not in tables:
-        raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
-    given = tables[request.table]
-    rows = prepare_rows(given, request)
-    if _is_stream(given) and initial is not None:
-        initial = prepare_rows(initial, request)
-    options: dict[str, Any] = {"on": request.on, "by": list(request.by), "watermark": watermark, "late": late}
-    options |= {"flush": flush, "initial": initial, "max_future": max_future}
-    for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
-    if request.queries:
-        result = aggregate(rows, request.queries, **options, **for_windows)
-    else:
-        result = _per_row(rows, request, options, for_windows)
-    if _is_spark(rows) or rows is given:
-        return result
-    found = like(result, kind_of(given))
-    if request.frames and kind_of(given) is Kind.PANDAS:
-        mask = arrow_expressions.where_mask(read_rows(given).table(), request)
-        found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
-    return found
-
-
-def prepare_rows(rows: Any, request: texts.Request) -> Any:
-    """Return rows filtered and with computed columns, as a request needs them; unchanged if it needs neither."""
-    if _is_spark(rows):
-        request.check_columns(rows.columns)
-        from sash.spark.driver import expressions
-
-        return expressions.prepare_rows(rows, request)
-    given = read_rows(rows)
-    request.check_columns(given.names, given.levels)
-    if request.queries and request.where is None and not request.computed:
-        return rows
-    return arrow_expressions.prepare_rows(given.table(), request)
-
-
-def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_windows: Mapping[str, Any]) -> Any:
-    """Return one result per row, with the selected columns."""
-    for name, value in for_windows.items():
-        if value not in (0, "final", False):
-            raise InvalidInput.for_windows(name, value)
-    if _is_stream(rows) and request.is_unbounded:
-        place = request.selects[0].place
-        what = "A frame that reaches back to the first row would keep every row of a stream"
-        raise InvalidText.meaning(place, what, "limit its length").within(request.text)
-    result = rolling(rows, *request.frames, order=request.order.columns, descending=request.order.descending, **options)
-    names = result.columns if _is_spark(rows) else result.column_names
-    wanted = [name for name in names if name not in request.computed]
-    if request.selected is not None:
-        own = rows.columns if _is_spark(rows) else rows.column_names
-        results = [name for each in request.frames for name, _ in each.aggregates]
-        wanted = [*request.selected, *(name for name in names if name not in (*own, *results))]
-    if wanted == list(names):
-        return result
-    if _is_spark(rows):
-        from sash.spark.driver.checkpoints import select_columns
-
-        return select_columns(result, wanted)
-    return result.select(wanted)
 
 
 def explain(
@@ -346,7 +224,7 @@ def explain(
     stream  on t (integer), by no key, any order, lateness 0
     ...
     """
-    given = CallOptions(on, by, watermark, allowed_lateness, emit, in_order=in_order and not _is_spark(rows))
+    given = CallOptions(on, by, watermark, allowed_lateness, emit, in_order=in_order and not is_spark(rows))
     return _shell(rows, given).explain(rows, queries, given)
 
 
@@ -397,23 +275,23 @@ def _progress_module(query: Any) -> Any:
     return progress
 
 
-def _is_spark(rows: Any) -> bool:
+def is_spark(rows: Any) -> bool:
     """Return whether the rows are a Spark DataFrame, without importing Spark."""
     return type(rows).__module__.startswith("pyspark.sql.") and type(rows).__name__ == "DataFrame"
 
 
-def _is_stream(rows: Any) -> bool:
-    return _is_spark(rows) and bool(rows.isStreaming)
+def is_stream(rows: Any) -> bool:
+    return is_spark(rows) and bool(rows.isStreaming)
 
 
 def _shell(rows: Any, given: CallOptions) -> Any:
     """Return the module that runs rows of this kind; refuse options of streams for tables."""
-    if not _is_stream(rows):
+    if not is_stream(rows):
         given.check_late()  # a table has no late rows: the option is checked and not used
         for name in ("flush", "initial", "max_future"):
             if getattr(given, name) is not None:
                 raise InvalidInput.for_streams(name, getattr(given, name))
-    if not _is_spark(rows):
+    if not is_spark(rows):
         return batch
     from sash.spark.driver import batch as bounded
     from sash.spark.driver import streaming as unbounded
@@ -421,12 +299,12 @@ def _shell(rows: Any, given: CallOptions) -> Any:
     return unbounded if rows.isStreaming else bounded
 
 
-def _is_option(value: Any) -> bool:
+def is_option(value: Any) -> bool:
     """Return whether a value can be that of an option, and not a table or an aggregate."""
     return isinstance(value, str | int | float | timedelta)
 
 
-def _check_known(options: Mapping[str, Any], function: Callable[..., Any], near: bool = False) -> None:
+def check_known(options: Mapping[str, Any], function: Callable[..., Any], near: bool = False) -> None:
     """Refuse options that a function does not have; with `near`, only those similar to one that it has."""
     parameters = inspect.signature(function).parameters.values()
     known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]

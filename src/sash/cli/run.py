@@ -14,9 +14,9 @@ import click
 
 import sash
 from sash import text as texts
-from sash.api import prepare_rows
 from sash.cli.job import Job
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
+from sash.query_text import prepare_rows
 
 __all__ = ["FAILED", "INTERRUPTED", "explain_job", "run_job", "session_for", "show_checkpoint", "watch"]
 

@@ -40,6 +40,7 @@ __all__ = [
     "JoinPlan",
     "Lookback",
     "Side",
+    "check_kinds",
     "check_lookbacks",
     "join",
     "join_rows",
@@ -177,9 +178,7 @@ class JoinPlan(Report):
 def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
     """Run `sash.join` on tables of Arrow, pandas or Polars, or on dicts of lists."""
     check_lookbacks(lookbacks)
-    kinds = {kind_of(each) for each in (labels, *(one.table for one in lookbacks))}
-    if len(kinds - {Kind.DICT}) > 1:
-        raise InvalidInput.kinds(sorted(each.value for each in kinds))
+    check_kinds(labels, [each.table for each in lookbacks if not isinstance(each.table, Rows)])
     rows = read_rows(labels)
     tables = {id(each.table): read_rows(each.table) for each in lookbacks}
     for key, table in tables.items():
@@ -190,6 +189,13 @@ def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
         lookbacks = [next(rewritten) if id(each.table) == key else each for each in lookbacks]
     plan = plan_join(rows, [tables[id(each.table)] for each in lookbacks], lookbacks, given)
     return with_columns(labels, join_rows(plan, rows, [tables[id(each.table)] for each in lookbacks]))
+
+
+def check_kinds(labels: Any, tables: Sequence[Any]) -> None:
+    """Refuse tables of different kinds; dicts go with any."""
+    kinds = {kind_of(each) for each in (labels, *tables)}
+    if len(kinds - {Kind.DICT}) > 1:
+        raise InvalidInput.kinds(sorted(each.value for each in kinds))
 
 
 def check_lookbacks(lookbacks: Sequence[Any]) -> None:

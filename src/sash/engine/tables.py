@@ -27,6 +27,7 @@ _PLAIN: dict[type, tuple[Column, Any]] = {
     float: (Column(Field("f8")), np.float64),
     str: (Column(Field("O")), None),
 }
+_PLAIN_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _COARSE = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s", "ps": "ns", "fs": "ns", "as": "ns"}
 
 
@@ -233,7 +234,7 @@ class Rows:
         (DataType(string), None)
         """
         raw = self._raw(name)
-        return raw.type if isinstance(raw, pa.ChunkedArray | pa.Array) else None
+        return _PLAIN_VIEWS.get(raw.type, raw.type) if isinstance(raw, pa.ChunkedArray | pa.Array) else None
 
     def key(self, name: str) -> Any:
         """Return a column as `Keys` reads it: a short list as it is, anything else as an Arrow array.
@@ -314,7 +315,8 @@ def _values(name: str, raw: Any) -> Values:
 def _array(name: str, raw: Any) -> Any:
     """Return a column as an Arrow array."""
     if isinstance(raw, pa.ChunkedArray | pa.Array):
-        return raw
+        # The views of Polars: Arrow cannot take or filter them.
+        return raw.cast(_PLAIN_VIEWS[raw.type]) if raw.type in _PLAIN_VIEWS else raw
     try:
         if isinstance(raw, np.ndarray):
             return _of_numpy(name, raw)

@@ -16,7 +16,16 @@ import pyarrow.compute as pc
 from sash.errors import InvalidText
 from sash.syntax.expressions import Expression
 
-__all__ = ["FUNCTIONS", "Computed", "check_types", "compute", "prepare_rows", "where_mask", "without_views"]
+__all__ = [
+    "FUNCTIONS",
+    "Computed",
+    "check_types",
+    "compute",
+    "compute_all",
+    "prepare_rows",
+    "where_mask",
+    "without_views",
+]
 
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
@@ -73,6 +82,12 @@ def _condition(table: Any, where: Expression, text: str) -> Any:
         what = f"WHERE takes a condition, and this is {mask.type}"
         raise InvalidText.meaning(where.place, what, "compare it with something").within(text)
     return mask
+
+
+def compute_all(table: Any, computed: Mapping[str, Expression], text: str) -> dict[str, Any]:
+    """Return a column for each expression."""
+    plain = without_views(table)
+    return {name: compute(plain, each, text) for name, each in computed.items()}
 
 
 def compute(table: Any, expression: Expression, text: str | None, rows: int | None = None) -> Any:

@@ -38,7 +38,7 @@ _ELSEWHERE = {
     "HAVING": "filter the result",
     "ORDER": "sort the result",
     "LIMIT": "cut the result",
-    **dict.fromkeys(("JOIN", "INNER", "LEFT"), "join the tables before, and give the result as a table"),
+    **dict.fromkeys(("JOIN", "INNER", "LEFT"), "join the tables before, or write WINDOW JOIN"),
     "UNION": "unite the tables before, or write several SELECTs with ; between them",
     "QUALIFY": "filter the result",
     "EMIT": "say emit='updates' in Python",

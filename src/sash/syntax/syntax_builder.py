@@ -7,7 +7,20 @@ from typing import Any
 from sash.errors import InvalidInput, InvalidText
 from sash.syntax.expressions import SCALARS, Apply, Call, Column, Expression, Literal
 from sash.syntax.tokens import MOST_LEVELS
-from sash.syntax.tree import Argument, Bound, Bracket, FrameSpec, Function, Item, Length, Ordering, Over, Statement
+from sash.syntax.tree import (
+    Argument,
+    Bound,
+    Bracket,
+    FrameSpec,
+    Function,
+    Item,
+    Join,
+    Length,
+    Ordering,
+    Over,
+    Pair,
+    Statement,
+)
 from sash.windows.calendar import Span, span_of
 from sash.windows.duration import Duration, duration
 
@@ -49,9 +62,9 @@ class Builder:
     alias = column = label
 
     def select(self, parts: list[Any]) -> tuple[Any, ...]:
-        items, source, where, keys, windows = parts
+        items, source, join, where, keys, windows = parts
         table, bracket, function = source if isinstance(source, tuple) else (None, None, source)
-        return items, table, bracket, function, where, keys, windows or (), items[0].place
+        return items, table, bracket, function, join, where, keys, windows or (), items[0].place
 
     def streamed_items(self, parts: list[Any]) -> tuple[Item, ...]:
         _check_stream(parts[0])
@@ -173,6 +186,16 @@ class Builder:
 
     def named_window(self, parts: list[Any]) -> tuple[Column, FrameSpec]:
         return _column_of(parts[0]), parts[1]
+
+    # --- the window join
+
+    def join(self, parts: list[Any]) -> Join:
+        table, bracket, *pairs = parts
+        return Join(_column_of(table), bracket, tuple(each for each in pairs if isinstance(each, Pair)))
+
+    def pair(self, parts: list[Any]) -> Pair:
+        label, sign, event, *delay = parts
+        return Pair(_column_of(label), str(sign), _column_of(event), delay[-1] or None, sign.start_pos)
 
     # --- lengths
 

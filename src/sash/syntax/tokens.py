@@ -44,7 +44,7 @@ _FREE = (
     *("TABLE", "DESCRIPTOR", "PRECEDING", "FOLLOWING", "CURRENT", "WINDOW", "ASC", "DESC"),
     *("GROUPS", "EXCLUDE", "TIES", "NO", "OTHERS"),
     *("INTERVAL", "DATE", "TIMESTAMP", "TRUE", "FALSE", "CASE", "WHEN", "THEN", "ELSE", "END", "LIKE", "DISTINCT"),
-    "FILTER",
+    *("FILTER", "JOIN", "ON"),
 )
 KEYWORDS = {
     **{word: word for word in (*RESERVED, *_FREE)},

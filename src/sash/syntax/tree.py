@@ -6,7 +6,20 @@ from sash.syntax.expressions import Column, Expression
 from sash.windows.calendar import Span
 from sash.windows.duration import Duration
 
-__all__ = ["Argument", "Bound", "Bracket", "FrameSpec", "Function", "Item", "Length", "Ordering", "Over", "Statement"]
+__all__ = [
+    "Argument",
+    "Bound",
+    "Bracket",
+    "FrameSpec",
+    "Function",
+    "Item",
+    "Join",
+    "Length",
+    "Ordering",
+    "Over",
+    "Pair",
+    "Statement",
+]
 
 
 @dataclass(frozen=True)
@@ -104,6 +117,26 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """A pair of columns of ON: equal keys, or the times of a label and of an event."""
+
+    label: Column
+    sign: str
+    event: Column
+    delay: Length | None
+    place: int  # of the sign
+
+
+@dataclass(frozen=True)
+class Join:
+    """WINDOW JOIN: the table of the events, which of them a label sees, and the columns that both tables share."""
+
+    table: Column
+    bracket: Bracket | None
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
 class Statement:
     """One statement."""
 
@@ -112,6 +145,7 @@ class Statement:
     table: Column | None  # with a window in brackets, or none
     bracket: Bracket | None
     function: Function | None
+    join: Join | None
     where: Expression | None
     keys: tuple[Column, ...] | None  # GROUP BY
     windows: tuple[tuple[Column, FrameSpec], ...]

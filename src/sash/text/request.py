@@ -8,9 +8,10 @@ from sash.engine.results import RANKS
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
 from sash.syntax.expressions import Column, Expression
+from sash.text.joins import JoinRequest, LookbackText
 from sash.text.select import Select
 
-__all__ = ["Request", "request_of"]
+__all__ = ["Request", "join_request_of", "request_of"]
 
 _EDGES = ("window_start", "window_end")
 
@@ -92,6 +93,10 @@ def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str
     if not isinstance(by, str | list | tuple | None):
         raise InvalidInput.option("by", by, "the name of a column, or a list of different names")
     try:
+        for each in selects:
+            if each.join is not None:
+                what = "WINDOW JOIN reads two tables"
+                raise InvalidText.meaning(each.join.place, what, "use sash.sql, without other queries beside it")
         for each in selects[1:]:
             _check_alike(first, each)
         _check_results(selects)
@@ -123,6 +128,46 @@ def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str
         tuple(frame for each in selects for frame in each.frames),
         first.order,
     )
+
+
+def join_request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str] | None) -> JoinRequest:
+    """Return statements with WINDOW JOIN as one request; options in Python and in the text must agree."""
+    first = selects[0]
+    try:
+        if on is None:
+            on = next((each.join.on[0] for each in selects if each.join is not None and each.join.on is not None), None)
+        given = None if by is None else (by,) if isinstance(by, str) else tuple(by)
+        keys = [name for name, _ in first.join.keys] if first.join is not None else []
+        taken: set[str] = set()
+        for each in selects:
+            join = each.join
+            if join is None:
+                what = "One call joins or aggregates one table, not both"
+                raise InvalidText.meaning(each.place, what, "make two calls")
+            if each.table != first.table:
+                raise InvalidText.disagree(each.place, "The table of the labels", first.table, each.table)
+            own = tuple(name for name, _ in join.keys)
+            for one in ((given,) if given is not None else ()) + (tuple(keys),):
+                if set(one) != set(own) or len(set(own)) < len(own):
+                    raise InvalidText.disagree(join.place, "The key of the labels", _join_names(one), _join_names(own))
+            if join.on is not None and join.on[0] != on:
+                raise InvalidText.disagree(join.place, "The column of `on`", on, join.on[0])
+            for name, _ in each.aggregates:
+                if name in taken:
+                    raise InvalidText.twice(each.place, name)
+                taken.add(name)
+    except InvalidText as error:
+        raise error.within(first.text) from None
+    if on is None:
+        raise InvalidInput.option("on", on, "the name of a column of times or numbers, as in sash.sql(…, on='ts')")
+    lookbacks = tuple(
+        LookbackText(
+            each.join, each.aggregates, each.computed, each.columns, None if each.selected is None else each.named
+        )
+        for each in selects
+        if each.join is not None
+    )
+    return JoinRequest(first.text, first.table, on, tuple(keys), lookbacks, first.place)
 
 
 def _check_alike(first: Select, other: Select) -> None:

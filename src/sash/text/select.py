@@ -15,8 +15,9 @@ from sash.errors import InvalidText
 from sash.plan.query import RESERVED_NAMES, Query, query
 from sash.syntax.expressions import Apply, Call, Column, Expression, Literal
 from sash.syntax.parser import statements
-from sash.syntax.tree import FrameSpec, Function, Item, Statement
+from sash.syntax.tree import FrameSpec, Function, Item, Join, Statement
 from sash.text.functions import Functions, functions_of
+from sash.text.joins import JoinClause, clause_of
 from sash.text.windows import extent_of, frame_of, order_text, window_in_brackets, window_of_function
 from sash.windows.window import Window
 
@@ -40,6 +41,7 @@ class Select:
     computed: tuple[tuple[str, Expression], ...] = ()  # arguments of aggregates that are no bare columns, by name
     selected: tuple[str, ...] | None = None  # the columns of a result per row; None: all
     order: Order = PLAIN  # of frames
+    join: JoinClause | None = None  # the aggregates are of the events of each row of the table
     columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)  # all that are named, with their places
     named: tuple[Column, ...] = field(default=(), compare=False, repr=False)  # in the select list, besides aggregates
     place: int = field(default=0, compare=False, repr=False)  # of the table
@@ -97,6 +99,8 @@ class _Translator:
         if statement.where is not None:
             self._check_scalar(statement.where, "WHERE")
             self.columns += statement.where.columns()
+        if statement.join is not None:
+            return self._of_join(statement.join)
         is_over = any(each.over is not None for each in statement.items)
         if not is_over and statement.windows:
             place = statement.windows[0][0].place
@@ -119,7 +123,7 @@ class _Translator:
             )
         keys = self._check_keys(statement.keys, bracket.keys)
         found = window_in_brackets(bracket)
-        aggregates, named = self._aggregates(statement.items)
+        aggregates, named = self._aggregates(statement.items, statement.place)
         if not isinstance(found, Window):
             frames = (frame_of(found, aggregates, bracket.place),)
             return self._select(statement.table, keys, None, frames=frames, named=named)
@@ -144,8 +148,28 @@ class _Translator:
                 )
         elif keys is not None:
             raise InvalidText.unsupported(keys[0].place, "PARTITION BY here", "write the keys into GROUP BY")
-        aggregates, named = self._aggregates(self.statement.items)
+        aggregates, named = self._aggregates(self.statement.items, self.statement.place)
         return self._select(table, own, on, window=window, aggregates=aggregates, named=named)
+
+    def _of_join(self, join: Join) -> Select:
+        statement = self.statement
+        over = next((each.over.place for each in statement.items if each.over is not None), None)
+        for place, what, fix in (
+            (statement.bracket and statement.bracket.place, "Labels have no window", "put it after the other table"),
+            (statement.where and statement.where.place, "WHERE would not say of which table", "write FILTER (WHERE …)"),
+            (statement.keys and statement.keys[0].place, "A join has its keys in ON", "leave out GROUP BY"),
+            (over, "A join has its own window", "leave out OVER"),
+            (statement.windows and statement.windows[0][0].place, "A join has its own window", "leave out WINDOW"),
+            (statement.function and statement.function.name.place, "Labels are a table", "name it, as in FROM labels"),
+        ):
+            if place is not None and place != ():
+                raise InvalidText.meaning(place, what, fix)
+        assert statement.table is not None
+        own = [each for each in statement.items if each.expression is not None]
+        aggregates, named = self._aggregates(own, statement.items[0].place)
+        selected = None if len(own) < len(statement.items) else tuple(each.name for each in named)
+        said: dict[str, Any] = {"aggregates": aggregates, "named": named, "selected": selected}
+        return self._select(statement.table, None, None, join=clause_of(join), **said)
 
     def _over(self) -> Select:
         statement = self.statement
@@ -211,7 +235,7 @@ class _Translator:
 
     # --- aggregates
 
-    def _aggregates(self, items: Sequence[Item]) -> tuple[dict[str, Template], tuple[Column, ...]]:
+    def _aggregates(self, items: Sequence[Item], place: int) -> tuple[dict[str, Template], tuple[Column, ...]]:
         """Return the results by name, and the other columns of the select list."""
         found: dict[str, Template] = {}
         named = []
@@ -225,9 +249,7 @@ class _Translator:
             else:
                 named.append(self._plain(item))
         if not found:
-            raise InvalidText.meaning(
-                items[0].place, "The select list has no aggregate", "add for example MAX(x) AS peak"
-            )
+            raise InvalidText.meaning(place, "The select list has no aggregate", "add for example MAX(x) AS peak")
         return found, tuple(named)
 
     def _result(self, item: Item, taken: set[str]) -> tuple[str, Template]:

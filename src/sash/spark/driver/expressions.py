@@ -1,7 +1,7 @@
 """Expressions of query text as columns of DataFrames; no text becomes SQL."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -11,9 +11,10 @@ from pyspark.sql.types import StructType
 
 from sash.engine.conditions import Conditions
 from sash.spark.driver.schema import arrow_schema, check_columns, column, quote
-from sash.syntax.arrow_expressions import Computed, check_types
+from sash.syntax.arrow_expressions import Computed, check_types, compute_all
+from sash.syntax.expressions import Expression
 
-__all__ = ["drop_copies", "prepare_rows", "with_copies"]
+__all__ = ["drop_copies", "prepare_rows", "with_computed", "with_copies"]
 
 
 def prepare_rows(rows: DataFrame, request: Computed) -> DataFrame:
@@ -30,6 +31,17 @@ def prepare_rows(rows: DataFrame, request: Computed) -> DataFrame:
     if not request.computed:
         return rows
     return rows.select("*", *(each.read(reader).alias(name) for name, each in request.computed.items()))
+
+
+def with_computed(rows: DataFrame, computed: Mapping[str, Expression], text: str) -> DataFrame:
+    """Return rows with a column for each expression; check all types."""
+    if not computed:
+        return rows
+    names = list(dict.fromkeys(each.name for one in computed.values() for each in one.columns()))
+    check_columns(rows, names)
+    compute_all(arrow_schema(StructType([rows.schema[name] for name in names])).empty_table(), computed, text)
+    reader = _OnSpark()
+    return rows.select("*", *(each.read(reader).alias(name) for name, each in computed.items()))
 
 
 def with_copies(rows: DataFrame, conditions: Conditions) -> DataFrame:
