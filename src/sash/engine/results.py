@@ -228,7 +228,7 @@ def result_column(result: Result, values: Any, valid: Array, dictionaries: Mappi
     lists = pa.ListArray.from_arrays(pa.array(values.offsets, pa.int32()), items, mask=mask)
     if result.separator is None:
         return lists
-    joined = pc.binary_join(lists, result.separator)
+    joined = pc.binary_join(lists, pa.scalar(result.separator, lists.type.value_type))
     return joined if joined.type == result.arrow else joined.cast(result.arrow)
 
 
