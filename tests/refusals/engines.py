@@ -21,6 +21,7 @@ TABLE = pa.table(
         "y": [0.5, 1.5],
         "pair": [{"a": 1}, {"a": 2}],
         "many": [[1], [2]],
+        "blob": [b"a", b"b"],
         "flag": [True, False],
     }
 )

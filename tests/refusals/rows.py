@@ -61,6 +61,11 @@ EVERY: dict[str, Case] = {
     "a mean of structs": (results(s=sash.mean("pair")), SashError, ""),
     "a mean of times": (results(s=sash.mean("t")), Unsupported, "'mean' does not accept values of type"),
     "numbers joined as texts": (results(all=sash.string_agg("x")), Unsupported, "it accepts strings. Cast the values"),
+    "binaries joined as texts": (
+        results(all=sash.string_agg("blob")),
+        Unsupported,
+        "q … 'string_agg' does not accept values of type … it accepts strings. Cast the values",
+    ),
     "a result named as its key": (
         windows(queries=sash.query("q", sash.tumbling("10s"), k=sash.count()), by="k"),
         InvalidQuery,

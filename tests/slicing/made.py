@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sash.slicing import slice_manager
-from sash.slicing.slice_manager import Cuts
+from sash.slicing.cuts import Cuts
 from sash.slicing.slices import Slices
 
 __all__ = ["made"]

@@ -5,8 +5,8 @@ import pytest
 
 import sash
 from sash.slicing import slice_manager
+from sash.slicing.cuts import Cuts
 from sash.slicing.partials import mark_trees_updated
-from sash.slicing.slice_manager import Cuts
 from sash.slicing.slices import Slices
 
 pytestmark = pytest.mark.compiled

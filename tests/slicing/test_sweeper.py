@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sash.slicing import slice_manager, sweeper
-from sash.slicing.slice_manager import Cuts
+from sash.slicing.cuts import Cuts
 from sash.slicing.slices import NO_CUT, Slices
 from tests.slicing.made import made
 

@@ -32,6 +32,7 @@ def with_columns(source: Any) -> Any:
         "x",
         (x * 0.5).alias("y"),
         F.struct(x.alias("a")).alias("pair"),
+        F.encode(F.lit("a"), "utf-8").alias("blob"),
         F.array(x).alias("many"),
         F.lit(True).alias("flag"),
         F.create_map(F.lit("a"), x).alias("map"),

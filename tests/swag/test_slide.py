@@ -224,6 +224,24 @@ def test_integer_sums_are_exact_to_the_last_bit_and_refuse_what_does_not_fit() -
         sash.swag.slide([2**62, 3], 2, sash.product())
 
 
+@pytest.mark.parametrize("largest", [1000, 2**60 - 1, 2**60, 2**60 + 1])
+def test_sums_of_small_integers_are_those_of_large_ones(largest: int) -> None:
+    """Eight times 2⁶⁰ is the first sum that does not fit, so both ways of adding are taken."""
+    values = [largest, -largest, 3, -1, largest, 7, -largest, -2, 5, largest, 1, -largest] * 2
+    windows = [values[max(0, k - 7) : k + 1] for k in range(len(values))]
+    given = np.array(values, np.int64)
+    nulls = pa.array([None if k % 5 == 0 else each for k, each in enumerate(values)], pa.int64())
+    for algorithm in ("auto", "two_stacks_lite"):
+        assert sash.swag.slide(given, 8, sash.sum(), algorithm=algorithm).tolist() == [sum(each) for each in windows]
+        means = sash.swag.slide(given, 8, sash.mean(), algorithm=algorithm).tolist()
+        assert means == [float(sum(each)) / len(each) for each in windows]
+        some = sash.swag.slide(nulls, 1, sash.sum(), algorithm=algorithm).to_pylist()
+        assert some == nulls.to_pylist()
+    with pytest.raises(NumberOverflow):
+        sash.swag.slide(np.full(9, 2**60), 8, sash.sum())
+    assert sash.swag.slide(np.full(9, -(2**60)), 8, sash.sum())[-1] == -(2**63)
+
+
 @pytest.mark.parametrize("outlier", [1e16, -1e20, 1e150, math.inf, math.nan])
 @pytest.mark.parametrize("centre", [0.0, 1e6])
 def test_a_variance_forgets_an_outlier_that_has_left(outlier: float, centre: float) -> None:

@@ -55,6 +55,7 @@ class Column:
     field: Field
     nullable: bool = False
     is_time: bool = False  # an integer that stands for a date or time, and cannot be added up
+    is_small: bool = False  # 64-bit integers so small that no sum of a window exceeds 64 bits
 
     def __str__(self) -> str:
         kind = "time" if self.is_time else self.field.dtype.name

@@ -13,7 +13,19 @@ import numpy as np
 
 from sash.algebra import exact
 from sash.algebra.aggregate import Kind, Template, builtin
-from sash.algebra.building_blocks import F8, I8, Columns, add, counted, first_field, is_float, numeric, some, with_count
+from sash.algebra.building_blocks import (
+    F8,
+    I8,
+    Columns,
+    add,
+    counted,
+    first_field,
+    is_float,
+    numeric,
+    some,
+    subtract,
+    with_count,
+)
 from sash.algebra.compiler import jitable
 from sash.algebra.decimals import mean_parts, sum_parts, through_floats
 from sash.algebra.fields import Partial
@@ -26,8 +38,18 @@ def _plain(x: Any) -> Partial:
     return (float(x),)
 
 
+def _itself(x: Any) -> Partial:
+    return (x,)
+
+
+def _as_float(total: Partial) -> float:
+    return float(total[0])
+
+
 def _total(column: Column, invertible: bool) -> Component:
     """Return the component of the sum of a column, shared by sum, mean and variance."""
+    if column.is_small:
+        return Component("small sum", (I8,), (0,), _itself, add, subtract)
     if not is_float(column):
         return Component("sum", (I8, I8), (0, 0), exact.halves, exact.add, exact.subtract)
     return _exact("exact sum", exact.exact_of) if invertible else Component("sum", (F8,), (0.0,), _plain, add)
@@ -41,6 +63,8 @@ def _exact(name: str, lift: Callable[[Any], Partial]) -> Component:
 
 def _as_number(column: Column, invertible: bool) -> Callable[[Partial], float]:
     """Return a function that reads the sum of a column as a float."""
+    if column.is_small:
+        return _as_float
     if not is_float(column):
         return exact.halves_as_float
     return exact.exact_total if invertible else first_field
@@ -58,6 +82,8 @@ def _sum(columns: Columns, invertible: bool) -> Parts:
     total = _total(column, invertible)
     if is_float(column):
         return with_count(columns, total, _as_number(column, invertible), F8)
+    if column.is_small:
+        return with_count(columns, total, first_field, I8)
     return with_count(columns, total, exact.whole, I8, exact.fits)
 
 

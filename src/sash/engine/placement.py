@@ -15,6 +15,7 @@ from sash.engine.state import State
 from sash.errors import InvalidAggregate, InvalidState, SashError
 from sash.plan.plan import Plan
 from sash.slicing import slice_manager
+from sash.slicing.cuts import CutMarks
 from sash.slicing.slice_manager import Placement
 from sash.slicing.slicer import Cutter
 from sash.slicing.slices import USED, Array
@@ -42,6 +43,7 @@ class Placer:
         limits = plan.options.limits
         self._cutter = Cutter(plan.edges, plan.measure.lowest, plan.measure.highest, limits.edges_ahead)
         self._sort_keys = limits.sort_keys
+        self._cut_marks = CutMarks(plan.cuts)
         self._own_edges = [each.kind for each in plan.queries if each.kind.has_own_edges]
         self._row_readers = [each for each in plan.queries if each.kind.reads_rows]
 
@@ -59,9 +61,8 @@ class Placer:
         if state.keys.capacity > self._sort_keys and len(batch) > state.keys.capacity // 4:
             batch = batch.by_key(state.keys.capacity)
         edges = self.edges_after(batch.positions, low, high)
-        placed = slice_manager.place(
-            slices, batch.slots, batch.positions, batch.bits, edges, plan.cuts, in_order, fresh
-        )
+        cuts = self._cut_marks.near(slices.seen[batch.slots], len(batch)) if plan.counts_rows else plan.cuts
+        placed = slice_manager.place(slices, batch.slots, batch.positions, batch.bits, edges, cuts, in_order, fresh)
         for query in plan.separate_queries:
             query.kind.place(state.own[query.name], low)
         for partials, group, names in zip(state.partials, plan.groups, plan.group_columns, strict=True):

@@ -7,7 +7,6 @@ from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.errors import InvalidWindow
 from sash.plan.plan import Plan
-from sash.slicing import slice_manager
 
 __all__ = ["adapt"]
 
@@ -51,16 +50,13 @@ def adapt(new: Engine, state: State) -> None:
 
 def _recut(new: Engine, state: State) -> None:
     """Set the edges and ranks of existing slices to those at which the new plan cuts."""
-    slices, cuts = state.slices, new.plan.cuts
+    slices = state.slices
     used, _ = slices.list_all()
     if len(used):
         lasts = np.sort(slices.lasts[used])
         edges = new.placer.edges_after(lasts, lasts[0], lasts[-1])
         slices.ends[used] = edges[np.searchsorted(edges, slices.lasts[used], side="right")]
-    for key in range(slices.keys):
-        seen = int(slices.seen[key])
-        at_cut = bool(((seen - cuts.phase) % cuts.every == 0).any()) if len(cuts.every) else False
-        slices.cut[key] = seen if at_cut else slice_manager.next_cut(cuts.every, cuts.phase, seen)
+    slices.cut[:] = new.plan.cuts.from_ranks(slices.seen)
 
 
 def _check_reach(plan: Plan, state: State) -> None:

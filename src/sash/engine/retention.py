@@ -26,6 +26,8 @@ def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
     first = np.full(slices.keys, NO_CUT)
     for query in plan.separate_queries:
         query.kind.keep_places(slices, state.own[query.name], final, first)
+    for family, queries in plan.kept_together:
+        family.keep_places(slices, [state.own[query.name] for query in queries], first)
     dropped, merged = sweeper.drop(slices, keep_from, fine_from, first, plan.edges.points, plan.cuts)
     for partials in state.partials:
         partials.merge(merged)

@@ -39,20 +39,27 @@ def _without_unseen(state: State, family: Sequence[PlannedQuery], ended: Ended) 
 
 
 class Trigger:
-    """Fires the windows of one plan; queries on grids with the same results are a family, computed in one pass."""
+    """Fires the windows of one plan; queries of a family have the same results and are computed in one pass."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.combines = 0  # in this process, as windows were finished
         self.all_grids = _grids(plan, plan.queries)
         self._families = {
-            family[0].name: (_grids(plan, family), names_of(family))
+            family[0].name: _grids(plan, family)
             for family in plan.families
             if family[0].kind.shared_grid is not None and not plan.has_revisions
         }
+        self._passes = {
+            family[0].name: serves([each.kind for each in family])
+            for family in plan.families
+            if (serves := family[0].kind.family) is not None and not plan.has_revisions
+        }
+        shared = self._families.keys() | self._passes.keys()
+        self._names = {family[0].name: names_of(family) for family in plan.families if family[0].name in shared}
         self._has_only_grids = len(self._families) == len(plan.families)
         self._first_end: tuple[Any, Any] = (plan.measure.highest, plan.measure.lowest)  # of a grid, after a watermark
-        self._expected = 0
+        self._expected: dict[str, int] = {}  # windows of each family that the next push may end
 
     def fire(self, state: State, push: Push, wants_results: bool = True) -> list[FiredWindows]:
         """Return the windows to emit after a push; without results, compute only those that revisions compare."""
@@ -70,6 +77,8 @@ class Trigger:
             query = family[0]
             if query.name in self._families:
                 ended = self._ended_on_grids(state, family, push) if is_due else Ended.none(plan.measure.dtype)
+            elif query.name in self._passes:
+                ended = self._ended_in_one_pass(state, held, family, push)
             else:
                 added = state.added.get(query.name, plan.measure.lowest)
                 moments = query.kind.moments(held, push, added)
@@ -77,15 +86,28 @@ class Trigger:
                 ended = Ended.concat(parts, np.int64 if query.window.by_count else plan.measure.dtype)
             if len(ended) and (wants_results or plan.has_revisions):
                 fired += self._finish(state, family, ended)
-            query.kind.remember(state.own[query.name], ended, push)
+            if query.name not in self._passes:
+                query.kind.remember(state.own[query.name], ended, push)
+            elif len(ended):
+                self._passes[query.name].remember([state.own[each.name] for each in family], ended)
         return fired
 
     def _ended_on_grids(self, state: State, family: tuple[PlannedQuery, ...], push: Push) -> Ended:
-        grids, _ = self._families[family[0].name]
+        name = family[0].name
+        grids, expected = self._families[name], self._expected.get(name, 0)
         assert grids is not None
         are_cut = not state.added
-        ended = ended_on_grids(state.slices, push.slots, grids, push.before, push.after, self._expected, are_cut)
-        self._expected = len(ended) + len(ended) // 4
+        ended = ended_on_grids(state.slices, push.slots, grids, push.before, push.after, expected, are_cut)
+        self._expected[name] = len(ended) + len(ended) // 4
+        return _without_unseen(state, family, ended)
+
+    def _ended_in_one_pass(self, state: State, held: StreamView, family: tuple[PlannedQuery, ...], push: Push) -> Ended:
+        """Return the due windows of a family; without revisions, all its queries have the same moments."""
+        query = family[0]
+        owns = [state.own[each.name] for each in family]
+        (moment,) = query.kind.moments(held, push, self.plan.measure.lowest)
+        ended = self._passes[query.name].due(held, owns, moment, self._expected.get(query.name, 0))
+        self._expected[query.name] = len(ended) + len(ended) // 4
         return _without_unseen(state, family, ended)
 
     def next_end(self, after: Any) -> Any:
@@ -123,8 +145,7 @@ class Trigger:
         if query.window.by_count:
             columns = (*_first_and_last(state.slices, ended), *columns)
         if not plan.has_revisions:
-            names = self._families[query.name][1] if query.name in self._families else None
-            return [_fired_windows(family, ended, columns, names=names)]
+            return [_fired_windows(family, ended, columns, names=self._names.get(query.name))]
         now = Emitted(ended.slots, ended.starts, ended.ends, np.zeros(len(ended), np.int64), columns)
         before = state.emitted.get(query.name, now.take(np.zeros(0, np.int64)))
         fresh, state.emitted[query.name] = revise(before, now, query.kind.same_window)

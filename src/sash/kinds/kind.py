@@ -9,7 +9,7 @@ on a regular grid, from `TableKind` if they can be listed, and from `PerKey` if 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, NamedTuple
@@ -23,7 +23,7 @@ from sash.slicing.window_manager import Ended
 from sash.windows.grid import Grid
 from sash.windows.window import Window
 
-__all__ = ["Kind", "Moment", "PerKey", "Push", "Same", "Setting", "StreamView", "Stretch", "before"]
+__all__ = ["Family", "Kind", "Moment", "PerKey", "Push", "Same", "Setting", "StreamView", "Stretch", "before"]
 
 
 class Same(IntEnum):
@@ -125,6 +125,7 @@ class Kind(ABC):
     has_own_edges: ClassVar[bool] = False  # `edges_of` returns edges besides progressions and points
     spark_slices: ClassVar[bool] = False  # the slice of a row follows from its position alone, so Spark can compute it
     most_windows: ClassVar[int] = 10_000_000  # per row; more is probably a wrong unit
+    family: ClassVar["type[Family] | None"] = None  # serves several queries of this kind in one pass
     is_one_slice: bool = False  # each window is one slice
 
     def __init__(self, window: Any, setting: Setting) -> None:
@@ -285,6 +286,30 @@ class Kind(ABC):
     def next_end(self, held: StreamView) -> Any:
         """Return the first end of a window with rows after the watermark; None if it depends on rows."""
         return None
+
+
+class Family(ABC):
+    """Several windows of one kind, whose due windows and needed slices are found in one pass.
+
+    It replaces `due`, `remember` and `keep_places` of their kind, which needs neither `place` nor `forget` nor
+    `keep_from`. `owns` are the states of the queries.
+    """
+
+    @abstractmethod
+    def __init__(self, kinds: Sequence[Any]) -> None:
+        """Prepare the pass over these windows."""
+
+    @abstractmethod
+    def due(self, held: StreamView, owns: Sequence[Any], moment: Moment, expected: int = 0) -> Ended:
+        """Return the windows that are due; `which` numbers the kind of each, `expected` guesses how many there are."""
+
+    @abstractmethod
+    def remember(self, owns: Sequence[Any], ended: Ended) -> None:
+        """Note which windows were emitted."""
+
+    @abstractmethod
+    def keep_places(self, slices: Slices, owns: Sequence[Any], first: Array) -> None:
+        """Lower `first`, the first needed place in the order of each key, to what these windows need."""
 
 
 class PerKey(Kind):

@@ -11,13 +11,13 @@ from typing import Any
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.monoid import Monoid
-from sash.kinds.kind import Kind
+from sash.kinds.kind import Family, Kind
 from sash.limits import LIMITS, Limits
 from sash.plan.coding import Result, source_of
 from sash.plan.decide import Decision, Traits
 from sash.plan.share import ColumnType, Reading
+from sash.slicing.cuts import Cuts
 from sash.slicing.partials import View
-from sash.slicing.slice_manager import Cuts
 from sash.slicing.slicer import Edges
 from sash.windows.measure import Measure
 from sash.windows.window import Window
@@ -154,15 +154,18 @@ class Plan(Report):
 
     @cached_property
     def families(self) -> tuple[tuple[PlannedQuery, ...], ...]:
-        """Queries that are computed in one pass: windows on grids with the same results; any other query alone."""
+        """Queries that are computed in one pass: windows on grids, or of one kind, with the same results.
+
+        Any other query is alone.
+        """
         found: dict[Any, list[PlannedQuery]] = {}
         for place, each in enumerate(self.queries):
             key: Any = place
-            if each.kind.shared_grid is not None and not self.has_revisions:
+            if (each.kind.shared_grid is not None or each.kind.family is not None) and not self.has_revisions:
                 views = tuple(None if view is None else (view.monoid.key, view.places) for view in each.views)
                 outputs = tuple((reading.group, reading.output) for reading in each.readings)
                 made = ((r.name, str(r.arrow), r.made, r.source, r.separator) for r in each.results)
-                key = views, outputs, tuple(made)
+                key = each.kind.family, views, outputs, tuple(made)
             found.setdefault(key, []).append(each)
         return tuple(tuple(each) for each in found.values())
 
@@ -181,8 +184,17 @@ class Plan(Report):
 
     @cached_property
     def separate_queries(self) -> tuple[PlannedQuery, ...]:
-        """Queries that are not on a shared grid."""
-        return tuple(each for each in self.queries if each.kind.shared_grid is None)
+        """Queries that are neither on a shared grid nor of a kind with families."""
+        return tuple(each for each in self.queries if each.kind.shared_grid is None and each.kind.family is None)
+
+    @cached_property
+    def kept_together(self) -> tuple[tuple[Family, tuple[PlannedQuery, ...]], ...]:
+        """Queries of kinds with families, whatever their results: one pass finds the slices that they need."""
+        found: dict[type[Family], list[PlannedQuery]] = {}
+        for each in self.queries:
+            if each.kind.family is not None:
+                found.setdefault(each.kind.family, []).append(each)
+        return tuple((family([each.kind for each in own]), tuple(own)) for family, own in found.items())
 
     def bytes_per_slice(self) -> int:
         """Return the size of one slice in bytes, with its partials."""

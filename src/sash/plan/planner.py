@@ -19,8 +19,8 @@ from sash.plan.decide import Traits, keeps_rows, needs_splits, removes_rows, use
 from sash.plan.plan import Options, Plan, PlannedQuery
 from sash.plan.query import Query
 from sash.plan.share import ColumnType, group_aggregates, keeps_lists, keeps_runs, readings_of, view_of
+from sash.slicing.cuts import Cuts
 from sash.slicing.partials import View
-from sash.slicing.slice_manager import Cuts
 from sash.slicing.slicer import Edges
 from sash.windows import built_in
 from sash.windows.lengths import length_on
@@ -118,9 +118,10 @@ def _make_plan(
     rows = keeps_rows(options.in_order, traits)
     progressions = [each for kind in kinds for each in kind.progressions()]
     edges = Edges.of(progressions, [each for kind in kinds for each in kind.points()], measure.dtype)
-    spans = [kind.slices_per_window(edges.per_unit()) for kind in kinds]
     compiled = all(group.is_compiled or keeps_runs(group) or keeps_lists(group) for group in groups)
     each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
+    cuts = _cuts(kinds, each_row, bool(flags))
+    spans = [kind.slices_per_window(cuts.per_row if kind.window.by_count else edges.per_unit()) for kind in kinds]
     views: dict[Any, View] = {}
     planned = tuple(
         PlannedQuery(
@@ -150,7 +151,7 @@ def _make_plan(
         flags,
         watched,
         edges,
-        _cuts(kinds, each_row, bool(flags)),
+        cuts,
         rows,
         needs_splits(options.in_order, traits),
         uses_tree(longest if not each_row else math.inf, compiled, options.limits),

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sash.algebra.aggregate import Aggregate, Template, parts_of
 from sash.algebra.monoid import Column, Component, Monoid, Parts, of_partials
 from sash.algebra.union import places_of, unite
-from sash.errors import SashError, UnknownName
+from sash.errors import SashError, UnknownName, UnsupportedAggregate
 from sash.plan.query import Query, describe
 from sash.slicing.partials import View
 from sash.slicing.runs import Read, Statistic
@@ -88,6 +88,17 @@ _LISTS = "lists"
 Found = list[tuple[str, Template, Any, int, Any]]  # result, template, parts, group, arrow type
 
 
+_BINARIES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+
+
+def _refuse_binaries(template: Template, types: Mapping[str, ColumnType]) -> None:
+    """Refuse to join binaries: kernels read them as objects, as strings, so only the Arrow type tells them apart."""
+    for name in template.columns if template.name == "string_agg" else ():
+        known = types[name].arrow if name in types else None
+        if known is not None and any(is_of(known) for is_of in _BINARIES):
+            raise UnsupportedAggregate.of_type(template.name, known, "strings")
+
+
 def group_aggregates(
     queries: Sequence[Query], types: Mapping[str, ColumnType]
 ) -> tuple[tuple[Monoid, ...], tuple[tuple[str, ...], ...], dict[str, Found]]:
@@ -107,6 +118,7 @@ def group_aggregates(
             if meaning in kinds:
                 continue
             try:
+                _refuse_binaries(template, types)
                 parts[meaning] = parts_of(template, schema, places)
             except UnknownName:
                 raise

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import jitable, kernel
+from sash.algebra.compiler import kernel
 from sash.slicing.slicer import edge, index_of
 from sash.slicing.slices import Array, Slices
-from sash.slicing.window_manager import Ended, advance, collect, find_between, find_first, is_whole, view_of, write
+from sash.slicing.window_manager import Ended, advance, collect, find_first, find_near, is_whole, view_of, write
 from sash.windows.grid import Grid
 
 __all__ = ["Grids", "ended_on_grids"]
@@ -58,21 +58,6 @@ def _first_end(grids: Any, after: Any) -> Any:
     return end, start
 
 
-@jitable
-def _find_near(values: Any, order: Any, begin: int, count: int, low: int, guess: int, position: Any) -> int:
-    """Return the first place from `low` on whose slice's value is not before a position; start at a guess."""
-    guess = min(guess, count)
-    if guess <= low:
-        return advance(values, order, begin, count, low, position)
-    if values[order[begin + guess - 1]] < position:
-        return advance(values, order, begin, count, guess, position)
-    step = 1
-    while guess - step > low and values[order[begin + guess - step - 1]] >= position:
-        guess -= step
-        step *= 2
-    return find_between(values, order, begin, max(low, guess - step), guess, position)
-
-
 @kernel
 def _ended_on_grids(
     arrays: Any, slots: Any, grids: Any, after: Any, until: Any, are_cut: bool, which: Any, out: Any
@@ -110,7 +95,7 @@ def _ended_on_grids(
                     k = max(k + 1, index_of(step, end_phase, unit, nearest) + 1 - whole)
                     continue
                 # Windows of one grid hold about the same number of slices, so the last count is a good guess.
-                high = _find_near(firsts, order, begin, count, max(high, low), low + held, end)
+                high = find_near(firsts, order, begin, count, max(high, low), low + held, end)
                 held = high - low
                 if are_cut or is_whole(lasts, order, begin, low, high, start, end):
                     written = write(out, written, slot, start, end, begin + low, begin + high)

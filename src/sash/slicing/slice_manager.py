@@ -17,34 +17,15 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
+from sash.slicing.cuts import Cuts, is_cut, next_cut
 from sash.slicing.slices import FREE, NEXT, NO_CUT, TOP, USED, Array, Slices
 
-__all__ = ["Cuts", "Placement", "is_cut", "next_cut", "place", "release"]
+__all__ = ["Placement", "place", "release"]
 
 # Why a kernel stopped before the last row; `_NEEDED` holds the room that was missing.
 DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
 _STATUS, _NEEDED, _MADE, _MERGED, _MOVED = range(5)
 _SAMPLE = 4096  # rows after which the slices made so far predict how many the rest needs
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """Where slices end, besides at the edges of a batch."""
-
-    every: Array  # ranks at which count windows start or end: multiples of `every`, moved by `phase`
-    phase: Array
-    gap: Any  # the smallest gap of a session; negative: there are none
-    is_each_row: bool = False  # a window can start at any row, so each row is a slice of its own
-    has_tails: bool = False
-
-    @classmethod
-    def none(cls) -> "Cuts":
-        """Return no cuts."""
-        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), -1)
-
-    def values(self, kind: Any) -> tuple[Any, ...]:
-        """Return what kernels get, for positions of this type."""
-        return self.every, self.phase, kind(self.gap), self.is_each_row, self.has_tails
 
 
 @dataclass(frozen=True)
@@ -54,16 +35,6 @@ class Placement:
     ids: Array
     made: Array
     merged: Array
-
-
-@jitable
-def next_cut(every: Any, phase: Any, rank: int) -> int:
-    """Return the first rank after this one at which a count window starts or ends."""
-    nearest = NO_CUT
-    for k in range(len(every)):
-        at = rank - (rank - phase[k]) % every[k] + every[k]
-        nearest = min(nearest, at)
-    return nearest
 
 
 @jitable
@@ -155,21 +126,12 @@ def _remove(slices: Any, key: int, place: int) -> None:
     cursor[USED] -= 1
 
 
-@jitable
-def is_cut(rank: int, every: Any, phase: Any) -> bool:
-    """Return whether a count window starts or ends at this rank."""
-    found = False
-    for k in range(len(every)):
-        found = found or (rank - phase[k]) % every[k] == 0
-    return found
-
-
 @kernel
 def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: Any, status: Any, row: int) -> int:
     begin, count, seen, cut, dirty = slices[0], slices[1], slices[3], slices[4], slices[5]
     ends, firsts, lasts, ranks, opens, order = slices[6], slices[7], slices[8], slices[9], slices[10], slices[11]
     keys, positions, bits = rows
-    every, phase, gap, is_each_row, has_tails = cuts
+    cut_ranks, gap, is_each_row, has_tails = cuts
     ids, made, merged = out
     cell = 0
     while row < len(keys):
@@ -188,7 +150,7 @@ def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, o
             if has_tails and not is_each_row and len(fresh) == 0 and count[key] > 1 and position > lasts[newest]:
                 # The tail is complete: merge it into the slice before it unless an edge lies between them.
                 before = order[begin[key] + count[key] - 2]
-                parted = ends[before] != ends[newest] or opens[newest] != 0 or is_cut(ranks[newest], every, phase)
+                parted = ends[before] != ends[newest] or opens[newest] != 0 or is_cut(cut_ranks, ranks[newest])
                 if not parted and gap >= 0:
                     parted = firsts[newest] > lasts[before] + gap
                 if not parted:
@@ -199,7 +161,7 @@ def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, o
                     _remove(slices, key, count[key] - 1)
                     dirty[key] = min(dirty[key], count[key] - 1)
             if seen[key] >= cut[key] or newest < 0:
-                cut[key] = next_cut(every, phase, seen[key])
+                cut[key] = next_cut(cut_ranks, seen[key])
             cell = _cell(edges, cell, position)
             newest = _insert(slices, key, count[key], position, edges[cell + 1], made, status)
             if len(fresh) > 0:
@@ -340,7 +302,7 @@ def place(
             reached = _place_in_order(slices.arrays(), batch, edges, parts, fresh, out, status, reached)
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
-            reached = _place_in_any_order(slices.arrays(), batch, edges, parts[2], out, status, limit, reached)
+            reached = _place_in_any_order(slices.arrays(), batch, edges, parts[1], out, status, limit, reached)
         if status[_STATUS] == NO_SLICES:
             slices.grow_slices(int(status[_MADE]) * (rows - reached) // reached if reached > _SAMPLE else 0)
         elif status[_STATUS] == NO_ARENA:

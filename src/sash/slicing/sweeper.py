@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import kernel
-from sash.slicing.slice_manager import Cuts, is_cut
+from sash.slicing.cuts import Cuts, is_cut
 from sash.slicing.slices import USED, Array, Slices
 
 __all__ = ["drop"]
@@ -20,7 +20,7 @@ __all__ = ["drop"]
 def _drop(
     slices: Any, keep_from: Any, fine_from: Any, first_needed: Any, points: Any, cuts: Any, dropped: Any, merged: Any
 ) -> tuple[int, int]:
-    every, phase, gap, is_each_row, has_tails = cuts
+    cut_ranks, gap, is_each_row, has_tails = cuts
     begin, count, dirty = slices[0], slices[1], slices[5]
     ends, firsts, lasts, ranks, opens = slices[6], slices[7], slices[8], slices[9], slices[10]
     order, cursor = slices[11], slices[13]
@@ -39,7 +39,7 @@ def _drop(
             number = order[at + k]
             if kept > 0 and ends[number] <= fine_from and not is_each_row and opens[number] == 0:
                 before = order[at + kept - 1]
-                parted = is_cut(ranks[number], every, phase) or (gap >= 0 and firsts[number] > lasts[before] + gap)
+                parted = is_cut(cut_ranks, ranks[number]) or (gap >= 0 and firsts[number] > lasts[before] + gap)
                 if has_tails:  # a punctuation may still come for its rows, or has come for others at their position
                     parted = parted or k + 1 == size or firsts[order[at + k + 1]] == lasts[number]
                 for j in range(len(points)):
@@ -71,6 +71,10 @@ def drop(
     dropped = np.empty(slices.used, np.int64)
     merged = np.empty((slices.used, 2), np.int64)
     kind = slices.ends.dtype.type
+    if slices.used and len(cuts.every):
+        numbers, _ = slices.list_all()
+        ranks = slices.ranks[numbers]
+        cuts = cuts.marked(int(ranks.min()), int(ranks.max()), len(ranks))
     parts = cuts.values(kind)
     drops, merges = _drop(
         slices.arrays(), kind(keep_from), kind(fine_from), first_needed, points, parts, dropped, merged

@@ -23,6 +23,7 @@ __all__ = [
     "collect",
     "find_between",
     "find_first",
+    "find_near",
     "given_windows",
     "is_whole",
     "view_of",
@@ -116,6 +117,21 @@ def advance(values: Any, order: Any, begin: int, count: int, place: int, positio
         place += step
         step *= 2
     return find_between(values, order, begin, place, min(place + step - 1, count), position)
+
+
+@jitable
+def find_near(values: Any, order: Any, begin: int, count: int, low: int, guess: int, position: Any) -> int:
+    """Return the first place from `low` on whose slice's value is not before a position; start at a guess."""
+    guess = min(guess, count)
+    if guess <= low:
+        return advance(values, order, begin, count, low, position)
+    if values[order[begin + guess - 1]] < position:
+        return advance(values, order, begin, count, guess, position)
+    step = 1
+    while guess - step > low and values[order[begin + guess - step - 1]] >= position:
+        guess -= step
+        step *= 2
+    return find_between(values, order, begin, max(low, guess - step), guess, position)
 
 
 @kernel

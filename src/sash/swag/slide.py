@@ -120,6 +120,8 @@ class _Work:
         arity = max(1, *(each.arity for each in self.templates.values()))
         self.columns = border.read(values, arity, "+".join(self.templates))
         types = tuple(each.column for each in self.columns)
+        if sizes and algorithm == "auto" and arity == 1:
+            types = (border.narrow(self.columns[0], max(sizes), self.templates.values()),)
         self.monoid = bind(self.templates, types)
         self.choice = _choose(self.templates, self.monoid, algorithm, sizes)
         self.reads_ranks = (

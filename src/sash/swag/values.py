@@ -1,17 +1,18 @@
 """Columns of values: read them from NumPy, Arrow or lists, and write results as the same kind."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from sash.algebra.aggregate import Builtin, Template
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 from sash.errors import InvalidAggregate, InvalidInput
 
-__all__ = ["Values", "as_type", "at_least", "column_of", "plain", "read", "read_one", "write"]
+__all__ = ["Values", "as_type", "at_least", "column_of", "narrow", "plain", "read", "read_one", "write"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,17 @@ def at_least(what: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput.at_least(what, value, least)
     return int(value)
+
+
+def narrow(values: Values, size: int, templates: Iterable[Template]) -> Column:
+    """Return the type of a column; as small integers, if only sums are asked for and none can exceed 64 bits."""
+    column, data = values.column, values.data
+    if column.field.code != "i8" or column.is_time or not isinstance(data, np.ndarray) or not len(data):
+        return column
+    if not all(isinstance(each, Builtin) and each.name in ("sum", "mean") for each in templates):
+        return column
+    largest = max(-int(data.min()), int(data.max()))
+    return replace(column, is_small=largest * min(size, len(data)) < 2**63)
 
 
 def column_of(dtype: Any) -> Column:
