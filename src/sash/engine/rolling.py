@@ -23,7 +23,7 @@ from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidQuery, SashError
 from sash.plan.query import Query, describe, query
 from sash.plan.share import ColumnType, arrow_type, group_aggregates, readings_of, statistic_of, view_of
-from sash.slicing.runs import Statistic
+from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
@@ -139,7 +139,8 @@ def compute_ranges(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, 
         for name, (values, valid) in zip(wanted, found, strict=True):
             if frame.min_samples > 1:
                 valid = valid & _has_samples([rows.valid(column)], ranges, frame.min_samples)
-            columns[name] = rows.scatter(values, valid, None)
+            kind = rows.types[column].arrow if wanted[name].read is Read.MODE else None
+            columns[name] = rows.scatter(values, valid, kind)
     for name, template in frame.aggregates:
         if isinstance(template, Builtin) and template.name in ("collect", "string_agg"):
             lists = _compute_lists(rows, template, ranges, frame.min_samples)

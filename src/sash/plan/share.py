@@ -230,7 +230,7 @@ def arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType])
     """Return the type of a result column; None if it depends on the objects."""
     if isinstance(template, Aggregate) and isinstance(template.result, pa.DataType):
         return template.result
-    if template.selective and template.columns and not result.is_array:
+    if (template.selective or template.name == "mode") and template.columns and not result.is_array:
         return types[template.columns[-1]].arrow
     if result.is_array:
         return pa.list_(pa.from_numpy_dtype(result.dtype), result.width)
