@@ -20,7 +20,8 @@ def test_modes_of_frames_are_as_frequent_as_those_of_duckdb() -> None:
     table = drawn()
     found = sash.rolling(table, on="t", rows=LENGTH, often=sash.mode("x"), word=sash.mode("s"))
     over = f"OVER (ORDER BY t ROWS {LENGTH - 1} PRECEDING)"
-    theirs = duckdb.sql(f"SELECT mode(x) {over} AS m FROM table ORDER BY t").fetchall()
+    drawn_rows = table  # noqa: F841  # DuckDB finds it by its name
+    theirs = duckdb.sql(f"SELECT mode(x) {over} AS m FROM drawn_rows ORDER BY t").fetchall()
     values, words = found["often"].to_pylist(), found["word"].to_pylist()
     column = table["x"].to_pylist()
     for row, (other,) in enumerate(theirs):
@@ -40,6 +41,8 @@ def test_modes_of_windows_are_those_of_pandas() -> None:
     overlapping = sash.query("q", sash.sliding(10 * LENGTH, every=5), often=sash.mode("x"))  # slid over, by a tally
     results = sash.aggregate(table, overlapping, on="t")
     column = table["x"].to_pylist()
-    for start, end, often in zip(*(results[name].to_pylist() for name in ("window_start", "window_end", "often")), strict=True):
+    for start, end, often in zip(
+        *(results[name].to_pylist() for name in ("window_start", "window_end", "often")), strict=True
+    ):
         inside = [each for each in column[max(0, int(start)) : int(end)] if each is not None]
         assert often == min(inside, key=lambda each: (-inside.count(each), each), default=None)
