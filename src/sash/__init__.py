@@ -4,7 +4,7 @@ from sash import swag
 from sash.algebra import laws
 from sash.algebra.aggregate import Aggregate, Template
 from sash.algebra.extremes import argmax, argmin, first, last, m4, max, max_count, min, min_count, range
-from sash.algebra.holistic import collect, collect_distinct, count_distinct, median, quantile, string_agg
+from sash.algebra.holistic import collect, collect_distinct, count_distinct, median, mode, quantile, string_agg
 from sash.algebra.moments import quantile_of
 from sash.algebra.sketches import (
     bloom_contains,
@@ -43,7 +43,7 @@ __all__ = [  # noqa: RUF022
     # aggregates
     "count", "sum", "product", "mean", "geometric_mean", "variance", "stddev",
     "min", "max", "range", "min_count", "max_count", "argmin", "argmax", "first", "last", "m4",
-    "median", "quantile", "collect", "collect_distinct", "count_distinct", "string_agg",
+    "median", "mode", "quantile", "collect", "collect_distinct", "count_distinct", "string_agg",
     "hyperloglog", "bloom_filter", "bloom_contains", "count_min", "count_min_estimate", "moment_sketch", "quantile_of",
     "Aggregate", "laws",
     # the data structures

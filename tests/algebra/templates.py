@@ -94,6 +94,12 @@ def distinct(values: list[Any]) -> list[Any]:
     return [math.nan if is_nan else value for is_nan, value in keys]
 
 
+def most_frequent(values: list[Any]) -> Any:
+    keys = [by_size(value) for value in values]
+    is_nan, value = min(keys, key=lambda key: (-keys.count(key), key))
+    return math.nan if is_nan else value
+
+
 CASES: dict[str, Case] = {
     "rows": Case(sash.count(), len, ANY),
     "count": Case(sash.count("x"), len, ANY, 0),
@@ -117,6 +123,7 @@ CASES: dict[str, Case] = {
     "collect": Case(sash.collect(), list, ANY, []),
     "collect_distinct": Case(sash.collect_distinct(), distinct, ANY, []),
     "count_distinct": Case(sash.count_distinct(), lambda values: len(distinct(values)), ANY, 0),
+    "mode": Case(sash.mode(), most_frequent, ANY),
     "median": Case(sash.median(), percentile(0.5)),
     "quantile": Case(sash.quantile(q=0.9), percentile(0.9)),
     "string_agg": Case(sash.string_agg(separator="-"), "-".join, ("O",)),

@@ -190,6 +190,13 @@ def _distinct(values: list[Any]) -> list[Any]:
     return [math.nan if is_nan else value for is_nan, value in sorted({by_size(value) for value in values})]
 
 
+def _mode(values: list[Any]) -> Any:
+    """The most frequent value, the smallest on ties; 0.0 for -0.0."""
+    keys = [by_size(value) for value in values]
+    is_nan, value = min(keys, key=lambda key: (-keys.count(key), key))
+    return math.nan if is_nan else value + 0.0 if isinstance(value, float) else value
+
+
 def _geometric_mean(values: list[Any]) -> float:
     if any(value != value or value < 0 for value in values):
         return math.nan
@@ -230,6 +237,7 @@ OF_VALUES: dict[str, Callable[..., Any]] = {
     "max_count": lambda values: [by_size(value) for value in values].count(max(by_size(value) for value in values)),
     "min_count": lambda values: [by_size(value) for value in values].count(min(by_size(value) for value in values)),
     "geometric_mean": _geometric_mean,
+    "mode": _mode,
     "turns": turns,
     "path": lambda values: ">".join(map(str, values)),
     "bag": lambda values: " ".join(map(str, sorted(values))),

@@ -29,6 +29,14 @@ def distinct(values: list[Any]) -> int:
     return len({"NaN" if each != each else each for each in values})
 
 
+def most_frequent(values: list[Any]) -> Any:
+    if not values:
+        return None
+    keys = [(value != value, 0 if value != value else value) for value in values]
+    is_nan, value = min(keys, key=lambda key: (-keys.count(key), key))
+    return math.nan if is_nan else value
+
+
 def frames(table: pa.Table, rows: int | None, width: int | None, closed: str = "both") -> list[list[int]]:
     """Return the places of the rows in the frame of each row."""
     keys, at = table["k"].to_pylist(), table["t"].to_pylist()
@@ -90,7 +98,7 @@ def same(found: Any, wanted: Any) -> bool:
 )
 def test_statistics_of_every_type_agree_with_the_rows_of_each_frame(name: str, extent: dict[str, Any]) -> None:
     table = drawn(name, 90, 1)
-    wanted: dict[str, Any] = {"n": sash.count_distinct("x")}
+    wanted: dict[str, Any] = {"n": sash.count_distinct("x"), "often": sash.mode("x"), "max": sash.max("x")}
     if name in NUMBERS:
         wanted |= {f"q{q}": sash.quantile("x", q) for q in SHARES} | {"m": sash.median("x")}
     found = sash.rolling(table, on="t", by="k", **extent, **wanted)
@@ -99,10 +107,12 @@ def test_statistics_of_every_type_agree_with_the_rows_of_each_frame(name: str, e
     for row, inside in enumerate(frames(table, extent.get("rows"), extent.get("range"), extent.get("closed", "both"))):
         own = [values[place] for place in inside if values[place] is not None]
         assert found["n"][row].as_py() == distinct(own)
+        assert same(found["often"][row].as_py(), most_frequent(own))
         if name in NUMBERS:
             assert same(found["m"][row].as_py(), quantile(own, 0.5))
             for q in SHARES:
                 assert same(found[f"q{q}"][row].as_py(), quantile(own, q)), (row, q)
+    assert found["often"].type == found["max"].type
     assert found["n"].type == pa.int64() and (name not in NUMBERS or found["m"].type == pa.float64())
 
 
@@ -110,7 +120,7 @@ def test_statistics_of_every_type_agree_with_the_rows_of_each_frame(name: str, e
 @pytest.mark.parametrize("least", [0, 1, 2, 3])
 def test_min_samples_counts_the_values_that_are_not_null(name: str, least: int) -> None:
     table = drawn(name, 60, 3)
-    wanted: dict[str, Any] = {"n": sash.count_distinct("x"), "c": sash.count("x")}
+    wanted: dict[str, Any] = {"n": sash.count_distinct("x"), "c": sash.count("x"), "often": sash.mode("x")}
     if name in NUMBERS:
         wanted["m"] = sash.median("x")
     found = sash.rolling(table, on="t", by="k", rows=4, min_samples=least, **wanted)
@@ -119,6 +129,7 @@ def test_min_samples_counts_the_values_that_are_not_null(name: str, least: int) 
         own = [values[place] for place in inside if values[place] is not None]
         enough = len(own) >= least
         assert found["n"][row].as_py() == (distinct(own) if enough or least < 2 else None)
+        assert same(found["often"][row].as_py(), most_frequent(own) if enough or least < 2 else None)
         assert found["c"][row].as_py() == (len(own) if enough or least < 2 else None)
         if name in NUMBERS:
             assert same(found["m"][row].as_py(), quantile(own, 0.5) if enough or least < 2 else None)

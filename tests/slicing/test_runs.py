@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sash.algebra.aggregate import Template
 from sash.algebra.fields import Field
-from sash.algebra.holistic import collect_distinct, count_distinct, median, quantile
+from sash.algebra.holistic import collect_distinct, count_distinct, median, mode, quantile
 from sash.algebra.monoid import Column
 from sash.slicing.lists import Lists
 from sash.slicing.runs import Read, Runs, Statistic
@@ -33,6 +33,7 @@ STATISTICS: list[tuple[Statistic, Template]] = [
     (Statistic(Read.QUANTILE, 0.95), quantile(q=0.95)),
     (Statistic(Read.QUANTILE, 1), quantile(q=1)),
     (Statistic(Read.COUNT_DISTINCT), count_distinct()),
+    (Statistic(Read.MODE), mode()),
 ]
 NAN = "nan"  # as a key: no NaN is equal to itself
 

@@ -6,7 +6,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts
-from sash.errors import UnsupportedAggregate
+from sash.errors import InvalidAggregate, UnsupportedAggregate
 
 __all__ = [
     "B1",
@@ -24,6 +24,7 @@ __all__ = [
     "numeric",
     "some",
     "subtract",
+    "whole_number",
     "with_count",
 ]
 
@@ -52,9 +53,20 @@ def _one(*_row: Any) -> Partial:
     return (1,)
 
 
+def _one_less(p: Partial, *_row: Any) -> Partial:
+    return (p[0] - 1,)
+
+
 def counted(columns: Columns) -> Component:
     """Return the component that counts the rows with a value in each of these columns."""
-    return Component("count", (I8,), (0,), _one, add, subtract, inputs=tuple(range(len(columns))))
+    inputs = tuple(range(len(columns)))
+    return Component("count", (I8,), (0,), _one, add, subtract, inputs=inputs, release=_one_less)
+
+
+def whole_number(name: str, parameter: str, value: Any, least: int, most: int) -> None:
+    """Check a parameter of an aggregate."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidAggregate.parameter(name, parameter, value, f"a whole number from {least} to {most}")
 
 
 def first_field(p: Partial) -> Any:

@@ -158,5 +158,7 @@ def _of_floats(component: Component) -> Component:
         component,
         name=f"{component.name} of floats",
         lift=lambda x: lift(float(x)),
+        absorb=None,
+        tally=None,
         reads=tuple(name if name == "count" else f"{name} of floats" for name in component.reads),
     )

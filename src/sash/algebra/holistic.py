@@ -21,7 +21,7 @@ from sash.algebra.fields import Partial
 from sash.algebra.monoid import Column, Component, Parts
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 
-__all__ = ["collect", "collect_distinct", "count_distinct", "interpolate", "median", "quantile", "string_agg"]
+__all__ = ["collect", "collect_distinct", "count_distinct", "interpolate", "median", "mode", "quantile", "string_agg"]
 
 Multiset: TypeAlias = tuple[tuple[Any, ...], tuple[int, ...]]
 
@@ -236,3 +236,22 @@ def count_distinct(column: str | None = None, *, where: str | None = None) -> Te
     [1, 2, 2, 2]
     """
     return builtin("count_distinct", column, _count_distinct, **_SORTED, where=where)
+
+
+def _most_frequent(p: Partial) -> Any:
+    values, counts = p[0]
+    return values[counts.index(max(counts))]  # values ascend, so the first one is the smallest
+
+
+def _mode(columns: Columns, invertible: bool) -> Parts:
+    return Parts((_VALUES,), _most_frequent, columns[0].field, _some_values if columns[0].nullable else None)
+
+
+def mode(column: str | None = None, *, where: str | None = None) -> Template:
+    """Return the most frequent value; if several are as frequent, the smallest one. NaN is the largest value.
+
+    >>> import sash
+    >>> sash.swag.slide([3, 1, 3, 1, 2], 4, sash.mode())
+    [3, 1, 3, 1, 1]
+    """
+    return builtin("mode", column, _mode, **_SORTED, where=where)

@@ -5,6 +5,7 @@ Laws      associative   (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)
           inverse       invert(a ⊕ b, a) = b
           commutative   a ⊕ b = b ⊕ a
           selective     a ⊕ b is a or b
+          in place      absorb and merge give a ⊕ b, too; only built-in aggregates with arrays have them
 Search    a, b and c are folds of short histories of example values (`law_cases`), the smallest first.
 Equality  Integers, strings and the like must be equal. Floats may differ by 1e-9 of the largest
           float of the case, since rounding breaks no law; NaN equals NaN, and 0.0 equals -0.0.
@@ -25,13 +26,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sash.algebra.aggregate import Template, bind
+from sash.algebra.aggregate import Aggregate, Template, bind
 from sash.algebra.fields import Field, Partial
 from sash.algebra.law_cases import History, cases, column_of, examples_of, simplest_first
 from sash.algebra.monoid import Column, Monoid, identity
 from sash.errors import InvalidAggregate, InvalidInput
 
-__all__ = ["Counterexample", "associative", "check", "commutative", "inverse", "neutral", "selective"]
+__all__ = ["Counterexample", "associative", "check", "commutative", "in_place", "inverse", "neutral", "selective"]
 
 TOLERANCE = 1e-9
 Checked: TypeAlias = Template | Monoid
@@ -144,6 +145,27 @@ def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -
     return _search(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), terms))
 
 
+def in_place(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
+    """Check that functions which change the arrays of a partial give what combine gives: absorb and merge.
+
+    >>> import sash
+    >>> in_place(sash.hyperloglog(precision=4)) is None
+    True
+    """
+
+    def absorbed(it: _Subject, a: Partial, b: Partial, rows: History) -> _Terms:
+        return ("a absorbs b", it.absorb(a, rows)), ("a ⊕ b", it.combine(a, b)), (it.combine(a, b),)
+
+    def merged(it: _Subject, a: Partial, b: Partial, rows: History) -> _Terms:
+        return ("a merges b", it.merge(a, b)), ("a ⊕ b", it.combine(a, b)), (it.combine(a, b),)
+
+    laws = (
+        _Law("in place", f"{name} is not combine", (0, 1), terms, needs_rows=True)
+        for name, terms in (("absorb", absorbed), ("merge", merged))
+    )
+    return _search(aggregate, values, column, *laws)
+
+
 def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tuple[Counterexample, ...]:
     """Return a counterexample for each law that an aggregate claims and breaks.
 
@@ -163,6 +185,7 @@ def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tu
     claimed += [inverse] if has_inverse else []
     claimed += [commutative] if aggregate.commutative else []
     claimed += [selective] if aggregate.selective else []
+    claimed += [] if isinstance(aggregate, Aggregate) else [in_place]
     found = (law(aggregate, values, column) for law in claimed)
     return tuple({each.breach: each for each in found if each is not None}.values())
 
@@ -179,6 +202,7 @@ class _Law:
     breach: str
     least: tuple[int, ...]  # the fewest rows of each operand
     terms: Callable[..., _Terms]
+    needs_rows: bool = False  # of the last operand
 
 
 class _RaisedError(Exception):
@@ -206,6 +230,20 @@ class _Subject:
     def invert(self, whole: Partial, older: Partial) -> Partial:
         return self._called("invert", self.monoid.invert, whole, older)
 
+    def absorb(self, partial: Partial, rows: History) -> Partial:
+        """Return the partial after it absorbed rows, or combined with them if it cannot absorb; change a copy."""
+        partial = _copy(partial)
+        for value in rows:
+            row = self._row(value)
+            if self.monoid.absorb is None:
+                partial = self.combine(partial, self.lift(row))
+            else:
+                partial = self._called("absorb", self.monoid.absorb, partial, row)
+        return partial
+
+    def merge(self, a: Partial, b: Partial) -> Partial:
+        return self._called("merge", self.monoid.merge or self.monoid.combine, _copy(a), b)
+
     def _called(self, name: str, function: Any, *arguments: Any) -> Partial:
         try:
             result: Partial = function(*arguments)
@@ -227,6 +265,10 @@ class _Subject:
         return filled + tuple(one is not None for one, each in zip(values, columns, strict=False) if each.nullable)
 
 
+def _copy(partial: Partial) -> Partial:
+    return tuple(each.copy() if isinstance(each, np.ndarray) else each for each in partial)
+
+
 def _filler(column: Column) -> Any:
     return None if column.field.is_object else column.field.dtype.type(0).item()
 
@@ -245,7 +287,8 @@ def _first_breach(subject: _Subject, law: _Law, examples: Sequence[Any]) -> Coun
             named = tuple(zip("abc", histories, strict=False))
             try:
                 operands = [subject.fold(history) for history in histories]
-                given, beside, allowed = law.terms(subject, *operands)
+                rows = histories[-1:] if law.needs_rows else ()
+                given, beside, allowed = law.terms(subject, *operands, *rows)
             except _RaisedError as raised:
                 breach = f"{raised.function} raised {type(raised.cause).__name__}: {raised.cause}"
                 return Counterexample(subject.monoid.name, law.name, named, breach, ())

@@ -20,7 +20,7 @@ import numpy as np
 
 from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, from_source, jitable, static_of
 from sash.algebra.digest import digest
-from sash.algebra.fields import Field, Fields, Partial, allocate
+from sash.algebra.fields import Field, Fields, Partial, allocate, load, store
 from sash.algebra.source import constant, tuple_of, typed
 
 __all__ = [
@@ -30,13 +30,17 @@ __all__ = [
     "Output",
     "Parts",
     "Presence",
+    "absorb",
+    "borrow",
     "combine",
     "emit",
     "identity",
     "invert",
     "lift",
+    "merge",
     "of_partials",
     "optional",
+    "release",
 ]
 
 
@@ -70,6 +74,10 @@ class Component:
 
     `reads` names components of the same inputs whose fields come before its own in the operands of
     combine and invert. So a second moment can use the count and the sum, which are kept anyway.
+
+    A component with arrays may have functions that change the arrays of their first argument, so that nothing is
+    allocated per row: `absorb` is combine(partial, lift(row)), `merge` is combine, `release` undoes `absorb`. `tally`
+    is the component to keep instead where rows also leave one by one: its fields begin with those of this component.
     """
 
     name: str
@@ -84,6 +92,10 @@ class Component:
     inputs: tuple[int, ...] = (0,)
     passes: tuple[int, ...] = ()  # inputs whose nulls do not skip the row: lift also gets their validity
     keeps: int = 0  # its first so many fields are values of its inputs, in their order
+    absorb: Callable[..., Partial] | None = None  # takes a partial, then what lift takes
+    release: Callable[..., Partial] | None = None  # as absorb
+    merge: Callable[[Partial, Partial], Partial] | None = None
+    tally: "Component | None" = None
 
     @property
     def shared_as(self) -> tuple[str, tuple[int, ...]]:
@@ -163,6 +175,10 @@ class Monoid(Static):
     selective: bool
     is_compiled: bool = field(default=not JIT_DISABLED)
     components: tuple[Component, ...] = ()
+    # These change the arrays of their first argument; None: no partial has arrays, or a component lacks the function.
+    absorb: Callable[[Partial, tuple[Any, ...]], Partial] | None = None
+    release: Callable[[Partial, tuple[Any, ...]], Partial] | None = None
+    merge: Callable[[Partial, Partial], Partial] | None = None
 
     @cached_property
     def key(self) -> str:  # type: ignore[override]  # computed once, then an attribute
@@ -172,6 +188,7 @@ class Monoid(Static):
             self.lift,
             self.combine,
             self.invert,
+            *(each for each in (self.absorb, self.release, self.merge) if each is not None),
             *(part for each in self.outputs for part in (each.fields, each.lower, each.presence, each.result.code)),
             tuple(str(each) for each in self.columns),
         )
@@ -206,7 +223,7 @@ class Monoid(Static):
 def of_partials(aggregate: Monoid) -> Monoid:
     """Return the same monoid over rows that are partials already."""
     columns = tuple(Column(each) for each in aggregate.fields)
-    return replace(aggregate, lift=_row_itself, columns=columns)
+    return replace(aggregate, lift=_row_itself, columns=columns, absorb=None, release=None)
 
 
 def _row_itself(row: Partial) -> Partial:
@@ -237,6 +254,28 @@ def invert(aggregate: Monoid, whole: Partial, older: Partial) -> Partial:
     return aggregate.invert(whole, older)
 
 
+def borrow(aggregate: Monoid, fields: Fields, slot: int) -> Partial:
+    """Return the partial in a slot to be read at once: compiled, its arrays need not be copies."""
+    return load(fields, slot)
+
+
+def merge(aggregate: Monoid, older: Partial, newer: Partial) -> Partial:
+    """Return what `combine` does; compiled, it may change the arrays of `older`, which its caller must own."""
+    return aggregate.combine(older, newer)
+
+
+def absorb(aggregate: Monoid, fields: Fields, slot: int, row: tuple[Any, ...]) -> None:
+    """Add a row to the partial in a slot, without a new array; the monoid has an `absorb`."""
+    assert aggregate.absorb is not None
+    store(fields, slot, aggregate.absorb(load(fields, slot), row))
+
+
+def release(aggregate: Monoid, fields: Fields, slot: int, row: tuple[Any, ...]) -> None:
+    """Remove a row from the partial in a slot, which absorbed it, without a new array."""
+    assert aggregate.release is not None
+    store(fields, slot, aggregate.release(load(fields, slot), row))
+
+
 def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, partial: Partial) -> None:
     """Write the result of each output of a partial; `presences` has an array per output that can be absent."""
     written = 0
@@ -258,9 +297,39 @@ def _reading(aggregate: Any, name: str, *arguments: str) -> Any:
     return from_source(source, ("function", jitable(function)), *bindings)
 
 
+def _row_reading(aggregate: Any, name: str) -> Any:
+    """Return a compiled function that changes the arrays of a slot, and stores its numbers."""
+    static = static_of(aggregate)
+    casts, bindings = typed(static.fields, "c")
+    own = tuple_of(f"fields[{k}][at]" for k in range(len(static.fields)))
+    numbers = [k for k, each in enumerate(static.fields) if not each.is_array]
+    source = f"def generated(aggregate, fields, slot, row):\n    at = uint64(slot)\n    c = function({own}, row)\n"
+    source += f"    c = {casts}\n" + "".join(f"    fields[{k}][at] = c[{k}]\n" for k in numbers)
+    return from_source(source, ("function", jitable(getattr(static, name))), ("uint64", np.uint64), *bindings)
+
+
 compiled_reading(identity)(lambda aggregate: _reading(aggregate, "identity"))
 compiled_reading(lift)(lambda aggregate, row: _reading(aggregate, "lift", "row"))
 compiled_reading(combine)(lambda aggregate, older, newer: _reading(aggregate, "combine", "older", "newer"))
+
+
+@compiled_reading(borrow)
+def _borrow(aggregate: Any, fields: Any, slot: Any) -> Any:
+    # A function of a user may return or change its operands, so it gets copies.
+    static = static_of(aggregate)
+    copy = ".copy()" if static.merge is None and static.release is None else ""
+    reads = tuple_of(f"fields[{k}][at]{copy if array.ndim == 2 else ''}" for k, array in enumerate(fields))
+    source = f"def generated(aggregate, fields, slot):\n    at = uint64(slot)\n    return {reads}"
+    return from_source(source, ("uint64", np.uint64))
+
+
+compiled_reading(merge)(
+    lambda aggregate, older, newer: _reading(
+        aggregate, "combine" if static_of(aggregate).merge is None else "merge", "older", "newer"
+    )
+)
+compiled_reading(absorb)(lambda aggregate, fields, slot, row: _row_reading(aggregate, "absorb"))
+compiled_reading(release)(lambda aggregate, fields, slot, row: _row_reading(aggregate, "release"))
 compiled_reading(invert)(lambda aggregate, whole, older: _reading(aggregate, "invert", "whole", "older"))
 
 

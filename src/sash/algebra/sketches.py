@@ -5,31 +5,41 @@ Nulls are skipped, and a window of nulls gives null.
 """
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sash.algebra import moments
 from sash.algebra.aggregate import Template, builtin
-from sash.algebra.building_blocks import F8, Columns, add, counted, some, subtract, with_count
-from sash.algebra.decimals import through_floats
+from sash.algebra.building_blocks import F8, Columns, add, subtract, whole_number, with_count
+from sash.algebra.compiler import compiled_reading, jitable
 from sash.algebra.fields import Field, Partial
 from sash.algebra.hashing import bit_function, bits_of_object, hash_of, plus, slot_of, stride_of
+from sash.algebra.moment_sketch import moment_sketch
 from sash.algebra.monoid import Component, Parts
-from sash.errors import InvalidAggregate, UnsupportedAggregate
+from sash.errors import InvalidAggregate
 
 __all__ = ["bloom_contains", "bloom_filter", "count_min", "count_min_estimate", "hyperloglog", "moment_sketch"]
 
 
-def _whole(name: str, parameter: str, value: Any, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidAggregate.parameter(name, parameter, value, f"a whole number from {least} to {most}")
-
-
-def _copy(p: Partial) -> Any:
+def _whole_array(p: Partial) -> Any:
     return p[0].copy()
+
+
+# Kernels copy what they emit.
+compiled_reading(_whole_array)(lambda p: lambda p: p[0])
+
+
+def _tally(name: str, fields: tuple[Field, ...], absorb: Any, release: Any) -> Component:
+    """Return a component that counts what its rows have set, so that they can leave; it is never combined."""
+
+    def lift(x: Any) -> Partial:
+        raise NotImplementedError(name)
+
+    def combine(a: Partial, b: Partial) -> Partial:
+        raise NotImplementedError(name)
+
+    return Component(f"tally {name}", fields, (0,) * len(fields), lift, combine, absorb=absorb, release=release)
 
 
 # --- Bloom filter --------------------------------------------------------------------------------
@@ -37,6 +47,13 @@ def _copy(p: Partial) -> Any:
 
 def _union(a: Partial, b: Partial) -> Partial:
     return (a[0] | b[0],)
+
+
+def _unite_words(a: Partial, b: Partial) -> Partial:
+    words, others = a[0], b[0]
+    for k in range(len(words)):
+        words[k] |= others[k]
+    return (words,)
 
 
 def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3, *, where: str | None = None) -> Template:
@@ -50,17 +67,17 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3, *
     >>> sash.bloom_contains(words[-1], 4), sash.bloom_contains(words[-1], 3)
     (True, False)
     """
-    _whole("bloom_filter", "bits", bits, 64, 1 << 24)
-    _whole("bloom_filter", "hashes", hashes, 1, 64)
+    whole_number("bloom_filter", "bits", bits, 64, 1 << 24)
+    whole_number("bloom_filter", "hashes", hashes, 1, 64)
     if bits % 64:
         raise InvalidAggregate.parameter("bloom_filter", "bits", bits, "a multiple of 64")
 
     def make(columns: Columns, invertible: bool) -> Parts:
         bits_of = bit_function(columns[0])
 
-        def lift(x: Any) -> Partial:
-            words = np.zeros(bits // 64, np.uint64)
-            value = bits_of(x)
+        @jitable
+        def absorb(p: Partial, x: Any) -> Partial:
+            words, value = p[0], bits_of(x)
             place, stride = hash_of(value), stride_of(value)
             for _ in range(hashes):
                 bit = slot_of(place, bits)
@@ -68,9 +85,39 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3, *
                 place = plus(place, stride)
             return (words,)
 
+        def lift(x: Any) -> Partial:
+            return absorb((np.zeros(bits // 64, np.uint64),), x)
+
+        def count_bits(p: Partial, x: Any) -> Partial:
+            words, counters, value = p[0], p[1], bits_of(x)
+            place, stride = hash_of(value), stride_of(value)
+            for _ in range(hashes):
+                bit = slot_of(place, bits)
+                counters[bit] += 1
+                words[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+                place = plus(place, stride)
+            return words, counters
+
+        def uncount_bits(p: Partial, x: Any) -> Partial:
+            words, counters, value = p[0], p[1], bits_of(x)
+            place, stride = hash_of(value), stride_of(value)
+            for _ in range(hashes):
+                bit = slot_of(place, bits)
+                counters[bit] -= 1
+                if counters[bit] == 0:
+                    words[bit >> 6] &= ~(np.uint64(1) << np.uint64(bit & 63))
+                place = plus(place, stride)
+            return words, counters
+
         field = Field(f"u8[{bits // 64}]")
-        component = Component(f"bloom_filter {bits} {hashes}", (field,), (0,), lift, _union)
-        return with_count(columns, component, _copy, field)
+        tally = _tally(f"bloom_filter {bits} {hashes}", (field, Field(f"i8[{bits}]")), count_bits, uncount_bits)
+        component = Component(
+            *(f"bloom_filter {bits} {hashes}", (field,), (0,), lift, _union),
+            absorb=absorb,
+            merge=_unite_words,
+            tally=tally,
+        )
+        return with_count(columns, component, _whole_array, field)
 
     return builtin("bloom_filter", column, make, ("bits", bits), ("hashes", hashes), commutative=True, where=where)
 
@@ -82,7 +129,7 @@ def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
     >>> bloom_contains(sash.swag.slide(numpy.array([2.0, 7.5]), 2, sash.bloom_filter())[-1], 2)
     True
     """
-    _whole("bloom_filter", "hashes", hashes, 1, 64)
+    whole_number("bloom_filter", "hashes", hashes, 1, 64)
     array = np.asarray(words, np.uint64)
     if array.ndim != 1 or not len(array):
         raise InvalidAggregate.parameter("bloom_filter", "words", words, "a result of bloom_filter, an array of words")
@@ -103,14 +150,29 @@ def _larger_registers(a: Partial, b: Partial) -> Partial:
     return (np.maximum(a[0], b[0]),)
 
 
+def _enlarge_registers(a: Partial, b: Partial) -> Partial:
+    registers, others = a[0], b[0]
+    for k in range(len(registers)):
+        registers[k] = max(registers[k], others[k])
+    return (registers,)
+
+
+_HALVES = 0.5 ** np.arange(256)
+
+
 def _cardinality(p: Partial) -> float:
     registers = p[0]
     size = len(registers)
-    inverse, zeros = 0.0, 0
+    # Four sums: an addition need not wait for the one before. There are at least 16 registers, a power of two.
+    one, two, three, four, zeros = 0.0, 0.0, 0.0, 0.0, 0
+    for k in range(0, size, 4):
+        one += _HALVES[registers[k]]
+        two += _HALVES[registers[k + 1]]
+        three += _HALVES[registers[k + 2]]
+        four += _HALVES[registers[k + 3]]
     for k in range(size):
-        rank = int(registers[k])
-        inverse += 0.5**rank
-        zeros += 1 if rank == 0 else 0
+        zeros += int(registers[k] == 0)
+    inverse = float(one + two + three + four)
     bias = 0.673 if size == 16 else 0.697 if size == 32 else 0.709 if size == 64 else 0.7213 / (1.0 + 1.079 / size)
     estimate = bias * size * size / inverse
     if estimate <= 2.5 * size and zeros > 0:
@@ -129,31 +191,70 @@ def hyperloglog(column: str | None = None, precision: int = 10, *, where: str | 
     >>> [round(x) for x in sash.swag.slide([3, 1, 4, 1, 5], 3, sash.hyperloglog())]
     [1, 2, 3, 2, 3]
     """
-    _whole("hyperloglog", "precision", precision, 4, 16)
+    whole_number("hyperloglog", "precision", precision, 4, 16)
     size, most = 1 << precision, 65 - precision
 
     def make(columns: Columns, invertible: bool) -> Parts:
         bits_of = bit_function(columns[0])
 
-        def lift(x: Any) -> Partial:
-            registers = np.zeros(size, np.uint8)
+        @jitable
+        def place_of(x: Any) -> tuple[int, int]:
             bits = hash_of(bits_of(x))
-            register = slot_of(bits, size)
             rest = bits >> precision
             rank = 1
             while rank < most and slot_of(rest, 2) == 0:
                 rest = rest >> 1
                 rank += 1
-            registers[register] = rank
+            return slot_of(bits, size), rank
+
+        @jitable
+        def absorb(p: Partial, x: Any) -> Partial:
+            registers = p[0]
+            register, rank = place_of(x)
+            if registers[register] < rank:
+                registers[register] = rank
             return (registers,)
 
-        component = Component(f"hyperloglog {precision}", (Field(f"u1[{size}]"),), (0,), lift, _larger_registers)
+        def lift(x: Any) -> Partial:
+            return absorb((np.zeros(size, np.uint8),), x)
+
+        def count_rank(p: Partial, x: Any) -> Partial:
+            registers, counters = p[0], p[1]
+            register, rank = place_of(x)
+            counters[register * (most + 1) + rank] += 1
+            if registers[register] < rank:
+                registers[register] = rank
+            return registers, counters
+
+        def uncount_rank(p: Partial, x: Any) -> Partial:
+            registers, counters = p[0], p[1]
+            register, rank = place_of(x)
+            first = register * (most + 1)
+            counters[first + rank] -= 1
+            if registers[register] == rank:
+                while rank > 0 and counters[first + rank] == 0:
+                    rank -= 1
+                registers[register] = rank
+            return registers, counters
+
+        name, field = f"hyperloglog {precision}", Field(f"u1[{size}]")
+        tally = _tally(name, (field, Field(f"i8[{size * (most + 1)}]")), count_rank, uncount_rank)
+        component = Component(
+            *(name, (field,), (0,), lift, _larger_registers), absorb=absorb, merge=_enlarge_registers, tally=tally
+        )
         return with_count(columns, component, _cardinality, F8)
 
     return builtin("hyperloglog", column, make, ("precision", precision), commutative=True, where=where)
 
 
 # --- Count-min -----------------------------------------------------------------------------------
+
+
+def _add_tables(a: Partial, b: Partial) -> Partial:
+    table, others = a[0], b[0]
+    for k in range(len(table)):
+        table[k] += others[k]
+    return (table,)
 
 
 def count_min(column: str | None = None, width: int = 64, depth: int = 4, *, where: str | None = None) -> Template:
@@ -168,24 +269,38 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4, *, whe
     >>> count_min_estimate(tables[-1], 1), count_min_estimate(tables[-1], 3)
     (2, 0)
     """
-    _whole("count_min", "width", width, 1, 1 << 24)
-    _whole("count_min", "depth", depth, 1, 64)
+    whole_number("count_min", "width", width, 1, 1 << 24)
+    whole_number("count_min", "depth", depth, 1, 64)
 
     def make(columns: Columns, invertible: bool) -> Parts:
         bits_of = bit_function(columns[0])
 
-        def lift(x: Any) -> Partial:
-            table = np.zeros(width * depth, np.int64)
+        @jitable
+        def change(table: Any, x: Any, step: int) -> Partial:
             bits = bits_of(x)
             place, stride = hash_of(bits), stride_of(bits)
             for row in range(depth):
-                table[row * width + slot_of(place, width)] = 1
+                table[row * width + slot_of(place, width)] += step
                 place = plus(place, stride)
             return (table,)
 
-        field = Field(f"i8[{width * depth}]")
-        component = Component(f"count_min {width} {depth}", (field,), (0,), lift, add, subtract)
-        return with_count(columns, component, _copy, field)
+        def lift(x: Any) -> Partial:
+            return change(np.zeros(width * depth, np.int64), x, 1)
+
+        def absorb(p: Partial, x: Any) -> Partial:
+            return change(p[0], x, 1)
+
+        def release(p: Partial, x: Any) -> Partial:
+            return change(p[0], x, -1)
+
+        name, field = f"count_min {width} {depth}", Field(f"i8[{width * depth}]")
+        component = Component(
+            *(name, (field,), (0,), lift, add, subtract),
+            absorb=absorb,
+            merge=_add_tables,
+            tally=_tally(name, (field,), absorb, release),
+        )
+        return with_count(columns, component, _whole_array, field)
 
     sizes = ("width", width), ("depth", depth)
     return builtin("count_min", column, make, *sizes, invertible=True, commutative=True, where=where)
@@ -208,76 +323,3 @@ def count_min_estimate(table: npt.ArrayLike, value: Any, width: int = 64, depth:
         place = plus(place, stride)
         least = min(least, int(counters[row * width + slot_of(place, width)]))
     return least
-
-
-# --- moments -------------------------------------------------------------------------------------
-
-
-def _join_moments(a: Partial, b: Partial) -> Partial:
-    # A NaN on either side stays: neither comparison holds for it.
-    low = a[0] if a[0] != a[0] or a[0] < b[0] else b[0]
-    high = a[1] if a[1] != a[1] or a[1] > b[1] else b[1]
-    return low, high, a[2] + b[2]
-
-
-def moment_sketch(
-    column: str | None = None, k: int = 10, quantile: float | None = None, *, where: str | None = None
-) -> Template:
-    """Return count, extremes and k power sums; with `quantile`, estimate the value below which that share of rows is.
-
-    Without `quantile` the result is the array [n, min, max, Σx, Σx², … Σx^k], to be queried with
-    `quantile_of`. An estimate is typically within one percent of rank for smooth data. Power sums
-    of raw values lose about log10(1 + |centre| / half-width) digits with each power: of values far
-    from zero and close together only the lower moments are used; subtract a typical value first if all
-    values are alike. Powers beyond 1e±290 are not used either (NaN in the array): keep |x| within 1e±29
-    for k = 10. One far outlier hides the shape of all the rest. A NaN or an infinity gives NaN.
-
-    >>> import sash
-    >>> [round(x, 6) for x in sash.swag.slide([1.0, 2.0, 9.0, 9.0], 3, sash.moment_sketch(quantile=0.5))]
-    [1.0, 1.5, 2.0, 9.0]
-    """
-    _whole("moment_sketch", "k", k, 2, 20)
-    if quantile is not None:
-        moments.check_share("quantile", quantile)
-
-    def lift(x: Any) -> Partial:
-        powers = np.empty(k, np.float64)
-        number = x * 1.0  # booleans, too
-        power = 1.0
-        for j in range(k):
-            power *= number
-            powers[j] = power if abs(power) < 1e290 else math.nan  # so that no sum overflows
-        return number, number, powers
-
-    def array(p: Partial) -> Any:
-        result = np.empty(k + 3, np.float64)
-        result[0], result[1], result[2] = p[0], p[1], p[2]
-        result[3:] = p[3]
-        return result
-
-    share = 0.5 if quantile is None else float(quantile)
-
-    def estimate(p: Partial) -> float:
-        return moments.estimate(float(p[0]), p[1], p[2], p[3], share)
-
-    def make(columns: Columns, invertible: bool) -> Parts:
-        if columns[0].field.is_object or columns[0].is_time:
-            raise UnsupportedAggregate.of_type("moment_sketch", columns[0], "numbers")
-        component = Component(
-            f"moments {k}", (F8, F8, Field(f"f8[{k}]")), (math.inf, -math.inf, 0.0), lift, _join_moments
-        )
-        return Parts(
-            (counted(columns), component),
-            array if quantile is None else estimate,
-            Field(f"f8[{k + 3}]") if quantile is None else F8,
-            some if columns[0].nullable else None,
-        )
-
-    def made(columns: Columns, invertible: bool) -> Parts:
-        parts = through_floats(make)(columns, invertible)
-        if quantile is None or columns[0].field.decimal is None:
-            return parts
-        # Decimals are interpreted; the search for a density, as plain Python, takes a quarter of a second.
-        return replace(parts, lower=lambda p: moments.quantile_of(array(p), share))
-
-    return builtin("moment_sketch", column, made, ("k", k), ("quantile", quantile), commutative=True, where=where)

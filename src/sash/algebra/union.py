@@ -53,6 +53,9 @@ def unite(parts: Mapping[str, Parts], columns: tuple[Column, ...]) -> Monoid:
         selective=len(components) == 1 and components[0].selective,
         is_compiled=compiled,
         components=components,
+        absorb=_united_rows(components, columns, read_places, "absorb"),
+        release=_united_rows(components, columns, read_places, "release"),
+        merge=_united_merge(components, read_places),
     )
 
 
@@ -88,12 +91,9 @@ def _united(
 
 
 def _united_lift(components: tuple[Component, ...], columns: tuple[Column, ...]) -> Callable[..., Partial]:
-    validity = {k: len(columns) + sum(c.nullable for c in columns[:k]) for k, c in enumerate(columns) if c.nullable}
     lines, results, bindings = [], [], []
     for k, component in enumerate(components):
-        arguments = [f"row[{i}]" for i in component.inputs]
-        arguments += [f"row[{validity[i]}]" if i in validity else "True" for i in component.passes]
-        present = [f"row[{validity[i]}]" for i in component.inputs if i in validity and i not in component.passes]
+        arguments, present = _arguments(component, columns)
         bindings.append((f"f{k}", jitable(component.lift)))
         lifted = f"f{k}({', '.join(arguments)})"
         if present:  # both branches must have one type
@@ -101,9 +101,63 @@ def _united_lift(components: tuple[Component, ...], columns: tuple[Column, ...])
                 (f"cast{k}", canonical(component.fields)),
                 (f"zero{k}", constant(component.fields, component.identity)),
             ]
-            lines.append(f"    if {' and '.join(present)}:\n        c{k} = cast{k}({lifted})\n")
+            lines.append(f"    if {present}:\n        c{k} = cast{k}({lifted})\n")
             lines.append(f"    else:\n        c{k} = cast{k}(zero{k}())\n")
         else:
             lines.append(f"    c{k} = {lifted}\n")
         results += [f"c{k}[{j}]" for j in range(len(component.fields))]
     return from_source(f"def generated(row):\n{''.join(lines)}    return {tuple_of(results)}", *bindings)
+
+
+def _arguments(component: Component, columns: tuple[Column, ...]) -> tuple[list[str], str]:
+    """Return the source of what a component reads of a row, and of whether the row has it; empty: always."""
+    validity = {k: len(columns) + sum(c.nullable for c in columns[:k]) for k, c in enumerate(columns) if c.nullable}
+    arguments = [f"row[{i}]" for i in component.inputs]
+    arguments += [f"row[{validity[i]}]" if i in validity else "True" for i in component.passes]
+    present = [f"row[{validity[i]}]" for i in component.inputs if i in validity and i not in component.passes]
+    return arguments, " and ".join(present)
+
+
+def _has_arrays(components: Iterable[Component]) -> bool:
+    return any(each.is_array for component in components for each in component.fields)
+
+
+def _united_merge(
+    components: tuple[Component, ...], read_places: Callable[[Component], tuple[int, ...]]
+) -> Callable[[Partial, Partial], Partial] | None:
+    """Return combine that changes arrays in place; None if there are no arrays, or some cannot be changed."""
+    if not _has_arrays(components) or _has_arrays(each for each in components if each.merge is None):
+        return None
+    return _united(components, read_places, [each.merge or each.combine for each in components])
+
+
+def _united_rows(
+    components: tuple[Component, ...],
+    columns: tuple[Column, ...],
+    read_places: Callable[[Component], tuple[int, ...]],
+    name: str,
+) -> Callable[[Partial, tuple[Any, ...]], Partial] | None:
+    """Return the function that adds a row to a partial, or removes one; None if there are no arrays to change.
+
+    A component without arrays is combined with the lifted row; to remove a row it needs a function of its own.
+    """
+    own = [getattr(each, name) for each in components]
+    others = tuple(each for each, function in zip(components, own, strict=True) if function is None)
+    if not _has_arrays(components) or _has_arrays(others) or any(each.reads for each in components):
+        return None
+    if others and name == "release":
+        return None
+    lines, results = [], []
+    bindings: list[tuple[str, Any]] = []
+    for k, (component, function) in enumerate(zip(components, own, strict=True)):
+        arguments, present = _arguments(component, columns)
+        before = tuple_of(f"p[{place}]" for place in read_places(component))
+        changed = f"f{k}({', '.join((f'c{k}', *arguments))})"
+        if function is None:
+            changed = f"f{k}(c{k}, lift{k}({', '.join(arguments)}))"
+            bindings.append((f"lift{k}", jitable(component.lift)))
+        bindings += [(f"f{k}", jitable(function or component.combine)), (f"cast{k}", canonical(component.fields))]
+        lines.append(f"    c{k} = cast{k}({before})\n")
+        lines.append(f"    if {present or 'True'}:\n        c{k} = cast{k}({changed})\n")
+        results += [f"c{k}[{j}]" for j in range(len(component.fields))]
+    return from_source(f"def generated(p, row):\n{''.join(lines)}    return {tuple_of(results)}", *bindings)

@@ -22,11 +22,12 @@ from sash.engine.sorted_rows import SortedRows
 from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidQuery, SashError
 from sash.plan.query import Query, describe, query
-from sash.plan.share import ColumnType, group_aggregates, readings_of, statistic_of, view_of
-from sash.slicing.runs import Statistic
+from sash.plan.share import ColumnType, arrow_type, group_aggregates, readings_of, statistic_of, view_of
+from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
+from sash.swag.range_tallies import over_tallies, tally_of
 from sash.swag.split_ranges import over_split_ranges
 from sash.windows.built_in import tumbling
 from sash.windows.measure import Measure
@@ -138,12 +139,16 @@ def compute_ranges(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, 
         for name, (values, valid) in zip(wanted, found, strict=True):
             if frame.min_samples > 1:
                 valid = valid & _has_samples([rows.valid(column)], ranges, frame.min_samples)
-            columns[name] = rows.scatter(values, valid, None)
+            kind = rows.types[column].arrow if wanted[name].read is Read.MODE else None
+            columns[name] = rows.scatter(values, valid, kind)
     for name, template in frame.aggregates:
         if isinstance(template, Builtin) and template.name in ("collect", "string_agg"):
             lists = _compute_lists(rows, template, ranges, frame.min_samples)
             if lists is not None:
                 columns[name] = lists
+    for name, template in frame.aggregates:
+        if name not in columns and isinstance(template, Builtin):
+            columns |= _compute_by_tally(rows, template, name, ranges, frame.min_samples)
     others = tuple(each for each in frame.aggregates if each[0] not in columns)
     if others:
         columns |= _compute_by_sliding(rows, replace(frame, aggregates=others), ranges)
@@ -163,6 +168,30 @@ def _compute_lists(rows: SortedRows, template: Builtin, ranges: Ranges, least: i
     counts = _has_samples([rows.valid(column)], ranges, 1)  # no values, no text
     lists = rows.lists(column, ranges, counts if enough is None else counts & enough)
     return pc.binary_join(lists, dict(template.parameters)["separator"])
+
+
+def _compute_by_tally(rows: SortedRows, template: Builtin, name: str, ranges: Ranges, least: int) -> dict[str, Any]:
+    """Return the results of a sketch, if its rows can enter and leave one partial; else nothing."""
+    kinds = tuple(rows.types[column].column for column in template.columns)
+    parts = template.parts(kinds, False)
+    monoid = tally_of(name, parts, kinds)
+    if monoid is None or not monoid.is_compiled:
+        return {}
+    columns = [rows.column(column) for column in template.columns]
+    results, presences = _allocate(monoid, ranges)
+    inputs = (*(data for data, _ in columns), *(valid for _, valid in columns))
+    over_tallies(monoid, inputs, ranges.starts, ranges.ends, results, presences)
+    values, valid = values_of(monoid.outputs[0], results[0], iter(presences), f"rolling.{name}")
+    if least > 1:
+        valid = valid & _has_samples([rows.valid(column) for column in template.columns], ranges, least)
+    return {name: rows.scatter(values, valid, arrow_type(template, parts.result, rows.types))}
+
+
+def _allocate(monoid: Monoid, ranges: Ranges) -> tuple[Any, Any]:
+    """Allocate the results of ranges, and the presences of those that can be absent."""
+    rows, compiled = ranges.starts.shape[1], monoid.is_compiled
+    results = tuple(each.result.empty(rows, compiled) for each in monoid.outputs)
+    return results, allocate(tuple(Field("u1") for each in monoid.outputs if each.presence), rows, compiled)
 
 
 def _compute_by_sliding(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, Any]:
@@ -197,8 +226,7 @@ def _slide(
         inputs = (np.zeros(count, np.int64),)  # without columns, kernels need the number of rows
     if not compiled:
         inputs = tuple(each.tolist() for each in inputs)
-    results = tuple(each.result.empty(rows, compiled) for each in monoid.outputs)
-    presences = allocate(tuple(Field("u1") for each in monoid.outputs if each.presence), rows, compiled)
+    results, presences = _allocate(monoid, ranges)
     if rows:
         algorithm = find("daba_lite" if compiled else "two_stacks_lite")
         try:

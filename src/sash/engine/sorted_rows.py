@@ -18,6 +18,7 @@ from sash.plan.share import ColumnType
 from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
 from sash.swag.range_distinct import distinct_counts
+from sash.swag.range_modes import modes
 from sash.swag.range_quantiles import Ranking, quantiles, rank
 
 __all__ = ["SortedRows"]
@@ -65,7 +66,7 @@ class SortedRows:
 
     def can_compute(self, statistic: Statistic, name: str) -> bool:
         """Return whether `compute` can compute a statistic of a column."""
-        known = statistic.read in (Read.QUANTILE, Read.COUNT_DISTINCT)
+        known = statistic.read in (Read.QUANTILE, Read.COUNT_DISTINCT, Read.MODE)
         return known and not self.types[name].column.field.is_object
 
     def compute(self, statistics: Sequence[Statistic], name: str, ranges: Ranges) -> list[tuple[Array, Array]]:
@@ -79,10 +80,20 @@ class SortedRows:
         for each in statistics:
             if each.read is Read.QUANTILE:
                 results.append((next(found), exists))
+            elif each.read is Read.MODE:
+                results.append(self._modes(name, starts, ends))
             else:
                 counts = distinct_counts(*self._number(name), starts, ends)
                 results.append((counts, np.ones(len(counts), np.bool_)))
         return results
+
+    def _modes(self, name: str, starts: Array, ends: Array) -> tuple[Array, Array]:
+        """Return the most frequent values of ranges, and where there is one."""
+        (data, valid), (codes, count) = self.column(name), self._number(name)
+        values = np.zeros(count + 1, data.dtype)
+        values[codes[valid]] = data[valid] + data.dtype.type(0) if data.dtype.kind == "f" else data[valid]  # no -0.0
+        found = modes(codes, count, starts, ends)
+        return values[found], found >= 0
 
     def can_list(self, name: str) -> bool:
         """Return whether the values of a column have the type of the plan, so that Arrow can make lists of them."""

@@ -22,6 +22,7 @@ __all__ = [
     "How",
     "Part",
     "Reading",
+    "arrow_type",
     "group_aggregates",
     "keeps_lists",
     "keeps_runs",
@@ -145,7 +146,7 @@ def group_aggregates(
     for each in queries:
         for result, template in each.aggregates:
             number, own_part = own_parts[_meaning(template)]
-            found[each.name].append((result, template, own_part, number, _arrow_type(template, own_part.result, types)))
+            found[each.name].append((result, template, own_part, number, arrow_type(template, own_part.result, types)))
     return tuple(groups), columns, found
 
 
@@ -237,11 +238,11 @@ def readings_of(found: Found, columns: Sequence[tuple[str, ...]]) -> tuple[Readi
     return tuple(readings)
 
 
-def _arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType]) -> Any:
+def arrow_type(template: Template, result: Any, types: Mapping[str, ColumnType]) -> Any:
     """Return the type of a result column; None if it depends on the objects."""
     if isinstance(template, Aggregate) and isinstance(template.result, pa.DataType):
         return template.result
-    if template.selective and template.columns and not result.is_array:
+    if (template.selective or template.name == "mode") and template.columns and not result.is_array:
         return types[template.columns[-1]].arrow
     if result.is_array:
         return pa.list_(pa.from_numpy_dtype(result.dtype), result.width)

@@ -15,7 +15,7 @@ import numpy as np
 
 from sash.algebra.compiler import jitable, kernel, prepared
 from sash.algebra.fields import Field, Fields, allocate, load, store
-from sash.algebra.monoid import Monoid, combine, emit, identity, lift
+from sash.algebra.monoid import Monoid, absorb, borrow, combine, emit, identity, lift, merge
 from sash.errors import InvalidState
 from sash.slicing.runs import Statistic
 from sash.slicing.slices import NO_CUT, Array, Slices, with_room
@@ -55,9 +55,15 @@ def _add(aggregate: Monoid, fields: Fields, inputs: Fields, ids: Any) -> None:
 
 
 @kernel
+def _absorb(aggregate: Monoid, fields: Fields, inputs: Fields, ids: Any) -> None:
+    for row in range(len(ids)):
+        absorb(aggregate, fields, ids[row], load(inputs, row))
+
+
+@kernel
 def _merge(aggregate: Monoid, fields: Fields, pairs: Any) -> None:
     for k in range(len(pairs)):
-        store(fields, pairs[k, 0], combine(aggregate, load(fields, pairs[k, 0]), load(fields, pairs[k, 1])))
+        store(fields, pairs[k, 0], merge(aggregate, load(fields, pairs[k, 0]), borrow(aggregate, fields, pairs[k, 1])))
 
 
 @kernel
@@ -67,7 +73,7 @@ def _fold(aggregate: Monoid, fields: Fields, order: Any, windows: Any, answer: A
     for place in range(len(lows)):
         folded = load(fields, order[lows[place]])
         for at in range(lows[place] + 1, highs[place]):
-            folded = combine(aggregate, folded, load(fields, order[at]))
+            folded = merge(aggregate, folded, borrow(aggregate, fields, order[at]))
         emit(aggregate, results, presences, place, folded)
 
 
@@ -95,8 +101,12 @@ def _slide(
 
 
 @jitable
-def _node(fields: Any, inner: Any, order: Any, begin: int, room: int, node: int) -> Any:
-    return load(fields, order[begin + node - room]) if node >= room else load(inner, begin + node)
+def _node(aggregate: Monoid, fields: Any, inner: Any, order: Any, begin: int, room: int, node: int) -> Any:
+    return (
+        borrow(aggregate, fields, order[begin + node - room])
+        if node >= room
+        else borrow(aggregate, inner, begin + node)
+    )
 
 
 @kernel
@@ -113,8 +123,8 @@ def _grow_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any) ->
             first, last, span = first // 2, last // 2, span * 2
             for node in range(first, last + 1):
                 if (node + 1) * span <= room + count:
-                    left = _node(fields, inner, order, begin, room, 2 * node)
-                    right = _node(fields, inner, order, begin, room, 2 * node + 1)
+                    left = _node(aggregate, fields, inner, order, begin, room, 2 * node)
+                    right = _node(aggregate, fields, inner, order, begin, room, 2 * node + 1)
                     store(inner, begin + node, combine(aggregate, left, right))
 
 
@@ -132,7 +142,7 @@ def _read_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any, wi
         low += 1
         right = identity(aggregate)
         if low < high and (low - begin) & 1:
-            left = combine(aggregate, left, load(fields, order[low]))
+            left = merge(aggregate, left, borrow(aggregate, fields, order[low]))
             low += 1
         if low < high and (high - begin) & 1:
             high -= 1
@@ -140,13 +150,13 @@ def _read_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any, wi
         low, high = (low - begin + room) // 2, (high - begin + room) // 2
         while low < high:
             if low & 1:
-                left = combine(aggregate, left, load(inner, begin + low))
+                left = merge(aggregate, left, borrow(aggregate, inner, begin + low))
                 low += 1
             if high & 1:
                 high -= 1
-                right = combine(aggregate, load(inner, begin + high), right)
+                right = merge(aggregate, load(inner, begin + high), right)
             low, high = low // 2, high // 2
-        emit(aggregate, results, presences, place, combine(aggregate, left, right))
+        emit(aggregate, results, presences, place, merge(aggregate, left, right))
 
 
 class Partials:
@@ -156,7 +166,7 @@ class Partials:
         self.monoid = monoid
         self.fields = monoid.allocate(0)
         self.inner = monoid.allocate(0) if eager else None
-        self._add = prepared(_add, monoid)
+        self._add = prepared(_add if monoid.absorb is None else _absorb, monoid)
 
     def copy(self) -> "Partials":
         """Return a copy that shares no array; the next `update_trees` rebuilds its trees."""

@@ -3,13 +3,14 @@
 Merge     If windows hardly overlap, the runs of each window are merged, neighbouring runs first.
 Chain     Windows that overlap often form a chain. The keys of all their slices are merged once. A tally counts the rows
           of each key, with sums over 64 and over 64 × 64 keys. A slice that enters or leaves costs three additions per
-          key. A quantile is a short search down the sums.
+          key. A quantile is a short search down the sums; a mode, down a tournament of the counts (`range_modes`).
 """
 
 from typing import Any
 
 from sash.algebra.compiler import jitable, kernel
 from sash.slicing.run_merging import find_at_least, merge_all
+from sash.swag.range_modes import change, most_frequent, room_for
 
 __all__ = ["BITS", "KEYS", "NEEDED", "TOP", "find_chains", "finish_windows"]
 
@@ -71,7 +72,7 @@ def _finish_each(
     """Write the results of windows one by one, until `stop` or until lists do not fit; return the next window."""
     lows, highs = windows
     own, until = scratch[0], scratch[1]
-    rows, distinct, below, above, between, flat, listed, cursor = out
+    rows, distinct, below, above, between, modes, flat, listed, cursor = out
     while place < stop:
         size = _merge_window(arena, shelf, order, lows[place], highs[place], scratch)
         if len(flat) > 0:
@@ -83,6 +84,13 @@ def _finish_each(
                 listed[cursor[KEYS] + k] = own[k]
             cursor[TOP] += size
             cursor[KEYS] += size
+        if len(modes) > 0:
+            most = 0
+            for k in range(1, size):
+                if until[k] > until[most]:  # on ties the smallest key stays
+                    most = k
+            if size > 0:
+                modes[place] = own[most]
         for k in range(1, size):
             until[k] += until[k - 1]
         rows[place] = until[size - 1] if size > 0 else 0
@@ -135,8 +143,8 @@ def _finish_chain(
     begins, lengths, _rooms, _cursor = shelf
     lows, highs = windows
     keys = scratch[0]
-    ranks, ones, blocks, heaps = tally
-    rows, distinct, below, above, between, flat, listed, cursor = out
+    ranks, ones, blocks, heaps, tree = tally
+    rows, distinct, below, above, between, modes, flat, listed, cursor = out
     size = _merge_window(arena, shelf, order, lows[place], highs[stop - 1], scratch)
     for k in range(size):
         ones[k] = 0
@@ -149,6 +157,9 @@ def _finish_chain(
         for k in range(size):
             listed[first_key + k] = keys[k]
         cursor[KEYS] += size
+    room = room_for(size)
+    for k in range(min(len(tree), 2 * room)):
+        tree[k] = 0
     oldest, newest, left, entered, total, different = lows[place], lows[place], 0, 0, 0, 0
     while place < stop:
         while newest < highs[place]:
@@ -163,6 +174,8 @@ def _finish_chain(
                 blocks[rank >> BITS] += counts[k]
                 heaps[rank >> 2 * BITS] += counts[k]
                 total += counts[k]
+                if len(modes) > 0:
+                    change(tree, room, rank, counts[k])
             newest += 1
         while oldest < lows[place]:
             begin = begins[order[oldest]]
@@ -173,6 +186,8 @@ def _finish_chain(
                 blocks[rank >> BITS] -= counts[k]
                 heaps[rank >> 2 * BITS] -= counts[k]
                 total -= counts[k]
+                if len(modes) > 0:
+                    change(tree, room, rank, -counts[k])
                 different -= int(ones[rank] == 0)
             oldest += 1
         if len(flat) > 0:
@@ -189,6 +204,8 @@ def _finish_chain(
             cursor[TOP] = at
         rows[place] = total
         distinct[place] = different
+        if len(modes) > 0 and total > 0:
+            modes[place] = keys[most_frequent(tree, room)]
         if total > 0:
             for j in range(len(shares)):
                 exact = shares[j] * (total - 1)

@@ -1,4 +1,4 @@
-"""The values of slices as sorted runs with run lengths, for medians, quantiles and distinct values.
+"""The values of slices as sorted runs with run lengths, for medians, quantiles, modes and distinct values.
 
 Idea      A number is kept as an unsigned key in the order of numbers: NaN is the largest and equal to itself, and -0.0
           is 0.0. A run is the distinct keys of a slice, ascending, and how often each occurs. One pass that does not
@@ -25,6 +25,7 @@ from sash.slicing.run_merging import SHORT
 from sash.slicing.run_windows import BITS, KEYS, NEEDED, TOP, find_chains, finish_windows
 from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
+from sash.swag.range_modes import room_for
 
 __all__ = ["Read", "Runs", "SavedRuns", "Statistic"]
 
@@ -45,6 +46,7 @@ class Read(Enum):
     QUANTILE = "quantile"
     COUNT_DISTINCT = "count_distinct"
     COLLECT_DISTINCT = "collect_distinct"
+    MODE = "mode"
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ class Runs:
         between = np.zeros((len(shares), windows))
         # Lists are places among keys: the keys of a chain are there once for all its windows.
         flat, listed, cursor = np.empty(0, np.int64), np.empty(0, self.key), np.zeros(3, np.int64)
+        modes = np.zeros(windows if any(each.read is Read.MODE for each in outputs) else 0, self.key)
         if windows:
             order = slices.order
             lows, highs = np.ascontiguousarray(ended.lows), np.ascontiguousarray(ended.highs)
@@ -138,7 +141,7 @@ class Runs:
             chains = find_chains(order, self.lengths, lows, highs, longest, sizes, begins, covered)
             sizes, begins, covered = sizes[:windows], begins[: chains + 1], covered[:chains]
             overlaps = np.add.reduceat(sizes, begins[:-1]) > _SLIDE_FROM * covered
-            scratch, tally = self._scratch(lows, highs, sizes, begins, covered, overlaps)
+            scratch, tally = self._scratch(lows, highs, sizes, begins, covered, overlaps, len(modes) > 0)
             if has_lists:
                 flat = np.empty(max(1, int(sizes.max())), np.int64)
                 most = int(np.where(overlaps, covered, np.add.reduceat(sizes, begins[:-1])).sum())
@@ -156,7 +159,7 @@ class Runs:
                     scratch,
                     tally,
                     shares,
-                    (rows, distinct, below, above, between, flat, listed, cursor),
+                    (rows, distinct, below, above, between, modes, flat, listed, cursor),
                     place,
                 )
                 if place < windows:
@@ -171,6 +174,8 @@ class Runs:
                 results.append((np.where(exists, _interpolate(low, high, between[k]), 0.0), exists))
             elif statistic.read is Read.COUNT_DISTINCT:
                 results.append((distinct, always))
+            elif statistic.read is Read.MODE:
+                results.append((decode(modes, self.dtype), exists))
             else:
                 offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(distinct)])
                 keys = decode(listed[: cursor[KEYS]], self.dtype)
@@ -257,7 +262,7 @@ class Runs:
         self.values, self.counts = values, counts
 
     def _scratch(
-        self, lows: Array, highs: Array, sizes: Array, begins: Array, covered: Array, overlaps: Array
+        self, lows: Array, highs: Array, sizes: Array, begins: Array, covered: Array, overlaps: Array, has_modes: bool
     ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
         """Allocate room for what kernels merge at a time, and for the tally of a chain."""
         first, last = begins[:-1], begins[1:] - 1
@@ -267,7 +272,7 @@ class Runs:
         numbers, ints = self.key, np.dtype(np.int64)
         scratch = (*(np.empty(most, kind) for kind in (numbers, ints, numbers, ints)), np.empty(runs, ints))
         tally = tuple(np.empty((ranks >> bits) + 1, ints) for bits in (0, 0, BITS, 2 * BITS))
-        return scratch, tally
+        return scratch, (*tally, np.empty(2 * room_for(ranks) if has_modes else 0, ints))
 
 
 def _interpolate(low: Array, high: Array, share: Array) -> Array:

@@ -46,6 +46,7 @@ AGGREGATES: dict[str, Signature] = {
     **dict.fromkeys(("last", "last_value"), Signature(extremes.last)),
     "m4": Signature(extremes.m4),
     "median": Signature(holistic.median),
+    "mode": Signature(holistic.mode),
     **dict.fromkeys(("quantile", "percentile"), Signature(holistic.quantile, parameters=1)),
     **dict.fromkeys(("collect", "collect_list", "array_agg"), Signature(holistic.collect)),
     "collect_distinct": Signature(holistic.collect_distinct),
