@@ -263,6 +263,15 @@ ALGORITHMS = (
 _sash = partial(_of, SASH)
 _BUCKETS = _of("aggregate_buckets", windows=100)
 _counted, _timed = (_sash(windows=1000, measure=each) for each in ("count", "time"))
+_IN_DUCKDB = {"subject": "duckdb", "hours": 168}
+_WIDE: dict[str, Any] = {"along": "width", "reduce": min}
+_FRAMES = (
+    ("centered", "at the row", 0.8),
+    ("offset", "at the row", 0.8),
+    ("range centered", "range at the row", 0.8),
+    ("exclude", "at the row", 0.3),
+    ("groups", "range at the row", 0.3),
+)
 SLICING = (
     _least("concurrent", "20 windows in order, of the copy", 1 / 15, _sash(windows=20), value=by_copy),
     _least("concurrent", "1,000 windows in order, of the copy", 1 / 40, _sash(windows=1000), value=by_copy),
@@ -276,6 +285,15 @@ SLICING = (
     _most("five_rows", "aggregate of five rows, second call", 1.0, _sash(), unit="ms"),
     _least("measures", "1,000 count windows over 1,000 time windows", 1 / 3, _counted, _timed),
     _least("keys", "many keys, ten rows each, known keys", 5, _rows(SASH, rows_per_slice=10), unit="million rows/s"),
+    *(
+        _least(
+            "frames", f"frames {frame}, over those at the row", least, _sash(frame=frame), _sash(frame=peer), **_WIDE
+        )
+        for frame, peer, least in _FRAMES
+    ),
+    _least("joins", "join, 7 days", 3, _sash(hours=168, skew="none"), unit="million rows/s"),
+    _least("joins", "join, 7 days, over DuckDB", 10, _sash(hours=168, skew="none"), _IN_DUCKDB),
+    _most("joins", "join, slowest window over fastest", 1.3, _sash(skew="none"), along="hours", reduce=spread),
     *(
         _most(experiment, name, 1, pick, along="rows", reduce=growth)
         for experiment, name, pick in (

@@ -133,6 +133,12 @@ class SlicingSettings(Settings):
     keys: int = 100_000
     flat_rows: tuple[int, int] = (1_000_000, 10_000_000)
     flat_push: int = 100_000
+    frame_rows: int = 1_000_000
+    frame_widths: tuple[int, ...] = (10, 1000)
+    join_labels: int = 1_000_000
+    join_events: int = 10_000_000
+    join_keys: int = 10_000
+    join_peer_share: int = 20  # other libraries get one of so many keys: they take minutes for all
 
 
 QUICK_SLICING = SlicingSettings(
@@ -148,6 +154,11 @@ QUICK_SLICING = SlicingSettings(
     fractions=(0, 20, 100),
     delays=(0, 2),
     aggregates=("sum", "max", "median"),
+    frame_rows=5000,
+    frame_widths=(10,),
+    join_labels=500,
+    join_events=5000,
+    join_keys=20,
     memory_rows=2000,
     memory_slices=50,
     vary_slices=(10, 100),

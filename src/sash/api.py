@@ -193,20 +193,24 @@ def join(
     >>> sash.join(labels, recent, on="ts", by="user").select(["spent", "clicks"]).to_pylist()
     [{'spent': 3.0, 'clicks': 1}, {'spent': 7.0, 'clicks': 1}, {'spent': 3.0, 'clicks': 2}]
     """
-    given = JoinOptions(on, by, closed, delay)
     tables = [labels, *(each.table for each in lookbacks if isinstance(each, Lookback))]
+    return _joiner(tables).join(labels, lookbacks, JoinOptions(on, by, closed, delay))
+
+
+def _joiner(tables: Sequence[Any]) -> Any:
+    """Return the module that joins tables of their kind."""
     if not any(map(is_spark, tables)):
-        return joins.join(labels, lookbacks, given)
+        return joins
     if not all(map(is_spark, tables)):
         raise InvalidInput.kinds(sorted({"spark" if is_spark(each) else kind_of(each).value for each in tables}))
     from sash.spark.driver import join as spark_joins
 
-    return spark_joins.join(labels, lookbacks, given)
+    return spark_joins
 
 
 def explain(
     rows: Any,
-    queries: Query | Sequence[Query],
+    queries: Query | Lookback | Sequence[Query] | Sequence[Lookback],
     *,
     on: str,
     by: str | Sequence[str] | None = None,
@@ -217,6 +221,8 @@ def explain(
 ) -> Any:
     """Return the plan for a table of these types, with reasons; it prints as text, and as HTML in a notebook.
 
+    With lookbacks in place of queries, it is the plan of `sash.join`.
+
     >>> import sash
     >>> hourly = sash.query("hourly", sash.sliding(60, every=1), peak=sash.max("load"), mean=sash.mean("load"))
     >>> recent = sash.query("recent", sash.sliding(rows=1000, every=100), last=sash.last("load"))
@@ -224,6 +230,9 @@ def explain(
     stream  on t (integer), by no key, any order, lateness 0
     ...
     """
+    lookbacks: list[Any] = list(queries) if isinstance(queries, list | tuple) else [queries]
+    if lookbacks and all(isinstance(each, Lookback) for each in lookbacks):
+        return _joiner([rows, *(each.table for each in lookbacks)]).explain(rows, lookbacks, JoinOptions(on, by))
     given = CallOptions(on, by, watermark, allowed_lateness, emit, in_order=in_order and not is_spark(rows))
     return _shell(rows, given).explain(rows, queries, given)
 

@@ -209,3 +209,11 @@ def test_a_users_own_aggregate_joins() -> None:
     events = {"t": [3, 1, 2], "x": [30, 10, 20]}
     found = sash.join({"t": [4, 2]}, sash.lookback(events, xs=chain("x")), on="t")
     assert found["xs"].to_pylist() == [[10, 20, 30], [10]]
+
+
+def test_explain_says_which_events_a_label_sees() -> None:
+    events = {"t": [1], "k": ["a"], "x": [5]}
+    every, recent = sash.lookback(events, n=sash.count()), sash.lookback(events, range=5, total=sash.sum("x"))
+    text = str(sash.explain({"t": [2], "k": ["a"]}, [every, recent], on="t", by="k"))
+    assert "all rows before each label, closed 'left': n=count()" in text
+    assert "the rows of 5 before each label" in text

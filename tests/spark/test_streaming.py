@@ -514,6 +514,25 @@ def test_frames_of_a_stream_are_those_of_the_table(spark: Any, tmp_path: Path) -
     assert sorted(map(repr, run.all())) == sorted(map(repr, wanted))
 
 
+def test_frames_around_the_row_are_those_of_the_table_and_open_ones_are_refused(spark: Any, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    rows = [(t, rng.choice("ab"), float(rng.randrange(9))) for t in sorted(rng.randrange(60) for _ in range(90))]
+    feed = Feed(spark, tmp_path, SCHEMA).add(*(seconds(*rows[at : at + 30]) for at in (0, 30, 60)))
+    frames = [
+        sash.frame(rows=(-2, 3), exclude="row", a=sash.collect("x")),
+        sash.frame(range=("-5 seconds", "4 seconds"), closed="left", b=sash.sum("x")),
+        sash.frame(groups=(-1, 1), exclude="ties", c=sash.sum("x"), low=sash.count(where="x < 4")),
+    ]
+    given: dict[str, Any] = {"on": "ts", "by": "k", "descending": True}
+    framed = sash.rolling(feed.stream(), *frames, **given, watermark="1 second", flush="at_end")
+    sent = ran(feed, framed).all()
+    wanted = sash.rolling(seconds(*rows), *frames, **given).to_pylist()
+    assert sorted(map(repr, sent)) == sorted(map(repr, wanted))
+    for ends in ((-2, None), (None, 0)):
+        with pytest.raises(InvalidInput, match="open end"):
+            sash.rolling(feed.stream(), on="ts", rows=ends, watermark="1 second", n=sash.count())
+
+
 def test_intervals_that_are_not_asked_for_come_back_from_streams(spark: Any, feed: Feed) -> None:
     """Rows of frames, late rows of windows, and rows from before the stream have them as text on the way."""
     both = ("*", "make_interval(0, 1, 0, 2, 3, 0, x) AS v", "interval '1-2' year to month AS m")

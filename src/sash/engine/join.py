@@ -42,6 +42,7 @@ __all__ = [
     "Side",
     "check_kinds",
     "check_lookbacks",
+    "explain",
     "join",
     "join_rows",
     "lookback",
@@ -177,6 +178,17 @@ class JoinPlan(Report):
 
 def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
     """Run `sash.join` on tables of Arrow, pandas or Polars, or on dicts of lists."""
+    plan, rows, events = _planned(labels, lookbacks, given)
+    return with_columns(labels, join_rows(plan, rows, events))
+
+
+def explain(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> JoinPlan:
+    """Return what `sash.join` does with such tables."""
+    return _planned(labels, lookbacks, given)[0]
+
+
+def _planned(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> tuple[JoinPlan, Rows, list[Rows]]:
+    """Return the plan of a join, the labels, and the events of each lookback."""
     check_lookbacks(lookbacks)
     check_kinds(labels, [each.table for each in lookbacks if not isinstance(each.table, Rows)])
     rows = read_rows(labels)
@@ -187,8 +199,8 @@ def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
         tables[key] = conditions.rows(table)
         rewritten = iter(conditions.rewrite(own))
         lookbacks = [next(rewritten) if id(each.table) == key else each for each in lookbacks]
-    plan = plan_join(rows, [tables[id(each.table)] for each in lookbacks], lookbacks, given)
-    return with_columns(labels, join_rows(plan, rows, [tables[id(each.table)] for each in lookbacks]))
+    events = [tables[id(each.table)] for each in lookbacks]
+    return plan_join(rows, events, lookbacks, given), rows, events
 
 
 def check_kinds(labels: Any, tables: Sequence[Any]) -> None:

