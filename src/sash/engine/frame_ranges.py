@@ -20,7 +20,7 @@ from sash.algebra.compiler import kernel
 from sash.engine.frame import Extent
 from sash.slicing.slices import Array
 
-__all__ = ["Line", "Ranges", "check", "ranges_of"]
+__all__ = ["Line", "Ranges", "check", "find_edges", "ranges_of"]
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,9 @@ def _whole(extent: Extent, line: Line) -> tuple[Array, Array]:
     kind = values.dtype.type
     starts, ends = begins.copy(), finishes.copy()
     if low is not None:
-        _find_edges(values, begins, finishes, kind(low), extent.is_low_open, starts)
+        find_edges(values, values, begins, finishes, kind(low), extent.is_low_open, starts)
     if high is not None:
-        _find_edges(values, begins, finishes, kind(high), not extent.is_high_open, ends)
+        find_edges(values, values, begins, finishes, kind(high), not extent.is_high_open, ends)
     return starts, np.maximum(starts, ends)
 
 
@@ -127,15 +127,16 @@ def _row_edge(line: Line, shift: int | None, after: int) -> Array:
 
 
 @kernel
-def _find_edges(values: Any, begins: Any, ends: Any, shift: Any, is_after: bool, found: Any) -> None:
-    """Write for each row the first row of its key at or after value + shift; if `is_after`, the first one after it.
+def find_edges(values: Any, asking: Any, begins: Any, ends: Any, shift: Any, is_after: bool, found: Any) -> None:
+    """Write for each asking value the first of the values in its range [begin, end) that is at or after it + shift.
 
-    Values are compared with value + shift, as in SQL; for floats, the difference of two values may be another number.
+    If `is_after`, write the first one after that. Values are compared with the sum, as in SQL; for floats, the
+    difference of two values may be another number.
     """
     edge = 0
-    for row in range(len(values)):
+    for row in range(len(asking)):
         edge = max(edge, begins[row])
-        wanted = values[row] + shift
+        wanted = asking[row] + shift
         while edge < ends[row] and (values[edge] < wanted or (is_after and values[edge] == wanted)):
             edge += 1
         found[row] = edge

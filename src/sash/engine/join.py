@@ -14,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.aggregate import Template
-from sash.algebra.compiler import kernel
 from sash.engine.coded_columns import code_columns
 from sash.engine.conditions import conditions_of
 from sash.engine.frame import Closed, Frame, is_whole
-from sash.engine.frame_ranges import Line, Ranges
+from sash.engine.frame_ranges import Line, Ranges, find_edges
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
@@ -356,26 +355,14 @@ def _ranges(side: Side, events: Line, labels: Line) -> Ranges:
     begins, ends = (np.searchsorted(events.slots, labels.slots, side=which) for which in ("left", "right"))
     kind = events.positions.dtype.type
     highs = np.empty(len(labels), np.int64)
-    _find(events.positions, labels.positions, begins, ends, kind(-side.delay), not side.is_high_open, highs)
+    find_edges(events.positions, labels.positions, begins, ends, kind(-side.delay), not side.is_high_open, highs)
     lows = begins.copy()
     if side.rows is not None:
         lows = np.maximum(highs - side.rows, begins)
     elif side.length is not None:
         shift = kind(-side.delay) - kind(side.length)
-        _find(events.positions, labels.positions, begins, ends, shift, side.is_low_open, lows)
+        find_edges(events.positions, labels.positions, begins, ends, shift, side.is_low_open, lows)
     return Ranges(np.minimum(lows, highs)[None], highs[None])
-
-
-@kernel
-def _find(events: Any, labels: Any, begins: Any, ends: Any, shift: Any, is_after: bool, found: Any) -> None:
-    """Write for each label the first event of its key at or after position + shift; if `is_after`, after it."""
-    edge = 0
-    for label in range(len(labels)):
-        edge = max(edge, begins[label])
-        wanted = labels[label] + shift
-        while edge < ends[label] and (events[edge] < wanted or (is_after and events[edge] == wanted)):
-            edge += 1
-        found[label] = edge
 
 
 def _aggregate(
