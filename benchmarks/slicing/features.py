@@ -65,38 +65,46 @@ def _frames(settings: SlicingSettings, width: int) -> Iterator[Record]:
 
 def join_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Join labels and events, by the length of the window, then with one key that has half of the rows."""
-    for length, hours in HOURS.items():
-        yield Task(length, partial(_join, settings, hours, False))
-    yield Task("one hot key", partial(_join, settings, HOURS["7 days"], True))
+    yield Task("all keys alike", partial(_join, settings, list(HOURS.values()), False))
+    yield Task("one hot key", partial(_join, settings, [HOURS["7 days"]], True))
+    if find_spec("duckdb") is not None:
+        yield Task("DuckDB", partial(_join_in_duckdb, settings))
 
 
-def _join(settings: SlicingSettings, hours: int, is_skewed: bool) -> Iterator[Record]:
-    labels, events = (
-        _drawn(count, settings.join_keys, is_skewed, seed)
-        for seed, count in enumerate((settings.join_labels, settings.join_events))
-    )
-    labels = labels.select(["t", "k", "place"])
-    both = settings.join_labels + settings.join_events
-
-    def call() -> None:
-        sash.join(labels, sash.lookback(events, range=hours * HOUR, **FEATURES), on="t", by="k")
-
+def _join(settings: SlicingSettings, lengths: list[int], is_skewed: bool) -> Iterator[Record]:
+    labels, events = _tables(settings, is_skewed)
     sash.join(labels.slice(0, 9), sash.lookback(events.slice(0, 9), range=9, **FEATURES), on="t", by="k")
-    taken = best_of_each({"sash": call}, 3, settings.point_seconds)["sash"]
-    shape = parameters(hours=hours, keys=settings.join_keys, skew="half" if is_skewed else "none", rows=both)
-    yield Record("joins", "sash", "rows", both / taken.seconds / 1e6, "million rows/s", "four features", shape)
-    if find_spec("duckdb") is None or is_skewed or hours == HOURS["90 days"]:
-        return  # of 90 days, every label has thousands of events
+    calls = {
+        str(hours): partial(sash.join, labels, sash.lookback(events, range=hours * HOUR, **FEATURES), on="t", by="k")
+        for hours in lengths
+    }
+    # In turns: a busy machine slows all lengths alike.
+    for hours, timing in best_of_each(calls, 3, 4 * settings.point_seconds).items():
+        yield _join_record(settings, "sash", labels.num_rows + events.num_rows, timing.seconds, int(hours), is_skewed)
+
+
+def _join_in_duckdb(settings: SlicingSettings) -> Iterator[Record]:
     few = settings.join_keys // settings.join_peer_share or 1
-    some = [each.filter(pc.less(each["k"], few)) for each in (labels, events)]
-    rows = sum(each.num_rows for each in some)
-    seconds = best_of_each({"duckdb": partial(_in_duckdb, some[0], some[1], hours * HOUR)}, 2, settings.point_seconds)[
-        "duckdb"
-    ]
-    note = f"{rows} rows of {few} keys"
-    yield Record(
-        "joins", "duckdb", "rows", rows / seconds.seconds / 1e6, "million rows/s", "four features", shape, None, note
-    )
+    labels, events = (each.filter(pc.less(each["k"], few)) for each in _tables(settings, False))
+    for hours in list(HOURS.values())[:-1]:  # of 90 days, every label has hundreds of events
+        call = partial(_in_duckdb, labels, events, hours * HOUR)
+        seconds = best_of_each({"duckdb": call}, 2, settings.point_seconds)["duckdb"].seconds
+        yield _join_record(settings, "duckdb", labels.num_rows + events.num_rows, seconds, hours, False)
+
+
+def _join_record(
+    settings: SlicingSettings, subject: str, rows: int, seconds: float, hours: int, is_skewed: bool
+) -> Record:
+    both = settings.join_labels + settings.join_events
+    shape = parameters(hours=hours, keys=settings.join_keys, skew="half" if is_skewed else "none", rows=both)
+    note = "" if rows == both else f"measured with {rows} rows, those of some keys"
+    rate = rows / seconds / 1e6
+    return Record("joins", subject, "rows", rate, "million rows/s", "four features", shape, None, note)
+
+
+def _tables(settings: SlicingSettings, is_skewed: bool) -> tuple[pa.Table, pa.Table]:
+    labels = _drawn(settings.join_labels, settings.join_keys, is_skewed, 0)
+    return labels.select(["t", "k", "place"]), _drawn(settings.join_events, settings.join_keys, is_skewed, 1)
 
 
 def _in_duckdb(labels: pa.Table, events: pa.Table, length: int) -> None:
