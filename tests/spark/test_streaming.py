@@ -264,7 +264,7 @@ def test_late_rows_are_counted_and_sent_on_with_the_reason(feed: Feed) -> None:
     assert windows(run, "n", "peak") == [("a", "ten", 0.0, 10.0, 1, 1.0)]
     done = sash.progress(run.query)
     assert (done.late, done.late_rows) == (1, 3)
-    assert "3 rows came too late" in sash.why(run.query)
+    assert "3 rows were rejected" in sash.why(run.query)
 
 
 def test_the_clock_of_times_without_a_zone_is_the_one_on_the_wall(spark: Any, tmp_path: Path) -> None:
