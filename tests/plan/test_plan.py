@@ -69,7 +69,8 @@ def test_another_column_is_another_field() -> None:
 @pytest.mark.compiled
 @compiled
 def test_numbers_and_objects_are_kept_apart() -> None:
-    both = plan(over("a", sash.tumbling(10), m=sash.max("x"), w=sash.max("s")))
+    joined = sash.Aggregate("joined", state="O", identity="", lift=str, combine=lambda a, b: a + b)
+    both = plan(over("a", sash.tumbling(10), m=sash.max("x"), w=joined("s")))
     assert [group.is_compiled for group in both.groups] == [True, False]
     assert not both.tree.choice
 
