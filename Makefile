@@ -31,10 +31,10 @@ java:
 demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on local Spark
 	$(BIN)/sash demo
 
-# Three of the four parts run at once, each in one process, because tests on Spark often wait: kernels are compiled once,
+# Two of the four parts run at once, each in one process, because tests on Spark often wait: kernels are compiled once,
 # and there is one Spark. The part that takes longest begins first.
 test: check java  ## everything that CI runs
-	@$(MAKE) --no-print-directory -j 3 --output-sync=target WORKERS=0 JAVA= spark_interpreted interpreted compiled spark_compiled
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target WORKERS=0 JAVA= spark_interpreted interpreted compiled spark_compiled
 
 # The plans that these pages print depend on the compiler: `make compiled` runs them.
 COMPILED_PAGES = docs/windows.md docs/tutorials/many_windows.md
