@@ -34,10 +34,10 @@ def _tally(name: str, fields: tuple[Field, ...], absorb: Any, release: Any) -> C
     """Return a component that counts what its rows have set, so that they can leave; it is never combined."""
 
     def lift(x: Any) -> Partial:
-        raise NotImplementedError(name)
+        raise AssertionError(name)  # a tally only absorbs and releases rows
 
     def combine(a: Partial, b: Partial) -> Partial:
-        raise NotImplementedError(name)
+        raise AssertionError(name)  # a tally only absorbs and releases rows
 
     return Component(f"tally {name}", fields, (0,) * len(fields), lift, combine, absorb=absorb, release=release)
 
