@@ -81,7 +81,9 @@ def _needed_rows(plan: FramePlan, table: pa.Table, positions: Any, is_complete: 
         elif reach.back is None:
             keep[:] = True
         elif reach.back:
-            last = _last_of_keys(plan, table.take(pa.array(done)), positions[done], reach.back, extent.unit == "groups")
+            keys = table.select(list(plan.by))
+            keys = keys if is_complete.all() or not plan.by else keys.take(pa.array(done))
+            last = _last_of_keys(plan, keys, positions[done], reach.back, extent.unit == "groups")
             keep[done[last]] = True
     return keep & (positions > plan.measure.lowest)  # a row without a position is in no frame
 
