@@ -14,6 +14,7 @@ import pytest
 from sash.algebra import cache
 from sash.algebra.cache import cache_directory
 from sash.algebra.compiler import JIT_DISABLED
+from tests.sample import sample
 
 pytestmark = pytest.mark.compiled
 
@@ -88,24 +89,34 @@ def test_the_cache_is_private_to_its_user(warm: Path) -> None:
     assert all(stat.S_IMODE(entry.stat().st_mode) == 0o600 for entry in warm.iterdir())
 
 
+SPOILT: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "empty": lambda content: b"",
+    "a bit flipped at the end": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+    "a bit flipped": lambda content: content[:60] + bytes([content[60] ^ 1]) + content[61:],
+    "foreign": lambda content: b"not a kernel",
+    "well-formed junk": lambda content: cache._MAGIC + hashlib.sha256(b"junk").digest() + b"junk",
+}
+
+
 @compiled_only
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        pytest.param(lambda content: content[: len(content) // 2], id="truncated"),
-        pytest.param(lambda content: b"", id="empty"),
-        pytest.param(lambda content: content[:-1] + bytes([content[-1] ^ 1]), id="a bit flipped at the end"),
-        pytest.param(lambda content: content[:60] + bytes([content[60] ^ 1]) + content[61:], id="a bit flipped"),
-        pytest.param(lambda content: b"not a kernel", id="foreign"),
-        pytest.param(lambda content: cache._MAGIC + hashlib.sha256(b"junk").digest() + b"junk", id="well-formed junk"),
-    ],
-)
-def test_a_spoilt_entry_is_compiled_anew_and_replaced(copied: Path, spoil: Callable[[bytes], bytes]) -> None:
+@pytest.mark.parametrize("how", sample(SPOILT, ["truncated", "a bit flipped", "well-formed junk"]))
+def test_a_spoilt_entry_is_compiled_anew_and_replaced(copied: Path, how: str) -> None:
     (entry,) = copied.iterdir()
-    entry.write_bytes(spoil(entry.read_bytes()))
+    spoilt = SPOILT[how](entry.read_bytes())
+    entry.write_bytes(spoilt)
     assert slide(copied.parent) == (0, 1)
-    assert slide(copied.parent) == (1, 0)
-    assert len(list(copied.iterdir())) == 1
+    (entry,) = copied.iterdir()
+    content = entry.read_bytes()
+    start = len(cache._MAGIC)
+    assert content != spoilt and content[start : start + 32] == hashlib.sha256(content[start + 32 :]).digest()
+
+
+@compiled_only
+def test_an_entry_that_was_replaced_is_loaded(copied: Path) -> None:
+    (entry,) = copied.iterdir()
+    entry.write_bytes(b"")
+    assert [slide(copied.parent), slide(copied.parent)] == [(0, 1), (1, 0)]
 
 
 @compiled_only

@@ -45,7 +45,6 @@ def test_digests_are_the_same_in_every_process_and_after_a_journey(tmp_path: Pat
     here = {name: digest(three[0]) for name, three in triples().items()}
     sent = tmp_path / "functions"
     assert run(1, "-m", "tests.algebra.readings", str(sent)) == here
-    assert run(2, "-m", "tests.algebra.readings") == here
     arrived = run(3, "-c", LOAD, str(sent))
     assert {*here} - {*arrived} == {"cached function", "derived attribute"}  # Python cannot send these
     assert arrived == {name: here[name] for name in arrived}

@@ -14,6 +14,7 @@ from sash.algebra.fields import Field
 from sash.algebra.monoid import Column, Monoid, Presence, combine, identity, lift
 from sash.errors import InvalidAggregate, UnsupportedAggregate
 from tests.algebra.templates import SKETCHES, all_answers, column, folded, subtracted
+from tests.sample import sample
 
 OF = [pytest.param(each, code, id=f"{name}-{code}") for name, (each, codes) in SKETCHES.items() for code in codes]
 
@@ -47,21 +48,22 @@ def both_readings_agree(templates: dict[str, Template], code: str, values: list[
             assert value is None or np.allclose(value, other, rtol=1e-9, equal_nan=True), name
 
 
+OF_TYPES: dict[str, list[Any]] = {
+    "i8": column("i8", 60, 0.4, 3),
+    "f8": column("f8", 60, 0.0, 3),
+    "f4": [0.5, -0.0, 0.0, math.nan, math.inf, 3.0, -2.25],
+    "b1": [True, False, None, True, None, None, None, None],
+    "u8": [2**64 - 1, 2**63, 5, 0, 2**53 + 1],
+}
+
+
 @pytest.mark.compiled
-@pytest.mark.parametrize(
-    ("code", "values"),
-    [
-        ("i8", column("i8", 60, 0.4, 3)),
-        ("f8", column("f8", 60, 0.0, 3)),
-        ("f4", [0.5, -0.0, 0.0, math.nan, math.inf, 3.0, -2.25]),
-        ("b1", [True, False, None, True, None, None, None, None]),
-        ("u8", [2**64 - 1, 2**63, 5, 0, 2**53 + 1]),
-    ],
-    ids=["i8", "f8", "f4", "b1", "u8"],
-)
-def test_compiled_and_interpreted_sketches_are_the_same(code: str, values: list[Any]) -> None:
+@pytest.mark.parametrize("code", sample(OF_TYPES, ["i8", "f8"]))
+def test_compiled_and_interpreted_sketches_are_the_same(code: str) -> None:
     solved = ("moment_sketch median",)  # the solver is slow to compile and slow to interpret: once, below
-    both_readings_agree({name: each for name, (each, _) in SKETCHES.items() if name not in solved}, code, values)
+    both_readings_agree(
+        {name: each for name, (each, _) in SKETCHES.items() if name not in solved}, code, OF_TYPES[code]
+    )
 
 
 @pytest.mark.compiled

@@ -24,6 +24,7 @@ from tests.algebra.templates import (
     subtracted,
     together,
 )
+from tests.sample import sample
 
 ROWS = 240
 OF = [pytest.param(case, code, id=f"{name}-{code}") for name, case in CASES.items() for code in case.types]
@@ -237,9 +238,22 @@ def test_a_range_of_integers_does_not_wrap(code: str, values: list[int], answer:
     assert read(sash.range(), code, [*values, None], compiled) == (answer, presence)
 
 
-@pytest.mark.parametrize("nulls", [[], pytest.param([None], marks=pytest.mark.compiled)], ids=["full", "nulls"])
-@pytest.mark.parametrize("code", ["i1", "i4", "u2", "u8", "b1", "f4"])
+NARROW = ["i1", "i4", "u2", "u8", "b1", "f4"]
+
+
+@pytest.mark.parametrize("nulls", [[], [None]], ids=["full", "nulls"])
+@pytest.mark.parametrize("code", NARROW)
 def test_narrow_and_unsigned_types_do_not_wrap(code: str, nulls: list[None]) -> None:
+    check_narrow(code, nulls)
+
+
+@pytest.mark.only_compiled
+@pytest.mark.parametrize("code", sample(NARROW, ["i1", "u8", "f4"]))
+def test_narrow_and_unsigned_types_do_not_wrap_when_compiled(code: str) -> None:
+    check_narrow(code, [None])
+
+
+def check_narrow(code: str, nulls: list[None]) -> None:
     kind = np.dtype(code).kind
     top = True if kind == "b" else 1000.0 if kind == "f" else int(np.iinfo(code).max)
     values: list[Any] = [top, top, top] if code != "u8" else [2**62 + 1, 2**60 + 1, 3]

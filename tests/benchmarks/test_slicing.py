@@ -107,14 +107,16 @@ def test_lengths_are_spread_from_one_to_twenty_seconds(windows: int) -> None:
 # --- the contest is one: sash and the techniques give the same windows -----------------------------------
 
 
-@pytest.mark.only_compiled
 @pytest.mark.parametrize("name", ["aggregate_buckets", "tuple_buffer", "slices_on_rows"])
 @pytest.mark.parametrize("late", [False, True], ids=["in order", "late"])
-def test_sash_and_a_technique_send_the_same_windows(name: str, late: bool) -> None:
+@pytest.mark.parametrize(
+    "rows", [6_000, pytest.param(60_000, marks=[pytest.mark.only_compiled, pytest.mark.long])], ids=["few", "many"]
+)
+def test_sash_and_a_technique_send_the_same_windows(name: str, late: bool, rows: int) -> None:
     delay = 2 * SECOND if late else 0
     windows = (*(Window.time(1000 * length) for length in lengths(20)), Window.session(SECOND))
     question = Question(windows, in_order=not late, delay=delay)
-    pushes = batches_of(Sensor(60_000, late=0.2 if late else 0.0, delay=delay), question, 60_000, 7_000)
+    pushes = batches_of(Sensor(rows, late=0.2 if late else 0.0, delay=delay), question, rows, 7 * rows // 60)
     if late:
         stream = sash.Stream(queries_of(question), on="t", watermark=delay)
     else:
@@ -124,10 +126,10 @@ def test_sash_and_a_technique_send_the_same_windows(name: str, late: bool) -> No
         ours = stream.push(batch.table).to_pylist()
         theirs = operator.push(batch.positions, batch.columns["x"], batch.watermark)
         found = {(row["query"], row["window_start"], row["window_end"]): row["answer"] for row in ours}
-        places = zip(theirs.windows.tolist(), theirs.starts.tolist(), theirs.ends.tolist(), strict=True)
+        places = zip(*(np.asarray(each).tolist() for each in (theirs.windows, theirs.starts, theirs.ends)), strict=True)
         expected = {
             (f"w{window}", start, end): value
-            for (window, start, end), value in zip(places, theirs.outputs[0].tolist(), strict=True)
+            for (window, start, end), value in zip(places, np.asarray(theirs.outputs[0]).tolist(), strict=True)
         }
         assert found.keys() == expected.keys()
         for window, value in expected.items():

@@ -1,6 +1,5 @@
 """Windows of the calendar: against Polars, and against zoneinfo for every zone and every change of clocks."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -67,20 +66,28 @@ def micros(year: int) -> int:
 NAMES = sorted(available_timezones() - {"Factory"})
 
 
-def zones_that_differ() -> list[str]:
-    """Return one name for each set of zones with the same clock on every day; `make long` tests all names."""
-    days = [datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=each) for each in range(0, 68 * 366, 5)]
-    found: dict[Any, str] = {}
-    for name in NAMES:
-        zone = ZoneInfo(name)
-        found.setdefault(tuple(each.astimezone(zone).utcoffset() for each in days), name)
-    return sorted(found.values())
+# Half hours, midnights that do not exist or come twice, days that were left out, summer time that is negative.
+ODD = [
+    "Africa/Cairo",
+    "Africa/Casablanca",
+    "America/Havana",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "Antarctica/Troll",
+    "Asia/Beirut",
+    "Asia/Kathmandu",
+    "Asia/Tehran",
+    "Australia/Lord_Howe",
+    "Europe/Dublin",
+    "Pacific/Apia",
+    "Pacific/Kwajalein",
+]
 
 
-@pytest.mark.parametrize("names", [zones_that_differ, pytest.param(lambda: NAMES, marks=pytest.mark.long)])
-def test_days_of_every_zone_follow_each_other_through_every_change_of_clocks(names: Callable[[], list[str]]) -> None:
+@pytest.mark.parametrize("names", [sorted({*ODD, *NAMES[::25]}), pytest.param(NAMES, marks=pytest.mark.long)])
+def test_days_of_every_zone_follow_each_other_through_every_change_of_clocks(names: list[str]) -> None:
     checked = 0
-    for name in names():
+    for name in names:
         zone = ZoneInfo(name)
         found = table(calendar_window("tumbling", "1 day", "1 day", 0, name), micros(1970), micros(2038))
         assert (found.starts[1:] == found.ends[:-1]).all(), f"{name} has a gap or an overlap"

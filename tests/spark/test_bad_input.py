@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 import sash
 from sash.engine.options import CallOptions
 from sash.spark.driver import batch
-from tests.spark.sample import sample
+from tests.sample import sample
 
 GROUP = "refused"
 TEN = sash.query("ten", sash.tumbling("10s"), n=sash.count(), s=sash.sum("x"))

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import sash
 from sash.errors import InvalidState, sentence_of
-from tests.spark.sample import sample
+from tests.sample import sample
 from tests.spark.streams import Feed, ran, table
 
 TEN = sash.query("ten", sash.tumbling(10), n=sash.count())

@@ -17,7 +17,7 @@ from sash.spark.driver import batch
 from sash.spark.wire.recipe import Recipe
 from sash.spark.worker.window_task import WindowTask
 from tests.algebra.test_sums_and_extremes import EXTREME
-from tests.spark.sample import sample
+from tests.sample import sample
 
 PATHS = ("spark", "jvm", "packed")
 

@@ -11,9 +11,9 @@ import sash
 from sash.engine.options import CallOptions
 from sash.limits import LIMITS, Limits
 from sash.spark.driver import batch
+from tests.sample import sample
 from tests.spark.cases import case
 from tests.spark.native import answers, difference, native_frames, native_windows, of_sash, types
-from tests.spark.sample import sample
 
 FEW = Limits(task_rows=50, packed_rows=40, piece_rows=10)
 EDGES = ("query", "window_start", "window_end")

@@ -25,9 +25,9 @@ from sash.spark.wire.buckets import _hash, bucket_ids
 from tests.algebra.readings import made, settings
 from tests.engine.oracle import number
 from tests.engine.transcripts import TRANSCRIPTS, Transcript, difference, subjects, type_of, written
+from tests.sample import sample
 from tests.spark.native import Grid, Session, Value, answers, native_windows, of_sash
 from tests.spark.native import difference as unlike
-from tests.spark.sample import sample
 from tests.spark.streams import Feed, Run, ran, table, until
 
 SECOND = 1_000_000

@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 import sash
 from sash.engine.options import CallOptions
 from sash.spark.driver import batch
+from tests.sample import sample
 from tests.spark.native import Frame, Grid, Value, answers, difference, micros, native_frames, native_windows, types
-from tests.spark.sample import sample
 
 EDGES = ("query", "window_start", "window_end")
 SECOND = 1_000_000

@@ -17,7 +17,6 @@ import sash
 
 FILES, ROWS, KEYS = 12, 400, 50
 DELAY_S = 5
-FLUSHED = FILES  # a micro-batch for each file, and one that closes what is open; one less if two files come together
 
 _SECONDS_A_FILE = 10
 # Times are so coarse that some keys have several rows at one: their order is that of arrival. Those of a file are its
@@ -34,11 +33,11 @@ QUERIES = [
 ]
 
 
-def chaos_rows(seed: int = 7) -> pa.Table:
+def chaos_rows(files: int, seed: int = 7) -> pa.Table:
     """All rows in the order of arrival: those of `DELAY_S` seconds are mixed. Sums of the values are exact."""
     rng = random.Random(seed)
-    steps = FILES * _SECONDS_A_FILE * 1_000_000 // _STEP_US
-    times = [rng.randrange(steps) * _STEP_US for _ in range(FILES * ROWS)]
+    steps = files * _SECONDS_A_FILE * 1_000_000 // _STEP_US
+    times = [rng.randrange(steps) * _STEP_US for _ in range(files * ROWS)]
     times.sort(key=lambda time: time + rng.randrange(DELAY_S * 1_000_000))
     times = [time + place // ROWS for place, time in enumerate(times)]
     return pa.table(
@@ -51,11 +50,11 @@ def chaos_rows(seed: int = 7) -> pa.Table:
     )
 
 
-def write_rows(folder: Path) -> None:
+def write_rows(folder: Path, files: int) -> None:
     """One file for each micro-batch; Spark takes them by the time at which they were written."""
-    table = chaos_rows()
+    table = chaos_rows(files)
     folder.mkdir(parents=True)
-    for number in range(FILES):
+    for number in range(files):
         path = folder / f"{number:03}.parquet"
         pq.write_table(table.slice(number * ROWS, ROWS), path)
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))

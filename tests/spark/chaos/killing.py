@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sash
-from tests.spark.chaos.job import FLUSHED, QUERIES, chaos_rows, write_rows
+from tests.spark.chaos.job import FILES, QUERIES, chaos_rows, write_rows
 
 __all__ = ["Hit", "Survival", "Victim", "difference", "survive", "wanted_rows"]
 
@@ -82,17 +82,17 @@ class Survival:
         )
 
 
-def survive(folder: Path, victims: Sequence[Victim], seed: int) -> Survival:
+def survive(folder: Path, victims: Sequence[Victim], seed: int, files: int = FILES) -> Survival:
     """Run the job in a new folder, with these killed one after the other, until it has finished."""
     rng = random.Random(seed)
     # On local Spark a task may fail once, unless it is told otherwise; executors are there on a cluster only.
     master = "local-cluster[2,1,1024]" if Victim.EXECUTOR in victims else "local[2,4]"
-    write_rows(folder / "rows")
+    write_rows(folder / "rows", files)
     hits: list[Hit] = []
     lives = lost = 0
     while True:
         before = len(hits)
-        with _Life(master, folder, lives) as life:
+        with _Life(master, folder, lives, files) as life:
             _haunt(life, victims, rng, hits)
         lives, lost = lives + 1, lost + life.lost
         if life.code == 0:
@@ -101,9 +101,9 @@ def survive(folder: Path, victims: Sequence[Victim], seed: int) -> Survival:
     return Survival(_rows_in(_sunk(folder / "out")), tuple(hits), lives, lost)
 
 
-def wanted_rows() -> Counter[tuple[Any, ...]]:
+def wanted_rows(files: int = FILES) -> Counter[tuple[Any, ...]]:
     """What the same queries answer on a table, in this process: the rows are never later than the watermark."""
-    return _rows_in([sash.aggregate(chaos_rows(), QUERIES, on="ts", by="k")])
+    return _rows_in([sash.aggregate(chaos_rows(files), QUERIES, on="ts", by="k")])
 
 
 def difference(found: Counter[tuple[Any, ...]], wanted: Counter[tuple[Any, ...]]) -> str:
@@ -120,7 +120,7 @@ def difference(found: Counter[tuple[Any, ...]], wanted: Counter[tuple[Any, ...]]
 def _haunt(life: "_Life", victims: Sequence[Victim], rng: random.Random, hits: list[Hit]) -> None:
     """Wait for the end of a life, and kill at moments that leave room for the kills that are left."""
     kills = len(victims)
-    folder, due, target = life.folder, None, _target(life.folder, kills - len(hits), rng)
+    folder, due, target = life.folder, None, _target(life, kills - len(hits), rng)
     slowly = life.number > 0  # what comes first is what was cut off: it takes a while, and is killed again now and then
     while life.is_running():
         time.sleep(_LOOK_S)
@@ -129,18 +129,18 @@ def _haunt(life: "_Life", victims: Sequence[Victim], rng: random.Random, hits: l
         if due is None:
             due = time.monotonic() + rng.uniform(0, 5 if slowly else 1.2)
         committed = _newest(folder, "commits")
-        if committed >= FLUSHED or (committed < FLUSHED - 1 and time.monotonic() < due):  # not after the last
+        if committed >= life.flushed or (committed < life.flushed - 1 and time.monotonic() < due):  # not after the last
             continue
         is_under_way = _newest(folder, "offsets") > committed
         if life.kill(victims[len(hits)], rng):
             hits.append(Hit(victims[len(hits)], life.number, committed, is_under_way))
-            due, target, slowly = None, _target(folder, kills - len(hits), rng), False
+            due, target, slowly = None, _target(life, kills - len(hits), rng), False
 
 
-def _target(folder: Path, left: int, rng: random.Random) -> int:
+def _target(life: "_Life", left: int, rng: random.Random) -> int:
     """The micro-batch after which something is to be killed, with room for as many that come later."""
-    committed = _newest(folder, "commits")
-    stretch = (FLUSHED - 1 - committed) // max(left, 1)
+    committed = _newest(life.folder, "commits")
+    stretch = (life.flushed - 1 - committed) // max(left, 1)
     return max(0, committed + rng.randrange(max(stretch, 1)))
 
 
@@ -155,8 +155,10 @@ def _newest(folder: Path, log: str) -> int:
 class _Life:
     """One driver, with whatever it starts; all of it is gone in the end."""
 
-    def __init__(self, master: str, folder: Path, number: int) -> None:
+    def __init__(self, master: str, folder: Path, number: int, files: int) -> None:
         self.folder, self.number = folder, number
+        # A micro-batch for each file, and one that closes what is open; one less if two files come together.
+        self.flushed = files
         self._mark = uuid.uuid4().hex
         self._said, self._errors = folder / f"{number}.out", folder / f"{number}.err"
         command = [sys.executable, "-m", "tests.spark.chaos.job", master, str(folder)]
@@ -214,7 +216,7 @@ class _Life:
     def _kill_driver(self) -> bool:
         """It stands still while we look whether it has something left to do."""
         os.killpg(self._process.pid, signal.SIGSTOP)
-        is_hit = _newest(self.folder, "commits") < FLUSHED
+        is_hit = _newest(self.folder, "commits") < self.flushed
         os.killpg(self._process.pid, signal.SIGKILL if is_hit else signal.SIGCONT)
         if is_hit:
             self._process.wait()

@@ -1,0 +1,17 @@
+"""Cases that are alike and take seconds, on Spark or in the compiler: `make test` runs a few, `make long` all."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def sample(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:
+    """Return the values, or tuples of them, as parameters; those that are not in `kept` run in `make long` alone."""
+    chosen = list(kept)
+    return [
+        each
+        if each in chosen
+        else pytest.param(*(each if isinstance(each, tuple) else (each,)), marks=pytest.mark.long)
+        for each in values
+    ]
