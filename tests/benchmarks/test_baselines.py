@@ -168,7 +168,7 @@ def test_agrees_with_a_recomputation_as_plain_python(technique: Technique, query
     aggregate = monoid(name)
     if not technique.admits(aggregate):
         pytest.skip("refused: see test_refuses_what_it_cannot_answer")
-    for seed in range(12):
+    for seed in range(6):
         history = stream(seed, 8, 25, late)
         operator = technique.start(aggregate, QUERIES[query])
         assert sent_by(operator, history) == expected(aggregate, QUERIES[query], history), seed

@@ -401,11 +401,17 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return done.output, out
 
 
+def plain(runs: Runs) -> Page:
+    return Page(render(Content(PAPERS, runs, {}, None)))
+
+
 @pytest.fixture(scope="module")
-def page(printed: tuple[str, Path]) -> Page:
-    return Page(printed[1].read_text(encoding="utf-8"))
+def page() -> Page:
+    """The same page without its fifty pictures, which take half a minute."""
+    return plain(world())
 
 
+@pytest.mark.long
 def test_the_terminal_gets_every_finding_and_the_place_of_the_page(printed: tuple[str, Path]) -> None:
     output, out = printed
     for paper in PAPERS:
@@ -414,7 +420,9 @@ def test_the_terminal_gets_every_finding_and_the_place_of_the_page(printed: tupl
     assert output.rstrip().endswith(f"Page: {out}")
 
 
-def test_the_page_needs_nothing_from_elsewhere(page: Page, printed: tuple[str, Path]) -> None:
+@pytest.mark.long
+def test_the_page_needs_nothing_from_elsewhere(printed: tuple[str, Path]) -> None:
+    page = Page(printed[1].read_text(encoding="utf-8"))
     assert not {tag for tag, _ in page.tags} & {"script", "link", "iframe", "object", "embed", "base", "form"}
     assert all(source.startswith("data:image/") for source in page.values("src"))
     outside = [link for link in page.values("href") if not link.startswith("#")]
@@ -428,8 +436,9 @@ def test_links_within_the_page_lead_somewhere(page: Page) -> None:
     assert {link[1:] for link in page.values("href") if link.startswith("#")} <= set(keys)
 
 
-def test_pictures_are_inside(page: Page) -> None:
-    sources = page.values("src")
+@pytest.mark.long
+def test_pictures_are_inside(printed: tuple[str, Path]) -> None:
+    sources = Page(printed[1].read_text(encoding="utf-8")).values("src")
     assert len(sources) > 25 and len(sources) == len(set(sources))
     for source in sources:
         root = ET.fromstring(base64.b64decode(source.partition("base64,")[2]))
@@ -464,15 +473,12 @@ def test_promises_machine_and_commands_are_there(page: Page) -> None:
     assert page.text("runs").count(str(MACHINE)) == len(SUITES)
 
 
+@pytest.mark.long
 def test_native_against_sash_is_also_a_picture_of_its_own(printed: tuple[str, Path]) -> None:
     folder = printed[1].parent
     assert (folder / "native_against_sash.png").read_bytes().startswith(b"\x89PNG")
     drawn = (folder / "native_against_sash.svg").read_text(encoding="utf-8")
     assert "native" in drawn and "sash" in drawn and "stopped at this time" in drawn
-
-
-def plain(runs: Runs) -> Page:
-    return Page(render(Content(PAPERS, runs, {}, None)))
 
 
 def test_what_reports_say_is_escaped() -> None:

@@ -16,6 +16,7 @@ from tests.spark.streams import Feed, ran, table
 TEN = sash.query("ten", sash.tumbling(10), n=sash.count())
 WITHOUT: dict[str, Any] = {}
 WITH: dict[str, Any] = {"flush": "at_end"}
+FLUSHES = [(WITHOUT, WITH, "without", [[], [1, 1]]), (WITH, WITHOUT, "with", [[1], []])]
 SAID = {
     "with": "written with flush='at_end', but this query is without it",
     "without": "written without flush='at_end', but this query is with it",
@@ -28,9 +29,7 @@ def stream_of(feed: Feed, position: int, options: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said", "sent"),
-    [(WITHOUT, WITH, "without", [[], [1, 1]]), (WITH, WITHOUT, "with", [[1], []])],
-    ids=["without, then with", "with, then without"],
+    ("before", "after", "said", "sent"), sample(FLUSHES, FLUSHES[1:]), ids=["without, then with", "with, then without"]
 )
 def test_a_checkpoint_of_another_flush_is_refused_before_the_query_starts(
     spark: SparkSession, tmp_path: Path, before: dict[str, Any], after: dict[str, Any], said: str, sent: Any

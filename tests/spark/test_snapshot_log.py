@@ -232,7 +232,7 @@ def test_a_snapshot_is_written_when_the_log_outweighs_it(make: Make) -> None:
 
 
 def test_rows_of_the_kill_tests_make_snapshots_and_logs() -> None:
-    table = chaos_rows()
+    table = chaos_rows(FILES)
     work = windows(QUERIES, table.schema, "ts", f"{DELAY_S} seconds")
     store, worker, snapshots = Store(), Worker(), []
     for number in range(FILES):
