@@ -10,12 +10,12 @@ import numpy as np
 
 from sash.algebra.aggregate import Aggregate, Aggregates, Template, bind
 from sash.algebra.fields import Field, Fields, allocate
-from sash.algebra.monoid import Monoid, Presence, identity, of_partials
+from sash.algebra.monoid import Presence, identity, of_partials
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
 from sash.swag import loops, range_statistics, ranked
 from sash.swag import values as border
-from sash.swag.choose import Choice, choose, task_of
-from sash.swag.contract import Algorithm, Answer, Needs
+from sash.swag.array_plan import choose_for, plan_of
+from sash.swag.contract import Answer, Needs
 
 __all__ = ["explain", "fold", "slide"]
 
@@ -97,7 +97,7 @@ def explain(
     templates = _by_name(aggregate)
     column = border.column_of(dtype)
     monoid = bind(templates, (column,) * max(1, *(each.arity for each in templates.values())))
-    choice = _choose(templates, monoid, algorithm, sizes, stepwise=size is None)
+    choice = choose_for(templates, monoid, algorithm, sizes, stepwise=size is None)
     facts = choice.algorithm.facts
     width = sum(each.dtype.itemsize * each.width for each in monoid.fields)
     fields = " ".join(each.code for each in monoid.fields)
@@ -122,22 +122,10 @@ class _Work:
         types = tuple(each.column for each in self.columns)
         if sizes and algorithm == "auto" and arity == 1:
             types = (border.narrow(self.columns[0], max(sizes), self.templates.values()),)
-        self.monoid = bind(self.templates, types)
-        self.choice = _choose(self.templates, self.monoid, algorithm, sizes)
-        self.reads_ranks = (
-            algorithm == "auto" and not sizes and range_statistics.can_rank(self.templates.values(), types[0])
-        )
-        if self.choice.algorithm.facts.needs is Needs.INVERT:
-            self.monoid = bind(self.templates, types, invertible=True)
-        if not self.algorithm.is_compiled:
-            self.monoid = replace(self.monoid, is_compiled=False)
+        self.monoid, self.algorithm, self.reads_ranks = plan_of(self.templates, types, algorithm, sizes)
 
     def __len__(self) -> int:
         return len(self.columns[0])
-
-    @property
-    def algorithm(self) -> Algorithm:
-        return self.choice.algorithm
 
     def inputs(self) -> Fields:
         """Return the arguments of lift: columns, then the validity of those that have nulls."""
@@ -240,7 +228,8 @@ class _Work:
         nothing = self.results_of_no_rows() if len(empty) else {}
         for output, result in zip(self.monoid.outputs, results, strict=True):
             template = self.templates[output.name]
-            valid = enough = has_samples(arity=template.arity)
+            enough = has_samples(arity=template.arity)
+            missing = None if enough is None else ~enough
             if output.presence is not None:
                 presence = np.asarray(next(flags), np.uint8)
                 if presence.max(initial=0) == Presence.OVERFLOW:
@@ -249,19 +238,19 @@ class _Work:
                         overflowing &= enough
                     if overflowing.any():
                         raise NumberOverflow.at(output.name, int(np.argmax(overflowing)))
-                present = presence == _VALUE
-                valid = present if enough is None else present & enough
+                absent = presence != _VALUE
+                missing = absent if missing is None else missing | absent
             if len(empty):
                 value, what = nothing[output.name]
                 is_value = what == Presence.VALUE
-                valid = np.ones(len(result), np.bool_) if valid is None else valid
-                valid[empty] = is_value and enough is None
+                missing = np.zeros(len(result), np.bool_) if missing is None else missing
+                missing[empty] = not is_value or enough is not None
                 if is_value:
                     _scatter(result, empty, [copy(value) for _ in empty])
             source = self.columns[max(template.arity, 1) - 1]
             if isinstance(result, list) and not output.result.is_object:
                 result = _as_array(result, output.result)
-            columns[output.name] = border.write(source, result, valid, keeps_type=template.selective)
+            columns[output.name] = border.write(source, result, missing, keeps_type=template.selective)
         return columns
 
     def _quantiles(self, size: int, threads: int | None) -> Answer:
@@ -312,16 +301,6 @@ def _by_name(aggregate: Aggregates) -> dict[str, Template]:
     if not named:
         raise InvalidAggregate.not_an_aggregate(aggregate)
     return named
-
-
-def _choose(
-    templates: dict[str, Template], monoid: Monoid, algorithm: str, sizes: tuple[int, ...], stepwise: bool = False
-) -> Choice:
-    numbers = not any(column.field.is_object or column.is_time for column in monoid.columns)
-    floats = all(column.field.dtype.kind == "f" for column in monoid.columns)
-    task = task_of(templates, floats, objects=monoid.has_objects, sizes=sizes, stepwise=stepwise)
-    one = numbers and len(monoid.columns) == 1
-    return choose(replace(task, quantile=task.quantile and numbers, variance=task.variance and one), algorithm)
 
 
 def _sizes(size: Any) -> tuple[bool, tuple[int, ...]]:

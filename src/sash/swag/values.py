@@ -221,58 +221,62 @@ def _arrow_column(values: Any, pa: Any) -> Values:
     return Values(data, valid, column, "arrow", logical)
 
 
-def write(values: Values, result: Any, valid: np.ndarray[Any, Any] | None, keeps_type: bool) -> Any:
-    """Return results as the kind of the values; with `keeps_type`, in their type, since results are values."""
-    if valid is not None and valid.all():
-        valid = None
-    if valid is not None and isinstance(result, np.ndarray) and result.dtype.kind == "f":
-        result[np.flatnonzero(~valid)] = np.nan  # nulls are few: a mask would read every result
+def write(values: Values, result: Any, missing: np.ndarray[Any, Any] | None, keeps_type: bool) -> Any:
+    """Return results as the kind of the values; with `keeps_type`, in their type, since results are values.
+
+    `missing` says which rows have no result.
+    """
+    if missing is not None:
+        places = np.flatnonzero(missing)
+        if not len(places):
+            missing = None
+        elif isinstance(result, np.ndarray) and result.dtype.kind == "f":
+            result[places] = np.nan  # there are few: a mask would read every result
     logical = values.logical if keeps_type else None
-    return _WRITERS[values.source](result, valid, logical)
+    return _WRITERS[values.source](result, missing, logical)
 
 
-def _to_list(result: Any, valid: np.ndarray[Any, Any] | None, _logical: Any) -> list[Any]:
+def _to_list(result: Any, missing: np.ndarray[Any, Any] | None, _logical: Any) -> list[Any]:
     items = list(result) if isinstance(result, list) else result.tolist()
-    return items if valid is None else [item if known else None for item, known in zip(items, valid, strict=True)]
+    return items if missing is None else [None if gone else item for item, gone in zip(items, missing, strict=True)]
 
 
-def _to_numpy(result: Any, valid: np.ndarray[Any, Any] | None, logical: Any) -> Any:
+def _to_numpy(result: Any, missing: np.ndarray[Any, Any] | None, logical: Any) -> Any:
     if isinstance(result, list):
         kinds = {type(item) for item in result if item is not None}
         numbers = kinds and all(issubclass(kind, int | float | np.number | np.ndarray) for kind in kinds)
-        if not (numbers and (valid is None or kinds == {float})):
+        if not (numbers and (missing is None or kinds == {float})):
             array = np.empty(len(result), object)
             for place, item in enumerate(result):  # as a whole, lists of one length would be taken for a matrix
-                array[place] = item if valid is None or valid[place] else None
+                array[place] = None if missing is not None and missing[place] else item
             return array
         result = np.array([math.nan if item is None else item for item in result])
-    if valid is None:
+    if missing is None:
         return result.view(logical) if logical is not None else result
     if logical is not None:
         result = result.copy()
-        result[~valid] = np.iinfo(np.int64).min  # NaT
+        result[missing] = np.iinfo(np.int64).min  # NaT
         return result.view(logical)
     if result.dtype.kind == "f":
         return result
-    mask = np.broadcast_to((~valid).reshape(-1, *[1] * (result.ndim - 1)), result.shape)
+    mask = np.broadcast_to(missing.reshape(-1, *[1] * (result.ndim - 1)), result.shape)
     return np.ma.MaskedArray(result, mask=mask)
 
 
-def _to_arrow(result: Any, valid: np.ndarray[Any, Any] | None, logical: Any) -> Any:
+def _to_arrow(result: Any, missing: np.ndarray[Any, Any] | None, logical: Any) -> Any:
     import pyarrow as pa
 
-    mask = None if valid is None else ~valid
     if isinstance(result, list):
         known = [
-            (item.tolist() if isinstance(item, np.ndarray) else item) if valid is None or valid[k] else None
+            None if missing is not None and missing[k] else item.tolist() if isinstance(item, np.ndarray) else item
             for k, item in enumerate(result)
         ]
         return pa.array(known, type=logical)
     if result.ndim == 2:
         flat = pa.array(result.reshape(-1))
-        kept = None if mask is None else pa.array(mask)
-        return pa.FixedSizeListArray.from_arrays(flat, result.shape[1], mask=kept)
-    array = pa.array(result, mask=mask)
+        mask = None if missing is None else pa.array(missing)
+        return pa.FixedSizeListArray.from_arrays(flat, result.shape[1], mask=mask)
+    array = pa.array(result, mask=missing)
     if logical is None:
         return array
     return array.cast(pa.int32()).cast(logical) if logical.bit_width == 32 else array.cast(logical)
