@@ -1,7 +1,7 @@
 """The state of a bucket in Spark's state store: a snapshot, and a log of the micro-batches since.
 
 Idea      A bucket is deterministic, so the log holds what each micro-batch brought, not what it changed: the bytes
-          written per micro-batch do not grow with the window. When the log is larger than the state itself, a new
+          written per micro-batch do not grow with the window. When the log is larger than twice the state, a new
           snapshot is written and the log is emptied.
 Picture     head 0                     nonce, (version, version of the snapshot, …)
             snapshot 0 | 1 | …         the state after micro-batch s, in parts
