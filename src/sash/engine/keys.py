@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.compiler import kernel, prepared
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.engine.key_column import KeyColumn
 from sash.errors import InvalidInput, InvalidState
@@ -29,6 +30,33 @@ _FEW = 32  # up to so many rows, one lookup per row is cheaper than Arrow's fixe
 _SPREAD = 8  # integers per key up to which a table indexed by value is worth its memory
 _NO_SLOTS: Array = np.zeros(0, np.int64)
 _NO_SLOTS.flags.writeable = False
+
+
+@kernel
+def _look_up(values: Any, first: int, table: Any, slots: Any, fresh: Any) -> None:
+    """Write the slot of each value, or -2 - k for the k-th new value.
+
+    `table` gets the same; `fresh` gets the new values in the order of their first rows, and at its end their number.
+    """
+    count = 0
+    for row in range(len(values)):
+        place = values[row] - first
+        slot = table[place]
+        if slot == -1:
+            fresh[count] = values[row]
+            slot = -2 - count
+            table[place] = slot
+            count += 1
+        slots[row] = slot
+    fresh[-1] = count
+
+
+@kernel
+def _fill_in(slots: Any, given: Any) -> None:
+    """Replace -2 - k by the k-th given slot."""
+    for row in range(len(slots)):
+        if slots[row] < 0:
+            slots[row] = given[-2 - slots[row]]
 
 
 class Keys:
@@ -200,13 +228,15 @@ class Keys:
                 table[begin : begin + len(self._by_value[1])] = self._by_value[1]
             self._by_value = first, table
         first, table = self._by_value
-        places = values - first
-        slots = table[places]
-        if (slots < 0).any():
-            fresh = pa.array(values[slots < 0]).unique().to_pylist()  # in the order of their first rows
-            table[np.array(fresh) - first] = self._slots_of(fresh)
-            slots = table[places]
-        return np.asarray(slots)
+        slots, fresh = np.empty(n_rows, np.int64), np.empty(len(table) + 1, np.int64)
+        prepared(_look_up)(values, first, table, slots, fresh)
+        count = int(fresh[-1])
+        if count:
+            places = fresh[:count] - first
+            table[places] = -1  # until they have slots
+            table[places] = given = self._slots_of(fresh[:count].tolist())
+            prepared(_fill_in)(slots, given)
+        return slots
 
     def _encoded(self, columns: Sequence[Any]) -> tuple[Array, list[list[Any]]]:
         """Return the code of each row's key, and for each column the values of the distinct keys."""

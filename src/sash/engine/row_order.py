@@ -50,28 +50,30 @@ def sort_rows(
         ranks = [_ranks_of(column, down) for column, down in further]
         ranks = ranks if kept is None else [each[kept] for each in ranks]
         order = np.lexsort((*reversed(ranks), own, slots))
-        parts = [slots[order], own[order], *(each[order] for each in ranks)]
+        slots, own, *ranks = slots[order], own[order], *(each[order] for each in ranks)
     else:
-        order = _sort(slots, keys.count, own)
-        parts = [slots[order], own[order]]
-    slots, own, *ranks = parts
+        ranks = []
+        order, slots, own = _sort(slots, keys.count, own)
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = slots[1:] != slots[:-1]
     line = Line(np.flatnonzero(is_first), slots, own, tuple(ranks))
     return (order if kept is None else kept[order]), line
 
 
-def _sort(slots: Array, keys: int, positions: Array) -> Array:
+def _sort(slots: Array, keys: int, positions: Array) -> tuple[Array, Array, Array]:
+    """Return the places of rows sorted by key, position and arrival, and their slots and positions in this order."""
     if keys == 1:
-        is_sorted = (positions[1:] >= positions[:-1]).all()
-        return np.arange(len(positions)) if is_sorted else np.argsort(positions, kind="stable")
+        if (positions[1:] >= positions[:-1]).all():
+            return np.arange(len(positions)), slots, positions
+        order = np.argsort(positions, kind="stable")
+        return order, slots, positions[order]
     order = order_by_key(slots, keys)
     own, sorted_positions = slots[order], positions[order]
     if ((sorted_positions[1:] < sorted_positions[:-1]) & (own[1:] == own[:-1])).any():
         edges = np.flatnonzero(np.diff(own, prepend=-1, append=-1))
         most = int(np.diff(edges).max())
         _sort_within_keys(edges, sorted_positions, order, np.empty(most, positions.dtype), np.empty(most, np.int64))
-    return order
+    return order, own, sorted_positions
 
 
 @kernel

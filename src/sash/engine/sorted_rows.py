@@ -163,13 +163,15 @@ def _close_together(data: Array, valid: Array) -> tuple[Array, int] | None:
         return None
     if not valid.any():
         return np.full(len(data), -1), 0
-    if not valid.all():
+    has_nulls = not valid.all()
+    if has_nulls:
         data = np.where(valid, data, data[np.argmax(valid)])
     least, largest = int(data.min()), int(data.max())
     if largest - least > _SPREAD * len(data):
         return None
     codes = (data if data.dtype.itemsize == 8 else data.astype(np.int64)) - data.dtype.type(least)
-    return np.where(valid, codes.astype(np.int64), -1), largest - least + 1
+    codes = codes.astype(np.int64, copy=False)
+    return (np.where(valid, codes, -1) if has_nulls else codes), largest - least + 1
 
 
 def _codes_by_rank(data: Array, valid: Array, ranks: Array) -> tuple[Array, int]:
