@@ -72,8 +72,11 @@ class Placer:
             flags = [valid for (_, valid), column in zip(columns, group.columns, strict=True) if column.nullable]
             inputs = (*(data for data, _ in columns), *flags)
             try:
+                if placed.merges_first:
+                    partials.merge(placed.merged)
                 partials.add(placed.ids, inputs)
-                partials.merge(placed.merged)
+                if not placed.merges_first:
+                    partials.merge(placed.merged)
             except Exception as error:
                 raise as_user_error(plan, state, error, "lift or combine") from error
         if len(placed.merged):

@@ -8,7 +8,8 @@ that were merged, and each aggregate updates its own partials.
 Cell      The range between two neighbouring edges. A slice lies in one cell; if there are sessions, a cell is cut
           again wherever its rows are more than the smallest gap apart.
 Tails     If a punctuation can still come for the position of the newest row, the rows at that position are a slice
-          of their own. It is merged into the slice before it when a row of a later position comes.
+          of their own. It is merged into the slice before it when a row of a later position comes. A row needs no
+          tail if its batch has a later row of its key, and no punctuation at its position: it joins the slice.
 """
 
 from dataclasses import dataclass
@@ -25,16 +26,22 @@ __all__ = ["Placement", "place", "release"]
 # Why a kernel stopped before the last row; `_NEEDED` holds the room that was missing.
 DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
 _STATUS, _NEEDED, _MADE, _MERGED, _MOVED = range(5)
+_FEW_ROWS = 16  # times the rows of a batch is less than the keys: looking ahead would take longer than placing
+_NO_ROWS: Array = np.zeros(0, np.bool_)
 _SAMPLE = 4096  # rows after which the slices made so far predict how many the rest needs
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The slice of each row of a batch, the slices made, and the pairs (into, from) that were merged."""
+    """The slice of each row of a batch, the slices made, and the pairs (into, from) that were merged.
+
+    With `merges_first`, pairs are older than all rows of the batch: partials merge them before they add rows.
+    """
 
     ids: Array
     made: Array
     merged: Array
+    merges_first: bool = False
 
 
 @jitable
@@ -126,8 +133,26 @@ def _remove(slices: Any, key: int, place: int) -> None:
     cursor[USED] -= 1
 
 
+_UNSEEN, _NEWEST, _OLDER = range(3)
+
+
 @kernel
-def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: Any, status: Any, row: int) -> int:
+def _look_ahead(keys: Any, positions: Any, bits: Any, groups: Any, states: Any, marks: Any, joins: Any) -> None:
+    """Write which rows need no tail: a later row of the key follows, and no punctuation at the same position."""
+    for row in range(len(keys) - 1, -1, -1):
+        key = keys[row]
+        if states[key] == _UNSEEN or positions[row] != groups[key]:
+            states[key] = _NEWEST if states[key] == _UNSEEN else _OLDER
+            groups[key] = positions[row]
+            marks[key] = 0
+        marks[key] |= bits[row]
+        joins[row] = states[key] == _OLDER and marks[key] == 0
+
+
+@kernel
+def _place_in_order(
+    slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, joins: Any, out: Any, status: Any, row: int
+) -> int:
     begin, count, seen, cut, dirty = slices[0], slices[1], slices[3], slices[4], slices[5]
     ends, firsts, lasts, ranks, opens, order = slices[6], slices[7], slices[8], slices[9], slices[10], slices[11]
     keys, positions, bits = rows
@@ -137,17 +162,16 @@ def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, o
     while row < len(keys):
         key, position = keys[row], positions[row]
         newest = order[begin[key] + count[key] - 1] if count[key] > 0 else -1
+        is_later = newest >= 0 and position > lasts[newest]
         begins = newest < 0 or is_each_row or position >= ends[newest] or seen[key] >= cut[key]
         if not begins and gap >= 0:
             begins = position > lasts[newest] + gap
         if not begins and has_tails:
-            begins = position > lasts[newest] or (bits[row] != 0 and firsts[newest] < position)
+            begins = is_later or (bits[row] != 0 and firsts[newest] < position)
         if not begins and len(fresh) > 0:
             begins = fresh[key] == 1
-        if begins:
-            if not _has_room(slices, key, status):
-                return row
-            if has_tails and not is_each_row and len(fresh) == 0 and count[key] > 1 and position > lasts[newest]:
+        if begins and has_tails and not is_each_row and len(fresh) == 0 and is_later:
+            if count[key] > 1 and firsts[newest] == lasts[newest]:
                 # The tail is complete: merge it into the slice before it unless an edge lies between them.
                 before = order[begin[key] + count[key] - 2]
                 parted = ends[before] != ends[newest] or opens[newest] != 0 or is_cut(cut_ranks, ranks[newest])
@@ -160,6 +184,14 @@ def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, o
                     status[_MERGED] += 1
                     _remove(slices, key, count[key] - 1)
                     dirty[key] = min(dirty[key], count[key] - 1)
+                    newest = before
+            if len(joins) > 0 and joins[row]:
+                begins = position >= ends[newest] or seen[key] >= cut[key]
+                if not begins and gap >= 0:
+                    begins = position > lasts[newest] + gap
+        if begins:
+            if not _has_room(slices, key, status):
+                return row
             if seen[key] >= cut[key] or newest < 0:
                 cut[key] = next_cut(cut_ranks, seen[key])
             cell = _cell(edges, cell, position)
@@ -273,6 +305,17 @@ def _place_in_any_order(
     return row
 
 
+def _joins_of(slices: Slices, keys: Array, positions: Array, bits: Array) -> Array:
+    """Return which rows need no tail; of a few rows among many keys, all get one."""
+    room = len(slices.begin)
+    if _FEW_ROWS * len(keys) < room:
+        return _NO_ROWS
+    joins = np.empty(len(keys), np.bool_)
+    groups, states, marks = np.empty(room, positions.dtype), np.zeros(room, np.int64), np.zeros(room, bits.dtype)
+    _look_ahead(keys, positions, bits, groups, states, marks, joins)
+    return joins
+
+
 def place(
     slices: Slices,
     keys: Array,
@@ -293,13 +336,14 @@ def place(
     merged = np.empty((rows if cuts.has_tails or not in_order else 0, 2), np.int64)
     status = np.zeros(5, np.int64)
     fresh = np.zeros(0, np.int64) if fresh is None else fresh
+    joins = _joins_of(slices, keys, positions, bits) if cuts.has_tails and in_order and not len(fresh) else _NO_ROWS
     parts = cuts.values(positions.dtype.type)
     reached, order = 0, None
     while reached < rows:
         status[_STATUS] = DONE
         batch, out = (keys, positions, bits), (ids, made, merged)
         if in_order:
-            reached = _place_in_order(slices.arrays(), batch, edges, parts, fresh, out, status, reached)
+            reached = _place_in_order(slices.arrays(), batch, edges, parts, fresh, joins, out, status, reached)
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
             reached = _place_in_any_order(slices.arrays(), batch, edges, parts[1], out, status, limit, reached)
@@ -313,7 +357,19 @@ def place(
             keys, positions = keys[order], positions[order]
     if order is not None:
         ids[order] = ids.copy()
-    return Placement(ids, made[: int(status[_MADE])], merged[: int(status[_MERGED])])
+    made, merged = made[: int(status[_MADE])], merged[: int(status[_MERGED])]
+    if len(joins) and len(merged):
+        _redirect(ids, merged)
+    return Placement(ids, made, merged, merges_first=len(joins) > 0)
+
+
+def _redirect(ids: Array, merged: Array) -> None:
+    """Send the rows of slices that were merged to the slices that these were merged into."""
+    ascending = np.argsort(merged[:, 1])
+    sources, targets = merged[ascending, 1], merged[ascending, 0]
+    places = np.minimum(np.searchsorted(sources, ids), len(sources) - 1)
+    is_source = sources[places] == ids
+    ids[is_source] = targets[places[is_source]]
 
 
 def release(slices: Slices, numbers: Array) -> None:

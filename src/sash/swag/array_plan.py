@@ -19,7 +19,7 @@ def plan_of(
     templates: dict[str, Template], types: tuple[Column, ...], algorithm: str, sizes: tuple[int, ...]
 ) -> ArrayPlan:
     """Return how to slide; for built-in aggregates, it is the same in every call."""
-    if all(type(each) is Builtin for each in templates.values()):
+    if isinstance(algorithm, str) and all(type(each) is Builtin for each in templates.values()):
         digits = tuple(each.field.decimal for each in types)  # fields are equal without them
         return _plan_of_builtins(tuple(templates.items()), types, digits, algorithm, sizes)
     return _plan(templates, types, algorithm, sizes)
