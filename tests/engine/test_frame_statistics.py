@@ -29,6 +29,13 @@ def distinct(values: list[Any]) -> int:
     return len({"NaN" if each != each else each for each in values})
 
 
+def ascending(values: list[Any]) -> list[Any]:
+    """Return the distinct values in their order; NaN is the largest, and -0.0 is 0.0."""
+    known = {each + 0 if isinstance(each, float) else each for each in values if each == each}
+    in_bytes = sorted(known, key=lambda each: each.encode() if isinstance(each, str) else each)
+    return [*in_bytes, *([math.nan] if any(each != each for each in values) else [])]
+
+
 def most_frequent(values: list[Any]) -> Any:
     if not values:
         return None
@@ -166,23 +173,34 @@ def test_statistics_of_several_columns_and_frames_stand_in_the_order_of_the_call
 @pytest.mark.parametrize("extent", [{"rows": 5}, {"range": 3, "closed": "right"}], ids=str)
 def test_lists_of_every_type_have_the_values_of_each_frame(name: str, least: int, extent: dict[str, Any]) -> None:
     table = drawn(name, 70, 7)
-    wanted: dict[str, Any] = {"all": sash.collect("x"), "peak": sash.count("x")}
+    wanted: dict[str, Any] = {"all": sash.collect("x"), "set": sash.collect_distinct("x"), "peak": sash.count("x")}
     is_text = name in ("string", "large", "category")
     if is_text:
         wanted["text"] = sash.string_agg("x", "; ")
     found = sash.rolling(table, on="t", by="k", min_samples=least, **extent, **wanted)
     values, at = table["x"].to_pylist(), table["t"].to_pylist()
     kind = table["x"].type
-    assert found["all"].type == pa.list_(kind.value_type if name == "category" else kind)
+    assert found["all"].type == found["set"].type == pa.list_(kind.value_type if name == "category" else kind)
     for row, inside in enumerate(frames(table, extent.get("rows"), extent.get("range"), extent.get("closed", "both"))):
         inside = sorted(inside, key=lambda place: (at[place], place))
         own = [values[place] for place in inside if values[place] is not None]
         expected = own if least < 2 or len(own) >= least else None
         assert repr(found["all"][row].as_py()) == repr(expected)
+        assert repr(found["set"][row].as_py()) == repr(None if expected is None else ascending(expected))
         if is_text:
             assert found["text"][row].as_py() == ("; ".join(expected) if expected else None)
     if is_text:
         assert found["text"].type == pa.string()
+
+
+@pytest.mark.parametrize("exclude", ["row", "group", "ties"])
+def test_distinct_values_of_frames_with_several_parts(exclude: Any) -> None:
+    table = drawn("string", 80, 11)
+    found = sash.rolling(
+        table, on="t", by="k", range=(-9, 9), exclude=exclude, set=sash.collect_distinct("x"), all=sash.collect("x")
+    )
+    for row in found.to_pylist():
+        assert row["set"] == ascending(row["all"])
 
 
 def test_lists_of_rows_without_a_position_are_null() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sash.swag.range_distinct import check, distinct_counts, slide, start
+from sash.swag.bit_levels import empty_levels
+from sash.swag.range_distinct import check, distinct_counts, list_codes, slide, slide_lists, start
 
 
 @st.composite
@@ -29,6 +30,22 @@ def test_distinct_counts_agree_with_sets(case: Any) -> None:
     found = distinct_counts(np.array(codes, np.int64), 5, np.array(starts, np.int64), np.array(ends, np.int64))
     ranges = zip(starts, ends, strict=True)
     assert found.tolist() == [len({code for code in codes[low:high] if code >= 0}) for low, high in ranges]
+
+
+@settings(max_examples=100)
+@given(case=codes_and_ranges())
+def test_lists_of_codes_agree_with_sets_and_keep_their_set(case: Any) -> None:
+    codes, starts, ends = case
+    data, state, levels = np.array(codes, np.int64), start(5), empty_levels(5)
+    counts = distinct_counts(data, 5, np.array(starts, np.int64), np.array(ends, np.int64))
+    places = np.cumsum(counts) - counts
+    listed = list_codes(data, 5, np.array(starts, np.int64), np.array(ends, np.int64), counts, places)
+    for low, high, count, place in zip(starts, ends, counts, places, strict=True):
+        assert listed[place : place + count].tolist() == sorted({code for code in codes[low:high] if code >= 0})
+        found = np.zeros(5, np.int64)
+        one = np.array([count]), np.zeros(1, np.int64)
+        slide_lists(state, levels, data, np.array([[low]]), np.array([[high]]), *one, found)
+        check(state, data, int(count), levels)
 
 
 @settings(max_examples=100)

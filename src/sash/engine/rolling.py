@@ -135,6 +135,11 @@ def compute_ranges(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, 
             statistics.setdefault(template.columns[0], {})[name] = statistic
     columns = {}
     for column, wanted in statistics.items():
+        for name in [each for each, statistic in wanted.items() if statistic.read is Read.COLLECT_DISTINCT]:
+            least = frame.min_samples
+            enough = _has_samples([rows.valid(column)], ranges, least) if least > 1 else None
+            columns[name] = rows.distinct_lists(column, ranges, enough)
+            del wanted[name]
         found = rows.compute(list(wanted.values()), column, ranges)
         for name, (values, valid) in zip(wanted, found, strict=True):
             if frame.min_samples > 1:

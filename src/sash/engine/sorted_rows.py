@@ -17,7 +17,7 @@ from sash.errors import InvalidInput
 from sash.plan.share import ColumnType
 from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
-from sash.swag.range_distinct import distinct_counts
+from sash.swag.range_distinct import distinct_counts, list_codes
 from sash.swag.range_modes import modes
 from sash.swag.range_quantiles import Ranking, quantiles, rank
 
@@ -66,8 +66,7 @@ class SortedRows:
 
     def can_compute(self, statistic: Statistic, name: str) -> bool:
         """Return whether `compute` can compute a statistic of a column."""
-        known = statistic.read in (Read.QUANTILE, Read.COUNT_DISTINCT, Read.MODE)
-        return known and not self.types[name].column.field.is_object
+        return not self.types[name].column.field.is_object
 
     def compute(self, statistics: Sequence[Statistic], name: str, ranges: Ranges) -> list[tuple[Array, Array]]:
         """Return for each statistic of a column the results of ranges of rows, and where there is one."""
@@ -91,7 +90,7 @@ class SortedRows:
         """Return the most frequent values of ranges, and where there is one."""
         (data, valid), (codes, count) = self.column(name), self._number(name)
         values = np.zeros(count + 1, data.dtype)
-        values[codes[valid]] = data[valid] + data.dtype.type(0) if data.dtype.kind == "f" else data[valid]  # no -0.0
+        values[codes[valid]] = _without_minus_zero(data[valid])
         found = modes(codes, count, starts, ends)
         return values[found], found >= 0
 
@@ -120,6 +119,24 @@ class SortedRows:
         places = np.repeat(first.reshape(-1) - offsets[:-1], size.reshape(-1)) + np.arange(offsets[-1])
         values = array.take(pa.array(self.order[known][places]))
         return pa.ListArray.from_arrays(pa.array(offsets[::parts], pa.int32()), values, mask=pa.array(is_null))
+
+    def distinct_lists(self, name: str, ranges: Ranges, enough: Array | None) -> Any:
+        """Return for each row of the table the distinct values in its range, ascending; null as in `lists`."""
+        (data, valid), (codes, distinct) = self.column(name), self._number(name)
+        values = np.zeros(distinct, data.dtype)
+        values[codes[valid]] = _without_minus_zero(data[valid])
+        counts = distinct_counts(codes, distinct, ranges.starts, ranges.ends)
+        is_null = np.ones(self.result_count, np.bool_)
+        is_null[self.result_places] = False if enough is None else ~enough
+        sizes = np.zeros(self.result_count, np.int64)
+        sizes[self.result_places] = counts
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        if offsets[-1] > _MOST_ITEMS:
+            raise InvalidInput.long_lists(column=name, count=int(offsets[-1]), most=_MOST_ITEMS)
+        places = offsets[self.result_places]
+        listed = list_codes(codes, distinct, ranges.starts, ranges.ends, counts, places)
+        items = arrow_of(values, np.ones(distinct, np.bool_), self.types[name].arrow).take(pa.array(listed))
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, mask=pa.array(is_null))
 
     def scatter(self, values: Any, valid: Array, kind: Any) -> Any:
         """Return results as an Arrow column in the order of the table; null for rows that were left out."""
@@ -155,6 +172,10 @@ class SortedRows:
             array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
         # A dictionary may have a value twice.
         return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _without_minus_zero(data: Array) -> Array:
+    return data + data.dtype.type(0) if data.dtype.kind == "f" else data
 
 
 def _close_together(data: Array, valid: Array) -> tuple[Array, int] | None:

@@ -1,11 +1,12 @@
 """Range distinct: distinct values over ranges of rows that move forward, one counter per value.
 
 Idea      Number the distinct values. Count for each how many rows of the range have it; a value is in the range while
-          its counter is not 0.
+          its counter is not 0. To list the values of a range, keep the codes in it as a set of bits.
 Keeps     K1  counts[c] = how many rows of the range have code c
           K2  distinct = how many counters are not 0
-Costs     per row two changes of a counter. The size of the ranges does not matter.  Space: per row a code, per
-          distinct value a counter.
+          K3  the set has the codes whose counters are not 0
+Costs     per row two changes of a counter. The size of the ranges does not matter, but a list takes a few
+          nanoseconds per value.  Space: per row a code, per distinct value a counter and a bit.
 Needs     equality of values.  Order  first in, first out; any sizes, also empty ones.
 """
 
@@ -14,8 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sash.algebra.compiler import kernel
+from sash.swag.bit_levels import Levels, add, check_levels, empty_levels, first_from, remove
 
-__all__ = ["check", "codes_of", "distinct_counts", "slide", "start"]
+__all__ = ["check", "codes_of", "distinct_counts", "list_codes", "slide", "slide_lists", "start"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 State: TypeAlias = tuple[Array, Array]
@@ -41,6 +43,20 @@ def distinct_counts(codes: Array, distinct: int, starts: Array, ends: Array) -> 
     results = np.empty(starts.shape[1], np.int64)
     slide(start(distinct, len(starts)), codes, starts, ends, results)
     return results
+
+
+def list_codes(codes: Array, distinct: int, starts: Array, ends: Array, counts: Array, places: Array) -> Array:
+    """Return the distinct codes of each range, ascending; the list of range k begins at places[k] and has counts[k].
+
+    >>> codes, starts, ends = np.array([2, 0, 2, -1]), np.array([0, 0, 2]), np.array([1, 3, 4])
+    >>> counts = distinct_counts(codes, 3, starts, ends)
+    >>> list_codes(codes, 3, starts, ends, counts, np.array([0, 1, 3]))
+    array([2, 0, 2, 2])
+    """
+    starts, ends = np.atleast_2d(starts), np.atleast_2d(ends)
+    listed = np.empty(int(counts.sum()), np.int64)
+    slide_lists(start(distinct, len(starts)), empty_levels(distinct), codes, starts, ends, counts, places, listed)
+    return listed
 
 
 def codes_of(data: Any, valid: Array) -> tuple[Array, int]:
@@ -90,9 +106,48 @@ def slide(state: Any, codes: Any, starts: Any, ends: Any, results: Any) -> None:
         results[place] = distinct
 
 
-def check(state: State, codes: Array, distinct: int) -> None:
+@kernel
+def slide_lists(
+    state: Any, levels: Any, codes: Any, starts: Any, ends: Any, counts: Any, places: Any, listed: Any
+) -> None:
+    """Move the parts of a range over ranges, and write the distinct codes of each."""
+    counters, cursor = state
+    for place in range(starts.shape[1]):
+        for part in range(len(starts)):
+            first, end = cursor[FIRST, part], cursor[END, part]
+            low, high = starts[part, place], ends[part, place]
+            while first < low and first < end:
+                code = codes[first]
+                if code >= 0:
+                    counters[code] -= 1
+                    if counters[code] == 0:
+                        remove(levels, code)
+                first += 1
+            if first < low:  # rows that no range covers never enter
+                first = low
+                end = low
+            while end < high:
+                code = codes[end]
+                if code >= 0:
+                    if counters[code] == 0:
+                        add(levels, code)
+                    counters[code] += 1
+                end += 1
+            cursor[FIRST, part] = first
+            cursor[END, part] = end
+        code, at = -1, places[place]
+        for k in range(counts[place]):
+            code = first_from(levels, code + 1)
+            listed[at + k] = code
+
+
+def check(state: State, codes: Array, distinct: int, levels: Levels | None = None) -> None:
     """Assert the K-lines for the last result."""
     counts, cursor = state
     inside = [code for first, end in cursor.T.tolist() for code in codes[first:end].tolist() if code >= 0]
     assert counts.tolist() == [inside.count(code) for code in range(len(counts))], "K1"
     assert distinct == len(set(inside)), "K2"
+    if levels is not None:
+        check_levels(levels)
+        members = [code for code in range(len(counts)) if int(levels[0][code >> 6]) >> (code & 63) & 1]
+        assert members == sorted(set(inside)), "K3"
