@@ -2,14 +2,15 @@
 
 Merge     If windows hardly overlap, the runs of each window are merged, neighbouring runs first.
 Chain     Windows that overlap often form a chain. The keys of all their slices are merged once. A tally counts the rows
-          of each key, with sums over 64 and over 64 × 64 keys. A slice that enters or leaves costs three additions per
-          key. A quantile is a short search down the sums; a mode, down a tournament of the counts (`range_modes`).
+          of each key, with sums over 64 and over 64 × 64 keys. It starts with the first window, which is merged by
+          itself. A slice that enters or leaves costs three additions per key, and the first time a search for the key.
+          A quantile is a short search down the sums; a mode, down a tournament of the counts (`range_modes`).
 """
 
 from typing import Any
 
 from sash.algebra.compiler import jitable, kernel
-from sash.slicing.run_merging import find_at_least, merge_all
+from sash.slicing.run_merging import find_at_least, merge_all, merge_two
 from sash.swag.range_modes import change, most_frequent, room_for
 
 __all__ = ["BITS", "KEYS", "NEEDED", "TOP", "find_chains", "finish_windows"]
@@ -49,12 +50,12 @@ def find_chains(
 
 
 @jitable
-def _merge_window(arena: Any, shelf: Any, order: Any, low: int, high: int, scratch: Any) -> int:
-    """Merge the runs of a window into the front of the scratch, and return the length."""
+def _merge_window(arena: Any, shelf: Any, order: Any, low: int, high: int, scratch: Any, start: int) -> int:
+    """Merge the runs of slices in the scratch, from `start` on, and return where the merged run ends."""
     values, counts = arena
     begins, lengths, _rooms, _cursor = shelf
     own, own_counts, others, other_counts, ends = scratch
-    out = 0
+    out = start
     for at in range(low, high):
         begin = begins[order[at]]
         for k in range(begin, begin + lengths[order[at]]):
@@ -62,7 +63,7 @@ def _merge_window(arena: Any, shelf: Any, order: Any, low: int, high: int, scrat
             own_counts[out] = counts[k]
             out += 1
         ends[at - low] = out
-    return merge_all(own, own_counts, 0, ends, high - low, others, other_counts)
+    return merge_all(own, own_counts, start, ends, high - low, others, other_counts)
 
 
 @jitable
@@ -74,7 +75,7 @@ def _finish_each(
     own, until = scratch[0], scratch[1]
     rows, distinct, below, above, between, modes, flat, listed, cursor = out
     while place < stop:
-        size = _merge_window(arena, shelf, order, lows[place], highs[place], scratch)
+        size = _merge_window(arena, shelf, order, lows[place], highs[place], scratch, 0)
         if len(flat) > 0:
             if cursor[TOP] + size > len(flat):
                 cursor[NEEDED] = size
@@ -142,10 +143,13 @@ def _finish_chain(
     values, counts = arena
     begins, lengths, _rooms, _cursor = shelf
     lows, highs = windows
-    keys = scratch[0]
+    own, own_counts, keys, key_counts, _ends = scratch
     ranks, ones, blocks, heaps, tree = tally
     rows, distinct, below, above, between, modes, flat, listed, cursor = out
-    size = _merge_window(arena, shelf, order, lows[place], highs[stop - 1], scratch)
+    different = _merge_window(arena, shelf, order, lows[place], highs[place], scratch, 0)
+    first_of_rest = highs[place]
+    until = _merge_window(arena, shelf, order, first_of_rest, highs[stop - 1], scratch, different)
+    size = merge_two(own, own_counts, 0, different, until, keys, key_counts, 0)
     for k in range(size):
         ones[k] = 0
     for k in range((size >> BITS) + 1):
@@ -160,7 +164,17 @@ def _finish_chain(
     room = room_for(size)
     for k in range(min(len(tree), 2 * room)):
         tree[k] = 0
-    oldest, newest, left, entered, total, different = lows[place], lows[place], 0, 0, 0, 0
+    rank, total = 0, 0
+    for k in range(different):
+        while keys[rank] < own[k]:
+            rank += 1
+        ones[rank] = own_counts[k]
+        blocks[rank >> BITS] += own_counts[k]
+        heaps[rank >> 2 * BITS] += own_counts[k]
+        total += own_counts[k]
+        if len(modes) > 0:
+            change(tree, room, rank, own_counts[k])
+    oldest, newest, left, entered = lows[place], first_of_rest, 0, 0
     while place < stop:
         while newest < highs[place]:
             rank = 0
@@ -178,10 +192,14 @@ def _finish_chain(
                     change(tree, room, rank, counts[k])
             newest += 1
         while oldest < lows[place]:
+            rank = 0
             begin = begins[order[oldest]]
             for k in range(begin, begin + lengths[order[oldest]]):
-                rank = ranks[left]
-                left += 1
+                if oldest < first_of_rest:
+                    rank = find_at_least(keys, rank, size, values[k])
+                else:
+                    rank = ranks[left]
+                    left += 1
                 ones[rank] -= counts[k]
                 blocks[rank >> BITS] -= counts[k]
                 heaps[rank >> 2 * BITS] -= counts[k]
