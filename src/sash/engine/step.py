@@ -113,7 +113,7 @@ class Engine:
         if plan.waits:
             shown = self._hold_back(state, batch, after)
         else:
-            self.placer.place_final(state, batch)
+            self.placer.place_final(state, batch, self.watermarks.final(after))
             shown = None
         state.watermark = after
         is_end = after >= plan.measure.highest
@@ -147,9 +147,9 @@ class Engine:
             early = batch.positions <= state.unordered_until
             self.placer.place(state, batch.take(np.flatnonzero(early)), in_order=False)
             batch = batch.take(np.flatnonzero(~early))
-        waiting = state.waiting.with_newer(batch)
-        count = waiting.until(self.watermarks.final(after))
-        self.placer.place_final(state, waiting.part(0, count))
+        waiting, final = state.waiting.with_newer(batch), self.watermarks.final(after)
+        count = waiting.until(final)
+        self.placer.place_final(state, waiting.part(0, count), final)
         state.waiting = waiting.part(count, len(waiting))
         if not plan.has_revisions:
             return None

@@ -24,6 +24,8 @@ from sash.windows.window import Window
 
 __all__ = ["Cutting", "Options", "Plan", "PlannedQuery", "Report"]
 
+MARKED_EDGES = ""  # the name of the bit of edges that users' windows mark; no column of a punctuated window has it
+
 
 @dataclass(frozen=True)
 class Options:
@@ -170,6 +172,16 @@ class Plan(Report):
         return tuple(tuple(each) for each in found.values())
 
     @cached_property
+    def marks_edges(self) -> bool:
+        """Whether rows mark the edges of a user's windows."""
+        return any(each.kind.marks_edges for each in self.queries)
+
+    @cached_property
+    def bit_names(self) -> tuple[str, ...]:
+        """The meaning of the bits of a slice: punctuation columns, then the edges that users' windows mark."""
+        return (*self.punctuations, *((MARKED_EDGES,) if self.marks_edges else ()))
+
+    @cached_property
     def counts_rows(self) -> bool:
         """Whether a query has windows of ranks."""
         return any(each.window.by_count for each in self.queries)
@@ -277,7 +289,8 @@ class Plan(Report):
         if self.cuts.gap >= 0:
             parts.append(f"where rows are more than {_unit(self.cuts.gap, self.measure)} apart")
         parts += [f"where {name} is true" for name in self.punctuations]
-        parts += [f"at the edges of {each.window}" for each in self.queries if each.kind.has_own_edges]
+        own = [each for each in self.queries if each.kind.has_own_edges or each.kind.marks_edges]
+        parts += [f"at the edges of {each.window}" for each in own]
         return "cut " + "; ".join(parts or ["nowhere"])
 
     def _size(self) -> str:

@@ -120,7 +120,7 @@ def _make_plan(
     edges = Edges.of(progressions, [each for kind in kinds for each in kind.points()], measure.dtype)
     compiled = all(group.is_compiled or keeps_runs(group) or keeps_lists(group) for group in groups)
     each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
-    cuts = _cuts(kinds, each_row, bool(flags))
+    cuts = _cuts(kinds, each_row, bool(flags) or any(kind.marks_edges for kind in kinds))
     spans = [kind.slices_per_window(cuts.per_row if kind.window.by_count else edges.per_unit()) for kind in kinds]
     views: dict[Any, View] = {}
     planned = tuple(
@@ -239,7 +239,7 @@ def _result_columns(queries: Sequence[PlannedQuery]) -> tuple[tuple[str, Any], .
     return tuple(found.items())
 
 
-def _cuts(kinds: Sequence[Kind], each_row: bool, has_flags: bool) -> Cuts:
+def _cuts(kinds: Sequence[Kind], each_row: bool, has_tails: bool) -> Cuts:
     ranks = sorted({cut for kind in kinds for cut in kind.rank_cuts()})
     gaps = [kind.gap() for kind in kinds if kind.gap() is not None]
     return Cuts(
@@ -247,5 +247,5 @@ def _cuts(kinds: Sequence[Kind], each_row: bool, has_flags: bool) -> Cuts:
         np.array([phase for _, phase in ranks], np.int64),
         min(gaps, default=-1),
         each_row,
-        has_flags,
+        has_tails,
     )

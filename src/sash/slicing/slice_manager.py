@@ -8,7 +8,7 @@ that were merged, and each aggregate updates its own partials.
 Cell      The range between two neighbouring edges. A slice lies in one cell; if there are sessions, a cell is cut
           again wherever its rows are more than the smallest gap apart.
 Tails     If a punctuation can still come for the position of the newest row, the rows at that position are a slice
-          of their own. It is merged into the slice before it when a row of a later position comes.
+          of their own. When the next slice begins, it is merged into the slice before it, unless an edge is between.
 """
 
 from dataclasses import dataclass
@@ -127,7 +127,9 @@ def _remove(slices: Any, key: int, place: int) -> None:
 
 
 @kernel
-def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, out: Any, status: Any, row: int) -> int:
+def _place_in_order(
+    slices: Any, rows: Any, edges: Any, cuts: Any, tails_from: Any, fresh: Any, out: Any, status: Any, row: int
+) -> int:
     begin, count, seen, cut, dirty = slices[0], slices[1], slices[3], slices[4], slices[5]
     ends, firsts, lasts, ranks, opens, order = slices[6], slices[7], slices[8], slices[9], slices[10], slices[11]
     keys, positions, bits = rows
@@ -141,7 +143,8 @@ def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, o
         if not begins and gap >= 0:
             begins = position > lasts[newest] + gap
         if not begins and has_tails:
-            begins = position > lasts[newest] or (bits[row] != 0 and firsts[newest] < position)
+            begins = bits[row] != 0 and firsts[newest] < position
+            begins = begins or (position >= tails_from and position > lasts[newest])
         if not begins and len(fresh) > 0:
             begins = fresh[key] == 1
         if begins:
@@ -172,12 +175,16 @@ def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, o
         ids[row] = newest
         row += 1
         # The next rows of the same key that belong to the same slice need no lookup.
-        if not is_each_row and not has_tails:
+        if not is_each_row and not (has_tails and position >= tails_from):
             end, left = ends[newest], cut[key] - seen[key]
+            if has_tails:
+                end = min(end, tails_from)
             begin_of_run = row - 1
             beyond = len(keys) if left > len(keys) else min(len(keys), begin_of_run + left)
             while row < beyond and keys[row] == key and positions[row] < end:
                 if gap >= 0 and positions[row] > position + gap:
+                    break
+                if has_tails and bits[row] != 0:
                     break
                 position = positions[row]
                 ids[row] = newest
@@ -187,6 +194,27 @@ def _place_in_order(slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, o
             seen[key] += 1
         lasts[newest] = position
     return row
+
+
+@kernel
+def _move_to_leads(keys: Any, positions: Any, leads: Any, bits: Any) -> None:
+    for row in range(len(keys)):
+        lead = leads[keys[row]]
+        if lead < 0 or positions[lead] != positions[row]:
+            lead = row
+            leads[keys[row]] = row
+        elif bits[row] != 0:
+            bits[lead] |= bits[row]
+            bits[row] = 0
+
+
+def _lead(keys: Array, positions: Array, bits: Array, slots: int) -> Array:
+    """Return bits that stand at the first row of each position: all rows there belong to the window that begins."""
+    if not bits.any():
+        return bits
+    moved = bits.copy()
+    _move_to_leads(keys, positions, np.full(slots, -1), moved)
+    return moved
 
 
 @kernel
@@ -282,24 +310,32 @@ def place(
     cuts: Cuts,
     in_order: bool,
     fresh: Array | None = None,
+    final: Any = None,
 ) -> Placement:
     """Find or make the slice of each row; `in_order` if the positions of each key ascend from its newest row on.
 
-    The rows of a key in `fresh` begin new slices, so that they can be removed again. Rows in any order are sorted if
-    too many slices would have to move.
+    The rows of a key in `fresh` begin new slices, so that they can be removed again. No row before `final` can come
+    any more; None: rows can still come at every position. Rows in any order are sorted if too many slices would have
+    to move.
     """
     rows = len(keys)
     ids, made = np.empty(rows, np.int64), np.empty(rows, np.int64)
     merged = np.empty((rows if cuts.has_tails or not in_order else 0, 2), np.int64)
     status = np.zeros(5, np.int64)
     fresh = np.zeros(0, np.int64) if fresh is None else fresh
-    parts = cuts.values(positions.dtype.type)
+    kind = positions.dtype.type
+    parts = cuts.values(kind)
+    if cuts.has_tails and in_order:
+        bits = _lead(keys, positions, bits, slices.keys)
+    tails_from = (np.iinfo(kind).min if positions.dtype.kind == "i" else -np.inf) if final is None else final
     reached, order = 0, None
     while reached < rows:
         status[_STATUS] = DONE
         batch, out = (keys, positions, bits), (ids, made, merged)
         if in_order:
-            reached = _place_in_order(slices.arrays(), batch, edges, parts, fresh, out, status, reached)
+            reached = _place_in_order(
+                slices.arrays(), batch, edges, parts, kind(tails_from), fresh, out, status, reached
+            )
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
             reached = _place_in_any_order(slices.arrays(), batch, edges, parts[1], out, status, limit, reached)
