@@ -449,9 +449,13 @@ CALENDARS: dict[str, Callable[[Number], Sequence[tuple[int, int]]]] = {
 
 
 def _punctuated(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number | None]]:
-    edges = {row.position for row in rows if row.columns[window["column"]] is True}
-    starts = sorted(edges | {rows[0].position})
-    return list(zip(starts, [*starts[1:], None], strict=True))
+    starts = {row.position for row in rows if row.columns[window["column"]] is True}
+    ends = {row.position for row in rows if window["end"] is not None and row.columns[window["end"]] is True}
+    first = rows[0].position
+    if first not in ends:  # rows before the first mark form a window
+        starts.add(first)
+    edges = sorted(starts | ends)
+    return [(start, end) for start, end in zip(edges, [*edges[1:], None], strict=True) if start in starts]
 
 
 def _parities(rows: Sequence[Row]) -> list[tuple[Number, Number | None]]:

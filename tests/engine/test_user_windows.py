@@ -140,7 +140,7 @@ def wanted(rows: list[Row], until: Any = math.inf) -> list[Result]:
     found: list[Result | None] = []
     for key in {k for _, k, _ in rows}:
         own = sorted((row for row in rows if row[1] == key), key=lambda row: row[0])
-        bands = {
+        bands: dict[str, list[tuple[Any, Any]]] = {
             "Squares": [(k * k, (k + 1) ** 2) for k in range(40)],
             "Lapped": [(k * 10, k * 10 + 15) for k in range(-3, 100)],
             "Rises": rises(own),

@@ -156,7 +156,7 @@ class _Draw:
             else f"sliding rows {size} every {every}us offset {offset}us",
             "cumulative": f"cumulative {length(every * dice.randint(1, 4))} every {length(every)}",
             "landmark": f"landmark start {self.position(offset)} end {self.position(offset + size)}",
-            "punctuated": f"punctuated {dice.choice(('new', 'end'))}",
+            "punctuated": f"punctuated {dice.choice(('new', 'end', 'new end end', 'end end new'))}",
         }
         return texts.get(kind, kind)
 

@@ -70,6 +70,7 @@ class Nothing(sash.ContextAwareWindow):
         (sash.session(gap="30 seconds"), "session gap 30s", Context.FORWARD_FREE, False),
         (sash.session(gap=3), "session gap 3", Context.FORWARD_FREE, False),
         (sash.punctuated("new"), "punctuated by new", Context.FORWARD_FREE, False),
+        (sash.punctuated("new", "end"), "punctuated by new, end", Context.FORWARD_FREE, False),
         (sash.landmark(start=0, end=9), "landmark 0 to 9", Context.FREE, False),
         (Tens(), "Tens()", Context.FREE, False),
         (NothingYet(), "NothingYet()", Context.FORWARD_FREE, False),
@@ -163,6 +164,7 @@ def test_a_landmark_takes_times_in_any_spelling() -> None:
 
 def test_only_punctuations_and_users_windows_name_columns() -> None:
     assert sash.punctuated("new").columns == ("new",)
+    assert sash.punctuated("new", "end").columns == sash.punctuated("new", "end").flags == ("new", "end")
     assert Nothing().columns == ("x", "y") and NothingYet().columns == ("x",)
     assert sash.tumbling(1).columns == sash.session(gap=1).columns == ()
 

@@ -39,7 +39,7 @@ _WINDOWS = {
     "tumbling": '{ tumbling = "10 minutes" }',
     "sliding": '{ sliding = "1 hour", every = "1 minute" }',
     "session": '{ session = "30 seconds" }',
-    "punctuated": '{ punctuated = "is_start" }',
+    "punctuated": '{ punctuated = "is_start", end = "is_end" }',
     "cumulative": '{ cumulative = "1 day", every = "1 hour" }',
     "landmark": "{ landmark = { start = 2026-01-01, end = 2026-02-01 } }",
     "calendar": "{ calendar = [2026-01-01, 2026-02-01, 2026-03-15] }",

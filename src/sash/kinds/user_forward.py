@@ -198,10 +198,10 @@ class UserForwardKind(Kind):
         if not push.is_moved and not len(push.touched):
             return []
         until = self.setting.highest if self.setting.shows_open else push.after
-        return [Moment(push.slots, push.before, until, push.is_end)]
+        return [Moment(push.slots, added, until, push.is_end)]
 
     def due(self, held: StreamView, own: ForwardWindows, moment: Moment) -> Ended:
-        closed = own.ends <= moment.until
+        closed = (moment.after < own.ends) & (own.ends <= moment.until)
         slots, starts, ends = own.slots[closed], own.starts[closed], own.ends[closed]
         if moment.is_end:
             still = [(slot, start) for slot, each in own.contexts.items() for start in each.opened]
