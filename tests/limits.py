@@ -35,9 +35,10 @@ def stream_with(
     in_order: bool = False,
     emit: str = "final",
     late: str = "count",
+    store: str = "auto",
 ) -> sash.Stream:
     """`sash.Stream` under these limits."""
-    options = options_of(on, by, allowed_lateness, watermark, in_order, emit, limits=limits)
+    options = options_of(on, by, allowed_lateness, watermark, in_order, emit, limits=limits, store=store)
     return sash.Stream.with_options(queries, options, late)
 
 

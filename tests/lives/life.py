@@ -91,6 +91,7 @@ class Life:
     in_order: bool = False
     emit: Any = "final"
     low_limits: bool = False  # what happens to large states happens to small ones
+    store: str = "auto"
 
 
 class _Draw:
@@ -130,7 +131,9 @@ class _Draw:
         if self.dice.random() < 0.6:
             actions.append(Push((), math.inf))
         low = self.dice.random() < 0.6
-        return Life(first, tuple(actions), self.unit, self.by, self.lateness, self.delay, self.in_order, self.emit, low)
+        store = self.dice.choice(("auto", "auto", "lazy", "eager", "eager"))
+        options = (self.unit, self.by, self.lateness, self.delay, self.in_order, self.emit)
+        return Life(first, tuple(actions), *options, low, store)
 
     def query(self) -> tuple[str, str]:
         self.named += 1

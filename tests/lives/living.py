@@ -85,6 +85,7 @@ def stream_of(life: Life) -> sash.Stream:
         in_order=life.in_order,
         emit=life.emit,
         late="keep",
+        store=life.store,
     )
 
 

@@ -142,8 +142,10 @@ class PunctuatedKind(PerKey):
 
     def due(self, held: StreamView, own: Array, moment: Moment) -> Ended:
         slices, dtype = held.slices, held.slices.firsts.dtype
-        closed = own[moment.slots]
-        afters = np.full(len(moment.slots), moment.after, closed.dtype) if moment.again else closed
+        afters = np.full(len(moment.slots), moment.after, own.dtype)
+        if not moment.again:
+            # Windows that ended before the watermark were emitted; the marks before them may be gone.
+            afters = np.maximum(own[moment.slots], before(moment.after, self.setting))
         until, highest = dtype.type(moment.until), dtype.type(self.setting.highest)
         return collect(
             lambda out: _ended_punctuated(

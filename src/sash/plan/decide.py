@@ -78,8 +78,10 @@ def removes_rows(in_order: bool, query: Traits) -> Decision:
     return Decision(Removal.RECOMPUTE.value, "a late row shifts the last row of each slice on; it cannot be subtracted")
 
 
-def uses_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
-    """Decide whether there is a tree over the slices (eager) or not (lazy)."""
+def uses_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMITS, store: str = "auto") -> Decision:
+    """Decide whether there is a tree over the slices (eager) or not (lazy), unless the user decided."""
+    if store != "auto":
+        return Decision(store == "eager", f"store={store!r} was given")
     if not is_compiled:
         return Decision(False, "partials are Python objects: a tree would hold each value many times")
     if slices_per_window >= limits.tree_slices:

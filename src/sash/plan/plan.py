@@ -40,6 +40,7 @@ class Options:
     partial: bool = False  # at the end, also emit count windows that are not full
     is_table: bool = False  # a table has no rejected rows: a row too far for windows is an error
     limits: Limits = field(default=LIMITS, compare=False)  # results do not depend on them
+    store: str = field(default="auto", compare=False)  # lazy, eager or auto: nor on this
 
 
 @dataclass(frozen=True)

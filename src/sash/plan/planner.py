@@ -154,7 +154,7 @@ def _make_plan(
         cuts,
         rows,
         needs_splits(options.in_order, traits),
-        uses_tree(longest if not each_row else math.inf, compiled, options.limits),
+        uses_tree(longest if not each_row else math.inf, compiled, options.limits, options.store),
         _result_columns(planned),
     )
 
