@@ -625,7 +625,8 @@ class Oracle:
                 ):
                     continue
                 revision = 1 + max((old.revision for old in same), default=-1)
-                certain = self._is_certain(live, extent) and all(old.certain for old in same)
+                since = next((row.position for row in rows if row.position > live.after), None)
+                certain = self._is_certain(live, extent, since) and all(old.certain for old in same)
                 sent.append(Sent(name, key, extent.start, extent.end, values, revision, certain, where))
                 replaced += same
             live.sent[key] = [old for old in before if old not in replaced] + sent
@@ -641,8 +642,8 @@ class Oracle:
         return extent.end is None or extent.end > live.since
 
     @staticmethod
-    def _is_certain(live: Live, extent: Extent) -> bool:
-        """Whether no row that came before its query can have a part in it."""
+    def _is_certain(live: Live, extent: Extent, since: Number | None) -> bool:
+        """Whether no row that came before its query can have a part in it; `since` is the first row of the key after."""
         window = live.query.window
         if live.after == -math.inf:
             return True
@@ -650,6 +651,8 @@ class Oracle:
             return False  # ranks go on from rows before
         if window.is_multi_measure:
             return len(extent.rows) == window["rows"] and extent.rows[0].position > live.after
+        if window.kind == "parities" and extent.start == since:
+            return False  # the row before tells whether it starts there
         return extent.start - (window.of("gap") if window.kind == "session" else 0) > live.after
 
     @staticmethod

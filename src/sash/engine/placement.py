@@ -125,18 +125,21 @@ class Placer:
             return batch
         is_marked = np.zeros(len(batch), np.bool_)
         for query in self._row_readers:
-            marks = query.kind.notify(state.own[query.name], batch.slots, batch.positions, batch.columns)
+            own, since = state.own[query.name], state.unseen.get(query.name)
+            if query.kind.marks_edges and since is not None and batch.positions.min() <= since:
+                # Rows that waited when the query was added lack the columns that only its window reads.
+                places = np.flatnonzero(batch.positions > since)
+                seen = batch.take(places)
+                marks = query.kind.notify(own, seen.slots, seen.positions, seen.columns) if len(places) else None
+            else:
+                places = np.arange(len(batch))
+                marks = query.kind.notify(own, batch.slots, batch.positions, batch.columns)
             if marks is not None:
-                is_marked |= marks
+                is_marked[places] |= marks
         if not self.plan.marks_edges:
             return batch
-        return replace(
-            batch, bits=self._columns_bits(batch) | is_marked.astype(np.int64) << len(self.plan.punctuations)
-        )
-
-    @staticmethod
-    def _columns_bits(batch: RowBatch) -> Array:
-        return batch.bits if len(batch.bits) else np.zeros(len(batch), np.int64)
+        bits = batch.bits if len(batch.bits) else np.zeros(len(batch), np.int64)
+        return replace(batch, bits=bits | is_marked.astype(np.int64) << len(self.plan.punctuations))
 
 
 def as_user_error(plan: Plan, state: State, error: Exception, what: str) -> Exception:
