@@ -643,7 +643,7 @@ class Oracle:
 
     @staticmethod
     def _is_certain(live: Live, extent: Extent, since: Number | None) -> bool:
-        """Whether no row that came before its query can have a part in it; `since` is the first row of the key after."""
+        """Whether no row that came before its query can have a part in it; `since` is the key's first row after it."""
         window = live.query.window
         if live.after == -math.inf:
             return True

@@ -42,6 +42,7 @@ class State:
     rejected: int = 0  # rows that were too late, or had no position
     rows: int = 0  # accepted rows
     swept: int = 0  # slices that were left after the last sweep
+    merged: int = 0  # slices that were left when those of an ordered stream were last merged; not saved
     kinds: dict[str, Kind] = field(default_factory=dict)  # of the queries
     own: dict[str, Any] = field(default_factory=dict)  # the state of each kind besides slices
     emitted: dict[str, Emitted] = field(default_factory=dict)  # windows that may be emitted again
@@ -124,6 +125,7 @@ class State:
             self.rejected,
             self.rows,
             self.swept,
+            self.merged,
             dict(self.kinds),
             {name: self.kinds[name].copy(own) for name, own in self.own.items()},
             dict(self.emitted),

@@ -16,7 +16,7 @@ from sash.engine.input_rows import InputRows
 from sash.engine.labels import encode_labels, sweep_strings
 from sash.engine.placement import Placer, as_user_error
 from sash.engine.results import schema_of, table_of
-from sash.engine.retention import forget
+from sash.engine.retention import forget, merge_ended
 from sash.engine.row_batch import RowBatch
 from sash.engine.state import State
 from sash.engine.trigger import Trigger
@@ -135,6 +135,8 @@ class Engine:
             raise as_user_error(plan, state, error, "lower") from error
         # Not before the results: it also frees keys.
         forget(plan, state, self.trigger.all_grids, self.watermarks.final(after))
+        if after > before:
+            merge_ended(plan, state)
         if state.dictionaries:
             sweep_strings(plan, state)
         return results

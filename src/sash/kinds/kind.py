@@ -139,6 +139,10 @@ class Kind(ABC):
         """Return edges that repeat at regular distances."""
         return []
 
+    def starts(self) -> list[Progression] | None:
+        """Return the edges at which windows start; None if they are not at regular distances."""
+        return None
+
     def points(self) -> list[Any]:
         """Return single edges."""
         return []

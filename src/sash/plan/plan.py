@@ -116,6 +116,7 @@ class Plan(Report):
     punctuations: tuple[str, ...]  # boolean columns; each has its bit
     watched: tuple[str, ...]  # columns that users' windows read
     edges: Edges
+    starts: Edges | None  # edges that slices keep once the watermark has passed them; None: all
     cuts: Cuts
     rows: Decision  # Figure 4
     splits: Decision  # Figure 5
@@ -283,6 +284,9 @@ class Plan(Report):
             parts.append(
                 f"{len(self.edges.step)} grid(s) of edges, on average one per {_unit(1 / per_unit, self.measure)}"
             )
+            if self.starts is not None:
+                apart = _unit(1 / self.starts.per_unit(), self.measure)
+                parts.append(f"merged where only windows end, to one per {apart}")
         if len(self.edges.points):
             parts.append(f"{len(self.edges.points)} fixed edges")
         if len(self.cuts.every):
