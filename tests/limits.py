@@ -11,8 +11,8 @@ from sash.plan.query import Query, named_queries
 
 __all__ = ["LOW", "restored", "stream_with"]
 
-# Sweeps and merges after every push, trees over three slices, sliding at the first overlap, pushes sorted by key, short stretches,
-# no room between the labels of strings.
+# Sweeps and merges after every push, trees over three slices, sliding at the first overlap, pushes sorted by key, short
+# stretches, no room between the labels of strings.
 LOW = Limits(
     tree_slices=3,
     slide_overlaps=1,

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import sash
-
 from sash.slicing import slice_manager, sweeper
 from sash.slicing.cuts import Cuts
 from sash.slicing.slices import NO_CUT, Slices

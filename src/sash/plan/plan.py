@@ -54,7 +54,7 @@ class PlannedQuery:
     readings: tuple[Reading, ...]
     results: tuple[Result, ...]  # made of the readings
     traits: Traits
-    removal: Decision
+    removal: Decision  # Figure 6: it only explains
     slices_per_window: float
 
     @property
@@ -119,7 +119,7 @@ class Plan(Report):
     starts: Edges | None  # edges that slices keep once the watermark has passed them; None: all
     cuts: Cuts
     rows: Decision  # Figure 4
-    splits: Decision  # Figure 5
+    splits: Decision  # Figure 5: it only explains
     tree: Decision
     results: tuple[tuple[str, Any], ...] = field(default=())  # names and types of result columns
 
@@ -231,7 +231,7 @@ class Plan(Report):
             else "not kept"
         )
         lines.append(("rows", f"{state}, because {self.rows.because}"))
-        lines.append(("splits", f"{'can be needed' if self.splits.choice else 'never'}: {self.splits.because}"))
+        lines.append(("splits", self._splits()))
         lines.append(("store", f"{'eager' if self.tree.choice else 'lazy'}, because {self.tree.because}"))
         for each in self.queries:
             lines.append(("query", f"{each.text}"))
@@ -297,6 +297,12 @@ class Plan(Report):
         own = [each for each in self.queries if each.kind.has_own_edges or each.kind.marks_edges]
         parts += [f"at the edges of {each.window}" for each in own]
         return "cut " + "; ".join(parts or ["nowhere"])
+
+    def _splits(self) -> str:
+        if not self.splits.choice:
+            return f"never: {self.splits.because}"
+        how = "each row is a slice" if self.cuts.is_each_row else "rows wait until they are in order"
+        return f"never: {how}, because {self.splits.because}"
 
     def _size(self) -> str:
         most = max((each.slices_per_window for each in self.queries), default=1.0)
