@@ -156,14 +156,16 @@ class UserForwardKind(Kind):
             context = ForwardContext(list(known.opened), _copy_memory(known.memory))
             read = {name: _part(*column, begin, end) for name, column in values.items()}
             call_user(self.window, "notify", partial(self.window.notify, context, rows, read))
-            edges, closed = self._check(context, known.newest, rows)
-            edges = np.concatenate([np.array(known.pending, rows.dtype), edges])
-            places = np.searchsorted(rows, edges)
-            marks[begin + places[places < len(rows)]] = True
-            pending = tuple(edges[places == len(rows)].tolist())
+            pending: tuple[Any, ...] = ()
+            if context.edges or known.pending or context.opened != list(known.opened):
+                edges, closed = self._check(context, known.newest, rows)
+                edges = np.concatenate([np.array(known.pending, rows.dtype), edges])
+                places = np.searchsorted(rows, edges)
+                marks[begin + places[places < len(rows)]] = True
+                pending = tuple(edges[places == len(rows)].tolist())
+                if len(closed):
+                    windows.append((slot, closed))
             own.contexts[slot] = KeyContext(rows[-1].item(), tuple(context.opened), pending, context.memory)
-            if len(closed):
-                windows.append((slot, closed))
         own.add(windows)
         if order is None:
             return marks
