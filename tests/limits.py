@@ -11,12 +11,14 @@ from sash.plan.query import Query, named_queries
 
 __all__ = ["LOW", "restored", "stream_with"]
 
-# Sweeps after every push, trees over three slices, sliding at the first overlap, pushes sorted by key, short stretches,
-# no room between the labels of strings.
+# Sweeps and merges after every push, trees over three slices, sliding at the first overlap, pushes sorted by key, short
+# stretches, no room between the labels of strings.
 LOW = Limits(
     tree_slices=3,
     slide_overlaps=1,
     sweep_slices=-(10**9),
+    merge_share=0.0,
+    merge_slices=0,
     sort_keys=0,
     edges_ahead=2,
     label_gap=1,
@@ -35,9 +37,10 @@ def stream_with(
     in_order: bool = False,
     emit: str = "final",
     late: str = "count",
+    store: str = "auto",
 ) -> sash.Stream:
     """`sash.Stream` under these limits."""
-    options = options_of(on, by, allowed_lateness, watermark, in_order, emit, limits=limits)
+    options = options_of(on, by, allowed_lateness, watermark, in_order, emit, limits=limits, store=store)
     return sash.Stream.with_options(queries, options, late)
 
 

@@ -16,7 +16,10 @@ import sash
 from sash import spark
 
 MODULES = {"sash": sash, "sash.swag": sash.swag, "sash.laws": sash.laws, "sash.spark": spark}
-CLASSES: list[type] = [sash.Stream, sash.swag.Window, sash.Query, sash.ContextFreeWindow, sash.ContextAwareWindow]
+CLASSES: list[type] = [
+    *(sash.Stream, sash.swag.Window, sash.Query),
+    *(sash.ContextFreeWindow, sash.ForwardFreeWindow, sash.ContextAwareWindow),
+]
 # Their examples are those of the functions that make them, or need a Spark session and stand in docs/streaming.md.
 SHOWN_ELSEWHERE = {"sash.spark.Progress": "progress", "sash.spark.Remembered": "state"}
 

@@ -61,6 +61,21 @@ class Blocks(sash.ContextFreeWindow):
         return [((k - 1) * self.length, k * self.length) for k in range(first, last + 1)]
 
 
+class Laps(sash.ForwardFreeWindow):
+    """A user's window: from each true value of p to the next, as sash.punctuated("p")."""
+
+    reads = ("p",)
+
+    def notify(self, context: Any, positions: Any, columns: dict[str, Any]) -> None:
+        """Close the window at each true value, and open the next one."""
+        if not context.memory:
+            context.open(positions[0])
+            context.memory["has_begun"] = True
+        for position in positions[columns["p"]].tolist():
+            context.close(position)
+            context.open(position)
+
+
 class Runs(sash.ContextAwareWindow):
     """A user's window: from each true value of p to the next."""
 
@@ -109,6 +124,7 @@ _EXAMPLES: Mapping[str, tuple[Shape, ...]] = {
     ),
     "Listed": (Shape("listed", lambda n: sash.calendar(_edges(n)), results=0),),
     "ContextFreeWindow": (Shape("own_free", lambda n: Blocks(n), results=0),),
+    "ForwardFreeWindow": (Shape("own_forward", lambda n: Laps(), results=0),),
     "ContextAwareWindow": (Shape("own_aware", lambda n: Runs(n), results=0),),
 }
 FRAMES = (

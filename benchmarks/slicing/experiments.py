@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from benchmarks import bars, plots
 from benchmarks.settings import QUICK_SLICING, SlicingSettings
-from benchmarks.slicing import features, memory, pushes, stores, throughput
+from benchmarks.slicing import features, memory, own_windows, pushes, stores, throughput
 from benchmarks.suite import Experiment, Suite, by_name
 
 __all__ = ["EXPERIMENTS", "SUITE"]
@@ -18,6 +18,7 @@ EXPERIMENTS = by_name(
     Experiment("keys", "How many rows per second of many keys?", pushes.key_tasks),
     Experiment("frames", "How many rows per second, by the position of a frame?", features.frame_tasks),
     Experiment("joins", "How many rows per second, by the window of a join?", features.join_tasks),
+    Experiment("own_windows", "How many rows per second, of windows that users write?", own_windows.own_window_tasks),
     Experiment("memory_by_slices", "How much memory, by slices?", memory.by_slices_tasks),
     Experiment("memory_by_rows", "How much memory, by rows?", memory.by_rows_tasks),
     Experiment("flat", "Does memory stay constant while keys come and go?", memory.flat_tasks),

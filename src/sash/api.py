@@ -14,7 +14,7 @@ from sash.engine import batch
 from sash.engine import join as joins
 from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
-from sash.engine.options import CallOptions, Emit, Late
+from sash.engine.options import CallOptions, Emit, Late, Store
 from sash.engine.tables import kind_of
 from sash.errors import InvalidInput, UnknownName
 from sash.plan.query import Query, named_queries
@@ -67,6 +67,7 @@ def aggregate(
     flush: Literal["at_end"] | None = None,
     initial: Any = None,
     max_future: Any = None,
+    store: Store = "auto",
 ) -> Any:
     """Aggregate the rows of a table or of a stream in windows; the result is a table of the same kind, or a stream.
 
@@ -79,12 +80,18 @@ def aggregate(
     all windows when a query with the trigger `availableNow` has read everything. `initial` is a bounded DataFrame
     with the rows before the stream. Rows that are more than `max_future` ahead of the clock are rejected as late rows.
 
+    `store` says how windows are computed from slices. "lazy" combines the slices of a window when it ends. "eager"
+    keeps a tree over the slices of each key, so that a window combines only a logarithm of their number. "auto", the
+    default, chooses by the number of slices per window. Results do not depend on it.
+
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
     >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
-    given = CallOptions(on, by, watermark, allowed_lateness, emit, partial, False, late, flush, initial, max_future)
+    given = CallOptions(
+        on, by, watermark, allowed_lateness, emit, partial, False, late, flush, initial, max_future, store=store
+    )
     return _shell(rows, given).aggregate(rows, queries, given)
 
 
@@ -218,6 +225,7 @@ def explain(
     allowed_lateness: Any = 0,
     in_order: bool = False,
     emit: Emit = "final",
+    store: Store = "auto",
 ) -> Any:
     """Return the plan for a table of these types, with reasons; it prints as text, and as HTML in a notebook.
 
@@ -233,7 +241,8 @@ def explain(
     lookbacks: list[Any] = list(queries) if isinstance(queries, list | tuple) else [queries]
     if lookbacks and all(isinstance(each, Lookback) for each in lookbacks):
         return _joiner([rows, *(each.table for each in lookbacks)]).explain(rows, lookbacks, JoinOptions(on, by))
-    given = CallOptions(on, by, watermark, allowed_lateness, emit, in_order=in_order and not is_spark(rows))
+    in_order = in_order and not is_spark(rows)
+    given = CallOptions(on, by, watermark, allowed_lateness, emit, in_order=in_order, store=store)
     return _shell(rows, given).explain(rows, queries, given)
 
 

@@ -559,7 +559,7 @@ class InvalidWindow(SashError, ValueError):
 
     unknown_kind = _Sentence(
         "{window} is a {window:type}, which is not a known kind of window: use one of {known:listed}, or derive from "
-        "sash.ContextFreeWindow or sash.ContextAwareWindow."
+        "sash.ContextFreeWindow, sash.ForwardFreeWindow or sash.ContextAwareWindow."
     )
     unknown_zone = _Sentence(
         "zone of a {window} window must be a time zone such as 'Europe/Berlin' or 'UTC', but is {zone!r}.{hint}"
@@ -609,6 +609,10 @@ class InvalidWindow(SashError, ValueError):
     no_offset = _Sentence("A {window} window of rows has no offset, but offset is {offset!r}: leave it out.")
     column = _Sentence("A {window} window needs the name of a boolean column, but got {value:shown}.")
     edges = _Sentence("The window {window} is not valid: {why}.")
+    edge_behind = _Sentence(
+        "The window {window} is not forward-free: it told an edge at {edge!r} after it had read rows up to {newest!r}. "
+        "Tell an edge with the first row after it, or derive from sash.ContextAwareWindow."
+    )
     fails = _Sentence(
         "The window {window}: {call} raised {cause:raised}. The state is unchanged. Fix the function, and try again."
     )

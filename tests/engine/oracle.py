@@ -61,7 +61,7 @@ class Window:
     @cached_property
     def by_overlap(self) -> bool:
         """Late rows move its edges, so that only overlap tells which windows are the same."""
-        return self.kind in ("session", "punctuated", "elevens")
+        return self.kind in ("session", "punctuated", "elevens", "parities", "echoes")
 
 
 @dataclass(frozen=True)
@@ -327,6 +327,10 @@ def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     elif window.kind == "elevens":
         found = sorted({row.position for row in rows if row.position % 11 == 0})
         edges = list(pairwise(found))
+    elif window.kind == "parities":
+        edges = _parities(rows)
+    elif window.kind == "echoes":
+        edges = [(p, p + 8) for p in sorted({row.position for row in rows if row.position % 5 == 0})]
     else:
         edges = _fixed(window, rows)
     return [
@@ -445,8 +449,20 @@ CALENDARS: dict[str, Callable[[Number], Sequence[tuple[int, int]]]] = {
 
 
 def _punctuated(window: Window, rows: Sequence[Row]) -> list[tuple[Number, Number | None]]:
-    edges = {row.position for row in rows if row.columns[window["column"]] is True}
-    starts = sorted(edges | {rows[0].position})
+    starts = {row.position for row in rows if row.columns[window["column"]] is True}
+    ends = {row.position for row in rows if window["end"] is not None and row.columns[window["end"]] is True}
+    first = rows[0].position
+    if first not in ends:  # rows before the first mark form a window
+        starts.add(first)
+    edges = sorted(starts | ends)
+    return [(start, end) for start, end in zip(edges, [*edges[1:], None], strict=True) if start in starts]
+
+
+def _parities(rows: Sequence[Row]) -> list[tuple[Number, Number | None]]:
+    """A window starts at each row whose x is not even, odd or null as the row before."""
+    parities = [None if row.columns["x"] is None else row.columns["x"] % 2 for row in rows]
+    changes = [row.position for row, now, was in zip(rows, parities, [-1, *parities], strict=False) if now != was]
+    starts = sorted(set(changes))
     return list(zip(starts, [*starts[1:], None], strict=True))
 
 
@@ -593,12 +609,14 @@ class Oracle:
         for key, rows in rows_of.items():
             before = live.sent.setdefault(key, [])
             replaced, sent = [], []
-            for extent in extents(live.query.window, rows, now):
+            made = extents(live.query.window, rows, now)
+            valid = {(each.start, each.end) for each in made}
+            for extent in made:
                 early = self.updates and extent.end is not None  # what has no end yet is not shown
                 if not (extent.due or early) or not self._concerns(live, extent):
                     continue
                 values = tuple(evaluate(call, extent.rows) for call in live.query.calls)
-                same = [old for old in before if self._is_same(live.query.window, old, extent)]
+                same = [old for old in before if self._is_same(live.query.window, old, extent, valid)]
                 by_count = live.query.window.by_count
                 where = (extent.rows[0].position, extent.rows[-1].position) if by_count else None
                 if any(
@@ -607,7 +625,8 @@ class Oracle:
                 ):
                     continue
                 revision = 1 + max((old.revision for old in same), default=-1)
-                certain = self._is_certain(live, extent) and all(old.certain for old in same)
+                since = next((row.position for row in rows if row.position > live.after), None)
+                certain = self._is_certain(live, extent, since) and all(old.certain for old in same)
                 sent.append(Sent(name, key, extent.start, extent.end, values, revision, certain, where))
                 replaced += same
             live.sent[key] = [old for old in before if old not in replaced] + sent
@@ -623,8 +642,8 @@ class Oracle:
         return extent.end is None or extent.end > live.since
 
     @staticmethod
-    def _is_certain(live: Live, extent: Extent) -> bool:
-        """Whether no row that came before its query can have a part in it."""
+    def _is_certain(live: Live, extent: Extent, since: Number | None) -> bool:
+        """Whether no row that came before its query can have a part in it; `since` is the key's first row after it."""
         window = live.query.window
         if live.after == -math.inf:
             return True
@@ -632,15 +651,19 @@ class Oracle:
             return False  # ranks go on from rows before
         if window.is_multi_measure:
             return len(extent.rows) == window["rows"] and extent.rows[0].position > live.after
+        if window.kind == "parities" and extent.start == since:
+            return False  # the row before tells whether it starts there
         return extent.start - (window.of("gap") if window.kind == "session" else 0) > live.after
 
     @staticmethod
-    def _is_same(window: Window, old: Sent, new: Extent) -> bool:
+    def _is_same(window: Window, old: Sent, new: Extent, valid: set[tuple[Number, Number | None]]) -> bool:
         if window.is_multi_measure:
             return old.end == new.end
-        if window.by_overlap:
+        if (old.start, old.end) == (new.start, new.end):
+            return True
+        if window.by_overlap and (old.start, old.end) not in valid:  # a window that still is one replaces itself
             return (old.end is None or new.start < old.end) and (new.end is None or old.start < new.end)
-        return (old.start, old.end) == (new.start, new.end)
+        return False
 
 
 def _samples(call: Call, frame: Sequence[Row]) -> int:

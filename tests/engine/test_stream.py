@@ -442,3 +442,30 @@ def test_a_stream_of_times_may_end_before_its_first_row() -> None:
     assert stream.watermark == math.inf
     assert stream.push({}, watermark=dt.datetime(2026, 1, 2)).num_rows == 0
     assert stream.watermark == math.inf
+
+
+@pytest.mark.parametrize("aggregate", [sash.last("x"), sash.max("x"), sash.median("x"), sash.collect("x")])
+def test_results_do_not_depend_on_the_store(aggregate: Any) -> None:
+    """A tree, or none: also for medians and lists, which have neither, and after a restart."""
+    queries = [
+        sash.query("wide", sash.sliding(40, every=1), a=aggregate),
+        sash.query("ten", sash.tumbling(10), a=aggregate),
+    ]
+    found = {}
+    for store in ("auto", "lazy", "eager"):
+        stream = sash.Stream(queries, on="t", by="k", allowed_lateness=5, store=store)  # type: ignore[arg-type]
+        sent = []
+        for at in range(0, 120, 7):
+            rows = {"t": [at + 3, at, at + 5], "k": ["a", "b", "a"], "x": [at % 11, at % 5, at]}
+            sent += stream.push(rows, watermark=at).to_pylist()
+            stream = sash.Stream.restore(stream.save(), queries) if at % 2 else stream
+        assert stream.options.store == store
+        assert stream.plan is not None
+        if store != "auto":
+            assert bool(stream.plan.tree.choice) is (store == "eager")
+            assert f"store   {store}, because store={store!r} was given" in str(stream.plan)
+        found[store] = sorted(map(repr, sent + stream.finish().to_pylist()))
+    assert found["auto"] == found["lazy"] == found["eager"]
+    table = {"t": [*range(100)], "x": [k * 7 % 13 for k in range(100)]}
+    lazy, eager = (sash.aggregate(table, queries, on="t", store=store) for store in ("lazy", "eager"))  # type: ignore[arg-type]
+    assert lazy.equals(eager)

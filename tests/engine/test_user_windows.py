@@ -2,9 +2,11 @@
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sash
@@ -67,6 +69,31 @@ class Around(sash.ContextAwareWindow):
                 context.add(position - 3, position + 3)
 
 
+class Plateaus(sash.ForwardFreeWindow):
+    """From each row whose x is another multiple of three than the row before, to the next; sash closes the last."""
+
+    reads = ("x",)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position, x in zip(positions.tolist(), columns["x"].tolist(), strict=True):
+            if x // 3 != context.memory.get("height"):
+                context.close(position)
+                context.open(position)
+            context.memory["height"] = x // 3
+
+
+class Alarms(sash.ForwardFreeWindow):
+    """Six from each row with a multiple of five: edges that lie ahead, and windows that overlap."""
+
+    reads = ("x",)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position in np.unique(positions[columns["x"] % 5 == 0]).tolist():
+            if position != context.memory.get("last"):
+                context.add(position, position + 6)
+            context.memory["last"] = position
+
+
 def queries(*windows: Any) -> list[sash.Query]:
     return [sash.query(type(each).__name__, each, **VALUES) for each in windows]
 
@@ -81,8 +108,13 @@ def read(results: Any) -> list[Result]:
     return [tuple(row[name] for name in names) for row in results.to_pylist()]  # type: ignore[misc]
 
 
+def as_set(results: Iterable[Result]) -> Counter[Result]:
+    """What was sent, in any order, each as often as it was; a window may have no end."""
+    return Counter(results)
+
+
 def folded(query: str, key: str, start: Any, end: Any, rows: list[Row]) -> Result | None:
-    xs = [x for t, k, x in rows if k == key and start <= t < end]
+    xs = [x for t, k, x in rows if k == key and start <= t and (end is None or t < end)]
     return (query, key, start, end, len(xs), sum(xs), max(xs)) if xs else None
 
 
@@ -97,19 +129,27 @@ def rises(rows: list[Row]) -> list[tuple[int, int]]:
     return found
 
 
+def plateaus(rows: list[Row]) -> list[tuple[int, int | None]]:
+    heights = [x // 3 for _, _, x in rows]
+    starts = sorted({row[0] for row, now, was in zip(rows, heights, [-1, *heights], strict=False) if now != was})
+    return list(zip(starts, [*starts[1:], None], strict=True))
+
+
 def wanted(rows: list[Row], until: Any = math.inf) -> list[Result]:
     """By brute force: all windows of all keys that hold a row and end by then."""
     found: list[Result | None] = []
     for key in {k for _, k, _ in rows}:
         own = sorted((row for row in rows if row[1] == key), key=lambda row: row[0])
-        bands = {
+        bands: dict[str, list[tuple[Any, Any]]] = {
             "Squares": [(k * k, (k + 1) ** 2) for k in range(40)],
             "Lapped": [(k * 10, k * 10 + 15) for k in range(-3, 100)],
             "Rises": rises(own),
             "Around": sorted({(t - 3, t + 3) for t, _, x in own if x % 4 == 0}),
+            "Plateaus": [(start, end) for start, end in plateaus(own) if end is not None or until == math.inf],
+            "Alarms": sorted({(t, t + 6) for t, _, x in own if x % 5 == 0}),
         }
         for name, windows in bands.items():
-            found += [folded(name, key, start, end, rows) for start, end in windows if end <= until]
+            found += [folded(name, key, start, end, rows) for start, end in windows if end is None or end <= until]
     return [each for each in found if each is not None]
 
 
@@ -122,20 +162,23 @@ def drawn(seed: int, count: int, keys: int, disorder: int) -> list[Row]:
 
 
 FREE = [Squares(), Lapped()]
+FORWARD = [Plateaus(), Alarms()]
 AWARE = [Rises(), Around()]
+SETS = [FREE, FORWARD, AWARE, FREE + FORWARD + AWARE]
+NAMES = ["free", "forward", "aware", "all"]
 
 
-@pytest.mark.parametrize("windows", [FREE, AWARE, FREE + AWARE], ids=["free", "aware", "both"])
+@pytest.mark.parametrize("windows", SETS, ids=NAMES)
 @pytest.mark.parametrize("keys", [1, 40])
 def test_a_table_has_the_windows_that_brute_force_finds(windows: list[Any], keys: int) -> None:
     rows = drawn(7, 300, keys, 9)
     found = read(sash.aggregate(table(rows), queries(*windows), on="t", by="k"))
     names = {type(each).__name__ for each in windows}
     # The last square ends beyond the last row; Lapped and Around end within their reach of it.
-    assert sorted(found) == sorted(each for each in wanted(rows) if each[0] in names)
+    assert as_set(found) == as_set(each for each in wanted(rows) if each[0] in names)
 
 
-@pytest.mark.parametrize("windows", [FREE, AWARE, FREE + AWARE], ids=["free", "aware", "both"])
+@pytest.mark.parametrize("windows", SETS, ids=NAMES)
 @pytest.mark.parametrize("saves", [False, True])
 def test_a_stream_sends_each_window_once_when_it_is_due(windows: list[Any], saves: bool) -> None:
     rows = drawn(3, 240, 5, 9)
@@ -148,14 +191,14 @@ def test_a_stream_sends_each_window_once_when_it_is_due(windows: list[Any], save
         sent += read(stream.push(table(rows[begin : begin + 20]), watermark=mark))
         assert stream.late_count == 0
         due = [each for each in wanted(rows[: begin + 20], mark) if each[0] in names]
-        assert sorted(sent) == sorted(due)
+        assert as_set(sent) == as_set(due)
         if saves:
             stream = sash.Stream.restore(stream.save(), asked)
     sent += read(stream.finish())
-    assert sorted(sent) == sorted(each for each in wanted(rows) if each[0] in names)
+    assert as_set(sent) == as_set(each for each in wanted(rows) if each[0] in names)
 
 
-@pytest.mark.parametrize("windows", [FREE, AWARE], ids=["free", "aware"])
+@pytest.mark.parametrize("windows", SETS[:3], ids=NAMES[:3])
 def test_a_late_row_within_lateness_corrects_a_users_window(windows: list[Any]) -> None:
     rows = drawn(11, 200, 3, 12)
     names = {type(each).__name__ for each in windows}
@@ -198,8 +241,25 @@ class Trips(sash.ContextAwareWindow):
                 context.memory["start"] = position
 
 
+class Laps(sash.ForwardFreeWindow):
+    """The same, told by edges."""
+
+    reads = ("x",)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        if not context.memory:
+            context.open(positions[0])
+            context.memory["has_begun"] = True
+        for position in positions[columns["x"] % 2 == 1]:
+            context.close(position)
+            context.open(position)
+
+
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize(("written", "built_in"), [(Visits(), sash.session(gap=4)), (Trips(), sash.punctuated("odd"))])
+@pytest.mark.parametrize(
+    ("written", "built_in"),
+    [(Visits(), sash.session(gap=4)), (Trips(), sash.punctuated("odd")), (Laps(), sash.punctuated("odd"))],
+)
 def test_a_users_window_is_revised_as_the_one_that_is_built_in(seed: int, written: Any, built_in: Any) -> None:
     dice = random.Random(seed)
     lateness, longer = dice.randrange(1, 15), isinstance(written, Visits)
@@ -220,6 +280,43 @@ def test_a_users_window_is_revised_as_the_one_that_is_built_in(seed: int, writte
         assert sorted(sent["mine"]) == sorted(sent["theirs"]), f"push {at}"
         if dice.random() < 0.2:
             stream = sash.Stream.restore(stream.save(), asked)
+
+
+@pytest.mark.parametrize("pushes", [1, 10])
+def test_forward_free_windows_have_as_many_slices_as_edges(pushes: int) -> None:
+    """A thousand rows with one change are two slices: a context-aware window would keep each row."""
+    stream = sash.Stream(sash.query("q", Plateaus(), last=sash.last("x"), n=sash.count()), on="t")
+    rows = [(at, "a", 0 if at < 600 else 3) for at in range(1000)]
+    for begin in range(0, 1000, 1000 // pushes):
+        stream.push(table(rows[begin : begin + 1000 // pushes]), watermark=begin + 1000 // pushes)
+    assert stream.state is not None
+    assert stream.state.slices.used == 2
+    assert [(row["window_start"], row["n"]) for row in stream.finish().to_pylist()] == [(600, 400)]
+
+
+def test_slices_of_closed_windows_are_dropped() -> None:
+    stream = sash.Stream(queries(*FORWARD), on="t", by="k")
+    sizes = []
+    for begin in range(0, 40_000, 1000):
+        rows = [(begin + 2 * k, "a", k % 7) for k in range(500)]
+        stream.push(table(rows), watermark=begin)
+        sizes.append(stream.state_bytes)
+    assert sizes[-1] <= 1.5 * sizes[len(sizes) // 3]
+
+
+def test_a_forward_free_window_gets_arrays_and_none_for_null() -> None:
+    seen: list[Any] = []
+
+    class Looks(sash.ForwardFreeWindow):
+        reads = ("x", "s")
+
+        def notify(self, context: Any, positions: Any, columns: Any) -> None:
+            seen.append((positions.dtype.kind, columns["x"].dtype.kind, columns["x"].tolist(), columns["s"].tolist()))
+
+    stream = sash.Stream(sash.query("q", Looks(), n=sash.count()), on="t")
+    stream.push({"t": [1, 2], "x": [1, 2], "s": ["a", None]}, watermark=2)
+    stream.push({"t": [3, 4], "x": [3, None], "s": ["b", "c"]}, watermark=4)
+    assert seen == [("i", "i", [1, 2], ["a", None]), ("i", "O", [3, None], ["b", "c"])]
 
 
 class Hops(sash.ContextAwareWindow):
@@ -407,6 +504,52 @@ BAD_NOTIFY: dict[str, Any] = {
     "raises": fails,
     "windows that are none": lambda context, position: setattr(context, "windows", 5),
 }
+
+
+class BadForward(sash.ForwardFreeWindow):
+    """Does something wrong when it sees a row from 100 on."""
+
+    def __init__(self, wrong: Any) -> None:
+        object.__setattr__(self, "_wrong", wrong)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position in positions.tolist():
+            context.memory["seen"] = position
+            if 100 <= position < 200:
+                self._wrong(context, position)  # type: ignore[attr-defined]
+
+    def __str__(self) -> str:
+        return "BadForward"
+
+
+BAD_FORWARD: dict[str, Any] = {
+    "empty": lambda context, position: context.add(position, position),
+    "backwards": lambda context, position: context.add(position + 2, position + 1),
+    "NaN": lambda context, position: context.add(position, math.nan),
+    "None": lambda context, position: context.open(None),
+    "no end": lambda context, position: (context.open(position), context.close(None)),
+    "strings": lambda context, position: context.add("a", "b"),
+    "among rows read before": lambda context, position: context.open(91),
+    "long before them": lambda context, position: context.add(5, position),
+    "raises": fails,
+    "open windows that are none": lambda context, position: setattr(context, "opened", 5),
+}
+
+
+@pytest.mark.parametrize("wrong", BAD_FORWARD)
+@pytest.mark.parametrize("lateness", [0, 30])
+def test_edges_that_are_not_forward_free_are_refused_and_change_nothing(wrong: str, lateness: int) -> None:
+    stream = sash.Stream(
+        [sash.query("bad", BadForward(BAD_FORWARD[wrong]), **VALUES), GOOD], on="t", allowed_lateness=lateness
+    )
+    stream.push({"t": [91], "x": [1]}, watermark=90)
+    stream.push({"t": [92], "x": [1]}, watermark=91 + lateness)
+    before = stream.save()
+    with pytest.raises(SashError, match="BadForward"):
+        stream.push({"t": [95 + lateness, 101 + lateness], "x": [1, 2]}, watermark=150 + lateness)
+    assert stream.save() == before
+    found = stream.push({"t": [205], "x": [3]}, watermark=250).to_pylist()
+    assert [(row["window_start"], row["n"]) for row in found if row["query"] == "good"][-1] == (200, 1)
 
 
 @pytest.mark.parametrize("wrong", BAD_NOTIFY)

@@ -211,7 +211,7 @@ def subject_window(window: Window) -> Any:
     if window.kind in WINDOWS:
         return WINDOWS[window.kind]()
     if window.kind == "punctuated":
-        return sash.punctuated(words["column"])
+        return sash.punctuated(words["column"], words.get("end"))
     size = (words.pop("size"),) if "size" in words else ()
     return getattr(sash, window.kind)(*size, **words)
 

@@ -35,6 +35,30 @@ class Elevens(sash.ContextAwareWindow):
                 context.memory["since"] = position
 
 
+class Parities(sash.ForwardFreeWindow):
+    """As long as x stays even, or odd, or null; a late row may take an edge away."""
+
+    reads = ("x",)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position, x in zip(positions.tolist(), columns["x"], strict=True):
+            parity = None if x is None else int(x) % 2
+            if not context.memory or parity != context.memory["parity"]:
+                context.close(position)
+                context.open(position)
+            context.memory["parity"] = parity
+
+
+class Echoes(sash.ForwardFreeWindow):
+    """Eight from each multiple of five that has a row: edges after all rows so far, and windows that overlap."""
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        for position in np.unique(positions[positions % 5 == 0]).tolist():
+            if position != context.memory.get("last"):
+                context.add(position, position + 8)
+            context.memory["last"] = position
+
+
 AGGREGATES: dict[str, Any] = {
     # Affine maps modulo 97: exact, associative, not commutative, compiled.
     "turns": sash.Aggregate(
@@ -81,6 +105,8 @@ AGGREGATES: dict[str, Any] = {
 WINDOWS: dict[str, Any] = {
     "weeks": Weeks,
     "elevens": Elevens,
+    "parities": Parities,
+    "echoes": Echoes,
     "berlin_days": lambda: sash.tumbling("1 day", zone="Europe/Berlin", offset="6 hours"),
     "berlin_weeks": lambda: sash.sliding("2 weeks", every="1 week", zone="Europe/Berlin"),
     "months": lambda: sash.sliding("2 months", every="1 month"),

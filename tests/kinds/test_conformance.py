@@ -27,6 +27,7 @@ LIVED: dict[str, tuple[str, ...]] = {
     "Calendar": ("berlin_days", "berlin_weeks", "months", "growing_days"),
     "Listed": ("listed",),
     "ContextFreeWindow": ("weeks",),
+    "ForwardFreeWindow": ("parities", "echoes"),
     "ContextAwareWindow": ("elevens",),
 }
 # Windows whose edges are known while they are open.

@@ -67,7 +67,7 @@ def schema_of_rows(life: Life) -> pa.Schema:
 
 def work_of(life: Life, queries: dict[str, str], limits: Limits = LIMITS) -> WindowWork:
     lateness, delay = written(length(life, life.lateness)), written(length(life, life.delay))
-    options = options_of("t", key_columns(life.by), lateness, delay, False, life.emit, limits=limits)
+    options = options_of("t", key_columns(life.by), lateness, delay, False, life.emit, limits=limits, store=life.store)
     schema = schema_of_rows(life)
     recipe = Recipe(tuple(subjects({name: parse(text) for name, text in queries.items()})), options, schema)
     return WindowWork(recipe, schema, as_results(schema_of(recipe.plan())), keeps_late=False)

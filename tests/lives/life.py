@@ -42,7 +42,7 @@ PALETTES: tuple[tuple[str, ...], ...] = (
     ("residues(x), count()", "hyperloglog(x), min_count(x)", "path(y), first(s)"),
 )
 KINDS = ("tumbling", "sliding", "session", "rows", "last_rows", "cumulative", "landmark", "punctuated")
-OWN_KINDS = ("weeks", "elevens")
+OWN_KINDS = ("weeks", "elevens", "parities", "echoes")
 CALENDAR_KINDS = ("berlin_days", "berlin_weeks", "months", "growing_days", "listed")
 STRINGS = ("", "a", "b", "ab", "ä", None)
 BINARIES = (b"", b"\0", b"\0\0", b"\xff", b"a", None)
@@ -91,6 +91,7 @@ class Life:
     in_order: bool = False
     emit: Any = "final"
     low_limits: bool = False  # what happens to large states happens to small ones
+    store: str = "auto"
 
 
 class _Draw:
@@ -130,7 +131,9 @@ class _Draw:
         if self.dice.random() < 0.6:
             actions.append(Push((), math.inf))
         low = self.dice.random() < 0.6
-        return Life(first, tuple(actions), self.unit, self.by, self.lateness, self.delay, self.in_order, self.emit, low)
+        store = self.dice.choice(("auto", "auto", "lazy", "eager", "eager"))
+        options = (self.unit, self.by, self.lateness, self.delay, self.in_order, self.emit)
+        return Life(first, tuple(actions), *options, low, store)
 
     def query(self) -> tuple[str, str]:
         self.named += 1
@@ -156,7 +159,7 @@ class _Draw:
             else f"sliding rows {size} every {every}us offset {offset}us",
             "cumulative": f"cumulative {length(every * dice.randint(1, 4))} every {length(every)}",
             "landmark": f"landmark start {self.position(offset)} end {self.position(offset + size)}",
-            "punctuated": f"punctuated {dice.choice(('new', 'end'))}",
+            "punctuated": f"punctuated {dice.choice(('new', 'end', 'new end end', 'end end new'))}",
         }
         return texts.get(kind, kind)
 

@@ -85,6 +85,7 @@ def stream_of(life: Life) -> sash.Stream:
         in_order=life.in_order,
         emit=life.emit,
         late="keep",
+        store=life.store,
     )
 
 
@@ -131,13 +132,20 @@ def _may_be(oracle: Oracle, sent: Sent, wanted: Sequence[Sent]) -> bool:
         is_revised = any(
             sent.end is None or old.start < sent.end for old in live.sent.get(sent.key, []) if not old.certain
         )
-        if not is_before and not is_revised:
+        if not is_before and not is_revised and not _begins_unmarked(oracle, sent):
             return False
     counts = [value for call, value in zip(live.query.calls, sent.values, strict=True) if call.name == "count"]
     held = [row for row in oracle.rows if row.key == sent.key]
     if not window.by_count:
         held = [row for row in held if sent.start <= row.position and (sent.end is None or row.position < sent.end)]
     return not counts or counts[0] <= len(held)
+
+
+def _begins_unmarked(oracle: Oracle, sent: Sent) -> bool:
+    """Whether it starts with the first row of its key since its query, which does not know the rows before."""
+    live = oracle.live[sent.query]
+    since = [row.position for row in oracle.rows if row.key == sent.key and row.position > live.after]
+    return live.query.window.kind in ("punctuated", "parities") and sent.start == min(since, default=None)
 
 
 def limits_of(life: Life) -> Limits:

@@ -69,7 +69,14 @@ def _smaller(life: Life) -> Iterator[Life]:
     for at, action in enumerate(actions):
         for simpler in _simpler(action):
             yield replace(life, actions=(*actions[:at], simpler, *actions[at + 1 :]))
-    plain: dict[str, Any] = {"low_limits": False, "emit": "final", "lateness": 0, "delay": None, "by": ()}
+    plain: dict[str, Any] = {
+        "low_limits": False,
+        "emit": "final",
+        "lateness": 0,
+        "delay": None,
+        "by": (),
+        "store": "auto",
+    }
     for option, value in plain.items():
         if getattr(life, option) != value:
             yield replace(life, **{option: value})
@@ -149,7 +156,7 @@ def script(life: Life) -> str:
         f"stream = stream_with(limits, queries(*{life.queries!r}), on='t', by={list(life.by) or None!r},",
         f"    allowed_lateness=written({length(life, life.lateness)!r}),",
         f"    watermark=written({length(life, life.delay)!r}),",
-        f"    in_order={life.in_order}, emit={life.emit!r}, late='keep')",
+        f"    in_order={life.in_order}, emit={life.emit!r}, late='keep', store={life.store!r})",
     ]
     oracle = oracle_of(life)
     for action in life.actions:

@@ -38,7 +38,7 @@ def test_lives_are_not_idle() -> None:
     for kind, least in ((Push, 1500), (Add, 100), (Remove, 50), (Restore, 300)):
         assert sum(isinstance(each, kind) for each in actions) > least, kind
     texts = " ".join(text for life in lives for _, text in life.queries)
-    for word in ("tumbling", "session", "rows", "cumulative", "landmark", "punctuated", "weeks", "elevens"):
+    for word in ("tumbling", "session", "rows", "cumulative", "landmark", "punctuated", "weeks", "elevens", "parities"):
         assert texts.count(f"over {word}") + texts.count(f"sliding {word}") > 30, word
     assert sum(life.emit == "updates" for life in lives) > 50 < sum(life.lateness > 0 for life in lives)
 

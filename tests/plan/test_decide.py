@@ -100,6 +100,13 @@ def test_a_tree_is_taken_where_windows_have_many_slices(
     assert because in decision.because
 
 
+@pytest.mark.parametrize("store", ["lazy", "eager"])
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_a_store_that_was_given_is_taken(store: str, is_compiled: bool) -> None:
+    for slices in (1.0, 1e6):
+        assert uses_tree(slices, is_compiled, store=store).choice is (store == "eager")
+
+
 @pytest.mark.parametrize(
     ("windows", "slices", "covered", "choice", "because"),
     [

@@ -154,6 +154,12 @@ WINDOWS: dict[str, Case] = {
     ),
     "a band that ends before it starts": (lambda: over(sash.landmark(start=9, end=1)), InvalidWindow, "before end"),
     "a band without a start": (lambda: sash.landmark(start=None, end=3), InvalidWindow, "sash.landmark(start=…)"),
+    "a store that there is not": (
+        lambda: S.Stream(TEN, on="t", store="tree"),
+        InvalidInput,
+        "'auto', 'lazy' or 'eager'",
+    ),
+    "an end that is no column": (lambda: S.punctuated("new", 5), InvalidWindow, "name of a boolean column"),
     "punctuation by a function": (lambda: S.punctuated(lambda row: row), InvalidWindow, "name of a boolean column"),
     "an own window that stands still": (lambda: over(Stuck()), InvalidWindow, "must be a number after it"),
     "an own window backwards": (lambda: over(Backwards()), InvalidWindow, "not a start before an end"),

@@ -50,7 +50,7 @@ def test_rows_of_one_batch_make_a_slice_for_each_punctuation_and_one_tail() -> N
     cuts = Cuts(np.zeros(0, np.int64), np.zeros(0, np.int64), -1, has_tails=True)
     bits = (np.arange(100) % 20 == 0).astype(np.int64)
     placed = slice_manager.place(
-        slices, np.zeros(100, np.int64), np.arange(100), bits, np.array([-1000, 1000]), cuts, True
+        slices, np.zeros(100, np.int64), np.arange(100), bits, np.array([-1000, 1000]), cuts, True, final=99
     )
     assert (len(placed.made), len(placed.merged)) == (6, 0)
     assert slices.firsts[slices.of_key(0)].tolist() == [0, 20, 40, 60, 80, 99]

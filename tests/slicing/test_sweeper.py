@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sash
 from sash.slicing import slice_manager, sweeper
 from sash.slicing.cuts import Cuts
 from sash.slicing.slices import NO_CUT, Slices
+from tests.limits import LOW, stream_with
 from tests.slicing.made import made
 
 EDGES = [10, 20, 30, 40]
@@ -63,3 +65,26 @@ def test_slices_of_one_row_each_are_never_merged(is_each_row: bool) -> None:
     cuts = Cuts(np.zeros(0, np.int64), np.zeros(0, np.int64), -1, is_each_row)
     left = swept(made(ROWS, EDGES, cuts), keep_from=0, fine_from=40, cuts=cuts)
     assert [len(own) for own in left] == ([4, 2] if is_each_row else [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("window", "starts", "most"),
+    [
+        (sash.sliding(10, every=3), range(0, 500, 3), 4),  # Pairs have 7 slices per window
+        (sash.sliding(9, every=3), range(0, 500, 3), 3),
+        (sash.sliding(3, every=10), range(0, 500, 10), 1),
+        (sash.cumulative(24, every=4), range(0, 500, 24), 1),
+    ],
+)
+@pytest.mark.parametrize("rows", [1, 7, 50])
+def test_slices_of_an_ordered_stream_start_where_windows_start(
+    window: Any, starts: range, most: int, rows: int
+) -> None:
+    """Cutty: one slice from each start to the next, however many rows a push has; the last one is open."""
+    stream = stream_with(LOW, sash.query("q", window, last=sash.last("x"), n=sash.count()), on="t", in_order=True)
+    for begin in range(0, 100, rows):
+        at = [*range(begin, begin + rows)]
+        stream.push({"t": at, "x": at})
+        assert stream.state is not None
+        kept = stream.state.slices.firsts[stream.state.slices.of_key(0)].tolist()
+        assert all(first in starts for first in kept) and len(kept) <= most + 1

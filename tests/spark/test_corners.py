@@ -17,6 +17,7 @@ from sash.spark.driver import batch
 from sash.spark.wire.recipe import Recipe
 from sash.spark.worker.window_task import WindowTask
 from tests.algebra.test_sums_and_extremes import EXTREME
+from tests.engine.users_own import WINDOWS
 from tests.sample import sample
 
 PATHS = ("spark", "jvm", "packed")
@@ -33,6 +34,29 @@ def test_a_punctuation_at_the_border_of_a_stretch_closes_its_window(spark: Any) 
     ends = found(batch.aggregate(rows.coalesce(1), query, CallOptions("t", limits=few)).select("window_start", "n"))
     assert ends == found(batch.aggregate(rows.coalesce(1), query, CallOptions("t")).select("window_start", "n"))
     assert len(ends) == 3
+
+
+@pytest.mark.parametrize("window", ["parities", "echoes", "marks"])
+def test_windows_with_edges_of_rows_are_those_of_one_process(spark: Any, window: str) -> None:
+    """Forward-free windows of users, and starts and ends that are marked; by stretches of a few rows, too."""
+    places = range(120)
+    rows = pa.table(
+        {
+            "t": [place * 7 % 60 for place in places],
+            "k": [place % 3 for place in places],
+            "x": [None if place % 9 == 4 else place * 5 % 7 for place in places],
+            "new": [place % 11 == 0 for place in places],
+            "end": [place % 7 == 3 for place in places],
+        }
+    )
+    made = sash.punctuated("new", "end") if window == "marks" else WINDOWS[window]()
+    query = sash.query("q", made, n=sash.count(), most=sash.max("x"), last=sash.last("t"))
+    wanted = sorted((tuple(row.values()) for row in sash.aggregate(rows, query, on="t", by="k").to_pylist()), key=str)
+    assert len(wanted) > 10
+    given = spark.createDataFrame(rows)
+    few = Limits(task_rows=20, packed_rows=10, piece_rows=5)
+    for options in (CallOptions("t", "k"), CallOptions("t", "k", limits=few, store="eager")):
+        assert found(batch.aggregate(given, query, options)) == wanted
 
 
 def test_extreme_positions_are_refused_on_every_path(spark: Any) -> None:

@@ -22,6 +22,7 @@ EVENTS = pa.table(
         "house": [each % 2 for each in range(ROWS)],
         "load": [None if each % 10 == 9 else float(each * 13 % 29) for each in range(ROWS)],
         "is_start": [each % 8 == 0 for each in range(ROWS)],
+        "is_end": [each % 8 == 5 for each in range(ROWS)],
     }
 )
 GROUPED = "GROUP BY window_start, window_end"
@@ -153,6 +154,12 @@ WINDOWS: list[tuple[str, str | None, Any, sash.Query]] = [
         "ts",
         "house",
         sash.query("q1", sash.punctuated("is_start"), total=sash.sum("n")),
+    ),
+    (
+        "SELECT house, COUNT(*) AS n FROM events [PUNCTUATED BY is_start, is_end] GROUP BY house",
+        "ts",
+        "house",
+        sash.query("q1", sash.punctuated("is_start", "is_end"), n=sash.count()),
     ),
     (
         (

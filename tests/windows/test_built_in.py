@@ -32,6 +32,13 @@ class Tens(sash.ContextFreeWindow):
         return []
 
 
+class NothingYet(sash.ForwardFreeWindow):
+    reads = ("x",)
+
+    def notify(self, context: Any, positions: Any, columns: Any) -> None:
+        pass
+
+
 class Nothing(sash.ContextAwareWindow):
     reads = ("x", "y")
 
@@ -63,8 +70,10 @@ class Nothing(sash.ContextAwareWindow):
         (sash.session(gap="30 seconds"), "session gap 30s", Context.FORWARD_FREE, False),
         (sash.session(gap=3), "session gap 3", Context.FORWARD_FREE, False),
         (sash.punctuated("new"), "punctuated by new", Context.FORWARD_FREE, False),
+        (sash.punctuated("new", "end"), "punctuated by new, end", Context.FORWARD_FREE, False),
         (sash.landmark(start=0, end=9), "landmark 0 to 9", Context.FREE, False),
         (Tens(), "Tens()", Context.FREE, False),
+        (NothingYet(), "NothingYet()", Context.FORWARD_FREE, False),
         (Nothing(), "Nothing()", Context.FORWARD_AWARE, False),
     ],
     ids=lambda each: str(each) if isinstance(each, Window) else "",
@@ -155,7 +164,8 @@ def test_a_landmark_takes_times_in_any_spelling() -> None:
 
 def test_only_punctuations_and_users_windows_name_columns() -> None:
     assert sash.punctuated("new").columns == ("new",)
-    assert Nothing().columns == ("x", "y")
+    assert sash.punctuated("new", "end").columns == sash.punctuated("new", "end").flags == ("new", "end")
+    assert Nothing().columns == ("x", "y") and NothingYet().columns == ("x",)
     assert sash.tumbling(1).columns == sash.session(gap=1).columns == ()
 
 

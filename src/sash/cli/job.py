@@ -29,7 +29,7 @@ from sash.windows.duration import Duration, duration
 
 __all__ = ["Job", "read_job"]
 
-_OPTIONS = ("on", "by", "watermark", "allowed_lateness", "emit", "late", "flush", "max_future", "partial")
+_OPTIONS = ("on", "by", "watermark", "allowed_lateness", "emit", "late", "flush", "max_future", "partial", "store")
 _PARTS = {
     "job": ("name", "master", "text", *_OPTIONS),
     "source": ("format", "path", "stream", "schema", "options", "table"),
@@ -39,14 +39,19 @@ _WINDOWS = {
     "tumbling": '{ tumbling = "10 minutes" }',
     "sliding": '{ sliding = "1 hour", every = "1 minute" }',
     "session": '{ session = "30 seconds" }',
-    "punctuated": '{ punctuated = "is_start" }',
+    "punctuated": '{ punctuated = "is_start", end = "is_end" }',
     "cumulative": '{ cumulative = "1 day", every = "1 hour" }',
     "landmark": "{ landmark = { start = 2026-01-01, end = 2026-02-01 } }",
     "calendar": "{ calendar = [2026-01-01, 2026-02-01, 2026-03-15] }",
 }
 # The name of the Python argument that has the value of the kind, if it is not the first argument.
 _VALUE_OF = {"session": "gap"}
-_CHOICES = {"late": ("count", "keep"), "flush": ("at_end",), "partial": (True, False)}
+_CHOICES = {
+    "late": ("count", "keep"),
+    "flush": ("at_end",),
+    "partial": (True, False),
+    "store": ("auto", "lazy", "eager"),
+}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
 _ARGUMENT = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]+)\s*,?""")

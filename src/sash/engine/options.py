@@ -13,10 +13,11 @@ from sash.plan.query import RESERVED_NAMES
 from sash.windows.duration import duration
 from sash.windows.lengths import LONGEST, is_number
 
-__all__ = ["CallOptions", "Emit", "Late", "length_of", "options_of", "with_free_names"]
+__all__ = ["CallOptions", "Emit", "Late", "Store", "length_of", "options_of", "with_free_names"]
 
 Emit = Literal["final", "updates"]
 Late = Literal["count", "keep"]
+Store = Literal["auto", "lazy", "eager"]
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,29 @@ class CallOptions:
     max_future: Any = None
     order: Order = PLAIN  # of frames
     limits: Limits = LIMITS
+    store: Any = "auto"
 
     def of_stream(self, delay: Any) -> Options:
         """Return the options of a stream; `delay` is that of its watermark."""
         return options_of(
-            self.on, self.by, self.allowed_lateness, delay, self.in_order, self.emit, self.partial, limits=self.limits
+            self.on,
+            self.by,
+            self.allowed_lateness,
+            delay,
+            self.in_order,
+            self.emit,
+            self.partial,
+            limits=self.limits,
+            store=self.store,
         )
 
     def of_table(self) -> Options:
         """Return the options of a table, where no row is late; check the others, which are not used."""
         self.of_stream(self.watermark)
         self.check_partial()
-        return options_of(self.on, self.by, 0, None, False, "final", self.partial, is_table=True, limits=self.limits)
+        return options_of(
+            self.on, self.by, 0, None, False, "final", self.partial, True, limits=self.limits, store=self.store
+        )
 
     def check_partial(self) -> None:
         if not isinstance(self.partial, bool):
@@ -68,6 +80,7 @@ def options_of(
     partial: bool = False,
     is_table: bool = False,
     limits: Limits = LIMITS,
+    store: str = "auto",
 ) -> Options:
     """Check the options of a stream, and return them."""
     if not isinstance(on, str) or not on:
@@ -79,12 +92,14 @@ def options_of(
         raise InvalidInput.option("by", by, "the name of a column, or a list of different names")
     if emit not in ("final", "updates"):
         raise InvalidInput.option("emit", emit, "'final' or 'updates'")
+    if store not in ("auto", "lazy", "eager"):
+        raise InvalidInput.option("store", store, "'auto', 'lazy' or 'eager'")
     if not isinstance(in_order, bool):
         raise InvalidInput.option("in_order", in_order, "True or False")
     lateness, delay = length_of(lateness, "allowed_lateness"), None if delay is None else length_of(delay, "watermark")
     if in_order and (delay is not None or _number(lateness) != 0):
         raise InvalidInput.ordered()
-    return Options(on, keys, in_order, lateness, delay, emit, partial, is_table, limits)
+    return Options(on, keys, in_order, lateness, delay, emit, partial, is_table, limits, store)
 
 
 def length_of(value: Any, what: str) -> Any:

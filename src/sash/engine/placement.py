@@ -4,7 +4,7 @@ If a plan needs rows in order, they wait until no earlier row can arrive. If it 
 placed provisionally, so that results include them, and removed again before the next push.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,13 @@ class Placer:
         own = [kind.edges_of(positions) for kind in self._own_edges]
         return self._cutter.cut(positions, low, high, own)
 
-    def place(self, state: State, batch: RowBatch, in_order: bool, fresh: Array | None = None) -> Placement | None:
-        """Place rows into slices; keys in `fresh` begin a new slice, so that the placement can be undone."""
+    def place(
+        self, state: State, batch: RowBatch, in_order: bool, fresh: Array | None = None, final: Any = None
+    ) -> Placement | None:
+        """Place rows into slices; keys in `fresh` begin a new slice, so that the placement can be undone.
+
+        No row before `final` can come any more; None: rows can still come at every position.
+        """
         if not len(batch):
             return None
         plan, slices = self.plan, state.slices
@@ -62,7 +67,9 @@ class Placer:
             batch = batch.by_key(state.keys.capacity)
         edges = self.edges_after(batch.positions, low, high)
         cuts = self._cut_marks.near(slices.seen[batch.slots], len(batch)) if plan.counts_rows else plan.cuts
-        placed = slice_manager.place(slices, batch.slots, batch.positions, batch.bits, edges, cuts, in_order, fresh)
+        placed = slice_manager.place(
+            slices, batch.slots, batch.positions, batch.bits, edges, cuts, in_order, fresh, final
+        )
         for query in plan.separate_queries:
             query.kind.place(state.own[query.name], low)
         for partials, group, names in zip(state.partials, plan.groups, plan.group_columns, strict=True):
@@ -72,21 +79,17 @@ class Placer:
             flags = [valid for (_, valid), column in zip(columns, group.columns, strict=True) if column.nullable]
             inputs = (*(data for data, _ in columns), *flags)
             try:
-                if placed.merges_first:
-                    partials.merge(placed.merged)
                 partials.add(placed.ids, inputs)
-                if not placed.merges_first:
-                    partials.merge(placed.merged)
+                partials.merge(placed.merged)
             except Exception as error:
                 raise as_user_error(plan, state, error, "lift or combine") from error
         if len(placed.merged):
             slice_manager.release(slices, placed.merged[:, 1])
         return placed
 
-    def place_final(self, state: State, batch: RowBatch) -> None:
-        """Place rows, and pass them to windows that read rows."""
-        self.place(state, batch, self.plan.is_ordered)
-        self._notify(state, batch)
+    def place_final(self, state: State, batch: RowBatch, final: Any) -> None:
+        """Pass rows to windows that read them, and place them; no row before `final` can come any more."""
+        self.place(state, self._notify(state, batch), self.plan.is_ordered, final=final)
 
     def place_provisional(self, state: State, batch: RowBatch) -> Undo | None:
         """Place rows whose order is not final yet; return how to undo it."""
@@ -98,11 +101,11 @@ class Placer:
         before = slices.count[slots], slices.seen[slots], slices.cut[slots]
         fresh = np.zeros(slices.keys, np.int64)
         fresh[slots] = 1
-        placed = self.place(state, batch, self.plan.is_ordered, fresh)
         own = {each.name: state.own[each.name] for each in self._row_readers}
         for query in self._row_readers:
             state.own[query.name] = query.kind.provisional(own[query.name], slots)
-        self._notify(state, batch)
+        batch = self._notify(state, batch)
+        placed = self.place(state, batch, self.plan.is_ordered, fresh, self.plan.measure.highest)
         return Undo(slots, *before, placed.made if placed is not None else np.zeros(0, np.int64), own)
 
     def undo_place(self, state: State, undo: Undo) -> None:
@@ -116,9 +119,27 @@ class Placer:
         slice_manager.release(slices, undo.made[::-1])
         state.own |= undo.own
 
-    def _notify(self, state: State, batch: RowBatch) -> None:
-        for query in self._row_readers if len(batch) else ():
-            query.kind.notify(state.own[query.name], batch.slots, batch.positions, batch.columns)
+    def _notify(self, state: State, batch: RowBatch) -> RowBatch:
+        """Pass rows to windows that read them; return the rows with a bit at the first one after each edge."""
+        if not len(batch) or not self._row_readers:
+            return batch
+        is_marked = np.zeros(len(batch), np.bool_)
+        for query in self._row_readers:
+            own, since = state.own[query.name], state.unseen.get(query.name)
+            if query.kind.marks_edges and since is not None and batch.positions.min() <= since:
+                # Rows that waited when the query was added lack the columns that only its window reads.
+                places = np.flatnonzero(batch.positions > since)
+                seen = batch.take(places)
+                marks = query.kind.notify(own, seen.slots, seen.positions, seen.columns) if len(places) else None
+            else:
+                places = np.arange(len(batch))
+                marks = query.kind.notify(own, batch.slots, batch.positions, batch.columns)
+            if marks is not None:
+                is_marked[places] |= marks
+        if not self.plan.marks_edges:
+            return batch
+        bits = batch.bits if len(batch.bits) else np.zeros(len(batch), np.int64)
+        return replace(batch, bits=bits | is_marked.astype(np.int64) << len(self.plan.punctuations))
 
 
 def as_user_error(plan: Plan, state: State, error: Exception, what: str) -> Exception:

@@ -76,7 +76,7 @@ def restore_state(plan: Plan, saved: Any) -> State:
         counts["rows"],
         counts["swept"],
         **_restore_queries(plan, keys, slices, saved),
-        punctuations=_punctuations(saved["punctuations"]),
+        bit_names=_bit_names(saved["punctuations"]),
         lacking=_lacking(plan, saved["lacking"]),
         dictionaries=_dictionaries(plan, saved["dictionaries"]),
         is_restored=True,
@@ -220,10 +220,10 @@ def _lacking(plan: Plan, given: Any) -> dict[tuple[str, Part], Any]:
     return found
 
 
-def _punctuations(given: Any) -> tuple[str, ...]:
+def _bit_names(given: Any) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given) or len(set(given)) != len(given):
         raise InvalidState.damaged("its punctuations are not names of columns")
-    if len(given) > 62:
+    if len(given) > 63:
         raise InvalidState.damaged(f"it has {len(given)} columns of punctuations")
     return tuple(given)
 

@@ -10,7 +10,7 @@ from sash.slicing import slice_manager, sweeper
 from sash.slicing.grids import Grids
 from sash.slicing.slices import NO_CUT
 
-__all__ = ["forget"]
+__all__ = ["forget", "merge_ended"]
 
 
 def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
@@ -36,6 +36,19 @@ def forget(plan: Plan, state: State, grids: Grids | None, final: Any) -> None:
     slice_manager.release(slices, merged[:, 1])
     state.swept = slices.used
     _free_keys(plan, state)
+
+
+def merge_ended(plan: Plan, state: State) -> None:
+    """Merge slices between which only windows end that were emitted, once there are enough new slices."""
+    slices, limits = state.slices, plan.options.limits
+    state.merged = min(state.merged, slices.used)
+    if plan.starts is None or slices.used < (1 + limits.merge_share) * state.merged + limits.merge_slices:
+        return
+    merged = sweeper.merge_ended(slices, plan.starts)
+    for partials in state.partials:
+        partials.merge(merged)
+    slice_manager.release(slices, merged[:, 1])
+    state.merged = slices.used
 
 
 def _keep_from(plan: Plan, grids: Grids | None, final: Any) -> tuple[Any, Any]:

@@ -42,12 +42,13 @@ class State:
     rejected: int = 0  # rows that were too late, or had no position
     rows: int = 0  # accepted rows
     swept: int = 0  # slices that were left after the last sweep
+    merged: int = 0  # slices that were left when those of an ordered stream were last merged; not saved
     kinds: dict[str, Kind] = field(default_factory=dict)  # of the queries
     own: dict[str, Any] = field(default_factory=dict)  # the state of each kind besides slices
     emitted: dict[str, Emitted] = field(default_factory=dict)  # windows that may be emitted again
     added: dict[str, Any] = field(default_factory=dict)  # for queries added later: the watermark at that time
     unseen: dict[str, Any] = field(default_factory=dict)  # … and the last row whose edges they do not know
-    punctuations: tuple[str, ...] = ()  # the columns of the bits of slices and waiting rows
+    bit_names: tuple[str, ...] = ()  # the meaning of the bits of slices and waiting rows, as in the plan
     # For parts of partials that were added later, by group and part: the newest row that they may lack.
     lacking: dict[tuple[str, Part], Any] = field(default_factory=dict)
     dictionaries: dict[str, Dictionary] = field(default_factory=dict)  # of columns of strings, by name
@@ -73,12 +74,12 @@ class State:
 
     def fit(self, plan: Plan) -> None:
         """Create the state of each new query of the plan, and drop that of removed queries."""
-        if self.punctuations != plan.punctuations:
-            self.slices.opens = _move_bits(self.slices.opens, self.punctuations, plan.punctuations)
+        if self.bit_names != plan.bit_names:
+            self.slices.opens = _move_bits(self.slices.opens, self.bit_names, plan.bit_names)
             bits = self.waiting.bits if len(self.waiting.bits) else np.zeros(len(self.waiting), np.int64)
-            bits = _move_bits(bits, self.punctuations, plan.punctuations) if plan.punctuations else bits[:0]
+            bits = _move_bits(bits, self.bit_names, plan.bit_names) if plan.punctuations else bits[:0]
             self.waiting = RowBatch(self.waiting.slots, self.waiting.positions, bits, self.waiting.columns)
-            self.punctuations = plan.punctuations
+            self.bit_names = plan.bit_names
         sources = {each.derived.source for each in plan.columns.values() if each.derived and each.has_labels}
         for name in self.dictionaries.keys() - sources:
             del self.dictionaries[name]
@@ -124,12 +125,13 @@ class State:
             self.rejected,
             self.rows,
             self.swept,
+            self.merged,
             dict(self.kinds),
             {name: self.kinds[name].copy(own) for name, own in self.own.items()},
             dict(self.emitted),
             dict(self.added),
             dict(self.unseen),
-            self.punctuations,
+            self.bit_names,
             dict(self.lacking),
             {name: each.copy() for name, each in self.dictionaries.items()},
             self.is_restored,
@@ -197,7 +199,7 @@ class State:
             "rows_since": self.rows_since,
             "unordered_until": self.unordered_until,
             "cutting": vars(self.cutting),
-            "punctuations": list(self.punctuations),
+            "punctuations": list(self.bit_names),
             "rejected": self.rejected,
             "rows": self.rows,
             "swept": self.swept,

@@ -16,7 +16,7 @@ from sash.engine.input_rows import InputRows
 from sash.engine.labels import encode_labels, sweep_strings
 from sash.engine.placement import Placer, as_user_error
 from sash.engine.results import schema_of, table_of
-from sash.engine.retention import forget
+from sash.engine.retention import forget, merge_ended
 from sash.engine.row_batch import RowBatch
 from sash.engine.state import State
 from sash.engine.trigger import Trigger
@@ -113,7 +113,7 @@ class Engine:
         if plan.waits:
             shown = self._hold_back(state, batch, after)
         else:
-            self.placer.place_final(state, batch)
+            self.placer.place_final(state, batch, self.watermarks.final(after))
             shown = None
         state.watermark = after
         is_end = after >= plan.measure.highest
@@ -135,6 +135,8 @@ class Engine:
             raise as_user_error(plan, state, error, "lower") from error
         # Not before the results: it also frees keys.
         forget(plan, state, self.trigger.all_grids, self.watermarks.final(after))
+        if after > before:
+            merge_ended(plan, state)
         if state.dictionaries:
             sweep_strings(plan, state)
         return results
@@ -147,9 +149,9 @@ class Engine:
             early = batch.positions <= state.unordered_until
             self.placer.place(state, batch.take(np.flatnonzero(early)), in_order=False)
             batch = batch.take(np.flatnonzero(~early))
-        waiting = state.waiting.with_newer(batch)
-        count = waiting.until(self.watermarks.final(after))
-        self.placer.place_final(state, waiting.part(0, count))
+        waiting, final = state.waiting.with_newer(batch), self.watermarks.final(after)
+        count = waiting.until(final)
+        self.placer.place_final(state, waiting.part(0, count), final)
         state.waiting = waiting.part(count, len(waiting))
         if not plan.has_revisions:
             return None

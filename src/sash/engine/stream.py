@@ -11,7 +11,7 @@ import pyarrow as pa
 from sash.engine import stream_bytes
 from sash.engine.conditions import conditions_of
 from sash.engine.input_rows import read_input, types_of
-from sash.engine.options import Emit, Late, options_of, with_free_names
+from sash.engine.options import Emit, Late, Store, options_of, with_free_names
 from sash.engine.query_changes import adapt
 from sash.engine.row_buffer import RowBuffer
 from sash.engine.state import State
@@ -35,7 +35,7 @@ class Stream:
     watermark is the one passed to `push`; with `watermark="10 seconds"`, the largest position minus that delay, after
     each push; with `in_order=True`, the position of each row. Rows that are late by at most `allowed_lateness` change
     their windows: exactly the windows that change are emitted again, with the next revision. Later rows are rejected:
-    they are counted, and kept with `late="keep"`.
+    they are counted, and kept with `late="keep"`. `store` is that of `sash.aggregate`.
 
     Threads may share a stream: each call waits for the one before it, so rows are processed in the order of the calls.
     Your own aggregates and windows, which `push` calls, cannot call the stream.
@@ -60,11 +60,12 @@ class Stream:
         in_order: bool = False,
         emit: Emit = "final",
         late: Late = "count",
+        store: Store = "auto",
     ) -> None:
         wanted = named_queries(queries)
         if not wanted:
             raise InvalidQuery.none()
-        options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit))
+        options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit, store=store))
         if late not in ("count", "keep"):
             raise InvalidInput.option("late", late, "'count' or 'keep'")
         self._start(wanted, options, late)

@@ -77,7 +77,7 @@ def save(
         "queries": [(each.name, str(each)) for each in queries],
         "windows": [_describe(each.window) for each in queries],
         "options": {
-            **{name: getattr(options, name) for name in ("on", "by", "in_order", "emit", "partial")},
+            **{name: getattr(options, name) for name in ("on", "by", "in_order", "emit", "partial", "store")},
             "lateness": _plain_length(options.lateness),
             "delay": _plain_length(options.delay),
         },
@@ -155,7 +155,8 @@ def _meanings(given: Any) -> dict[str, Meanings]:
 def _options(given: Any, limits: Limits) -> Options:
     lateness, delay = (_restore_length(given[name]) for name in ("lateness", "delay"))
     by, partial = _typed(given["by"], tuple), _typed(given["partial"], bool)
-    return options_of(given["on"], list(by), lateness, delay, given["in_order"], given["emit"], partial, limits=limits)
+    order, emit, store = given["in_order"], given["emit"], given.get("store", "auto")
+    return options_of(given["on"], list(by), lateness, delay, order, emit, partial, limits=limits, store=store)
 
 
 def _types(schema: Any, described: Any) -> dict[str, ColumnType]:

@@ -13,6 +13,7 @@ from sash.kinds.punctuated import PunctuatedKind
 from sash.kinds.session import SessionKind
 from sash.kinds.sliding import SlidingKind
 from sash.kinds.user_aware import UserAwareKind
+from sash.kinds.user_forward import UserForwardKind
 from sash.kinds.user_free import UserFreeKind
 from sash.windows.window import Window
 
@@ -29,6 +30,7 @@ KINDS: tuple[type[Kind], ...] = (
     CalendarKind,
     ListedKind,
     UserFreeKind,
+    UserForwardKind,
     UserAwareKind,
 )
 

@@ -53,6 +53,9 @@ class CumulativeKind(GridKind):
     def progressions(self) -> list[Progression]:
         return cutty(self.grid)
 
+    def starts(self) -> list[Progression]:
+        return [Progression(self.grid.step * self.grid.whole, self.grid.phase, self.grid.unit)]
+
     def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         if self.end_after(moment.after) > moment.until:
             return Ended.none(self.setting.dtype)

@@ -120,6 +120,7 @@ class Kind(ABC):
     parts_at_gaps: ClassVar[bool] = False  # its edges lie only in gaps between rows
     keeps_keys: ClassVar[bool] = False  # its state of a key must outlive the key's slices
     reads_rows: ClassVar[bool] = False  # `notify` gets all rows, in order
+    marks_edges: ClassVar[bool] = False  # `notify` returns which rows are the first after an edge
     calls_user: ClassVar[bool] = False  # it calls functions of users, which may fail
     needs_newest: ClassVar[bool] = False  # windows of one key depend on the newest row of all keys
     has_own_edges: ClassVar[bool] = False  # `edges_of` returns edges besides progressions and points
@@ -137,6 +138,10 @@ class Kind(ABC):
     def progressions(self) -> list[Progression]:
         """Return edges that repeat at regular distances."""
         return []
+
+    def starts(self) -> list[Progression] | None:
+        """Return the edges at which windows start; None if they are not at regular distances."""
+        return None
 
     def points(self) -> list[Any]:
         """Return single edges."""
@@ -218,8 +223,12 @@ class Kind(ABC):
     def place(self, own: Any, oldest: Any) -> None:  # noqa: B027
         """Note that rows were placed, the oldest of them at this position."""
 
-    def notify(self, own: Any, slots: Array, positions: Array, columns: Mapping[str, Any]) -> None:  # noqa: B027
-        """Read rows, in order; called only if `reads_rows`."""
+    def notify(self, own: Any, slots: Array, positions: Array, columns: Mapping[str, Any]) -> Array | None:
+        """Read rows, in order, before they are placed; called only if `reads_rows`.
+
+        If `marks_edges`, return which rows are the first of their key at or after an edge.
+        """
+        return None
 
     def provisional(self, own: Any, slots: Array) -> Any:
         """Return a copy of the state that may change for these keys, for rows whose order is not final."""

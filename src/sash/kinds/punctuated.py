@@ -1,4 +1,8 @@
-"""Punctuated windows: a true value in a boolean column opens the next one."""
+"""Punctuated windows: a true value in a boolean column opens the next one; one in another column closes it.
+
+Rows before the first mark form the first window. A start closes the window before it. Rows after an end are in no
+window, until the next start; where both marks are at one position, the next window starts there.
+"""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -22,12 +26,25 @@ def _first_of_equals(firsts: Any, order: Any, begin: int, place: int) -> int:
     return place
 
 
+@jitable
+def _is_window(firsts: Any, opens: Any, order: Any, begin: int, count: int, place: int, marks: Any) -> bool:
+    """Return whether a window starts at a place, the first of its position: not if a mark only ends one there."""
+    start, end = marks
+    bits = opens[order[begin + place]]
+    later = place + 1
+    while later < count and firsts[order[begin + later]] == firsts[order[begin + place]]:
+        bits |= opens[order[begin + later]]
+        later += 1
+    return bool(bits & start != 0 or bits & end == 0)
+
+
 @kernel
 def _ended_punctuated(
-    arrays: Any, opens: Any, slots: Any, bit: int, afters: Any, until: Any, highest: Any, out: Any
+    arrays: Any, opens: Any, slots: Any, marks: Any, afters: Any, until: Any, highest: Any, out: Any
 ) -> int:
     begins, counts, firsts, _lasts, order = arrays
     written = 0
+    bit = marks[0] | marks[1]
     for at in range(len(slots)):
         slot, after = slots[at], afters[at]
         begin, count = begins[slot], counts[slot]
@@ -43,6 +60,7 @@ def _ended_punctuated(
             while low > 0 and opens[order[begin + low]] & bit == 0:
                 low -= 1
         low = _first_of_equals(firsts, order, begin, low)
+        is_window = _is_window(firsts, opens, order, begin, count, low, marks)
         place = low + 1
         while place < count:
             if opens[order[begin + place]] & bit != 0:
@@ -50,11 +68,13 @@ def _ended_punctuated(
                 if end > until:
                     break
                 high = _first_of_equals(firsts, order, begin, place)
-                if end > after and high > low:
+                if end > after and high > low and is_window:
                     written = write(out, written, slot, firsts[order[begin + low]], end, begin + low, begin + high)
-                low = high
+                if high > low:
+                    low = high
+                    is_window = _is_window(firsts, opens, order, begin, count, low, marks)
             place += 1
-        if until >= highest and after < highest:
+        if until >= highest and after < highest and is_window:
             written = write(out, written, slot, firsts[order[begin + low]], highest, begin + low, begin + count)
     return written
 
@@ -88,8 +108,12 @@ class PunctuatedKind(PerKey):
     keeps: ClassVar[str] = "ends of punctuated windows"
 
     @property
-    def _bit(self) -> int:
-        return 1 << self.setting.flags.index(self.window.column)
+    def _marks(self) -> tuple[int, int]:
+        """The bits of starts and of ends; the latter are 0 if only starts are marked."""
+        start, end = (
+            1 << self.setting.flags.index(name) if name else 0 for name in (self.window.column, self.window.end)
+        )
+        return start, end
 
     # --- state ---------------------------------------------------------------------------------------
 
@@ -118,12 +142,14 @@ class PunctuatedKind(PerKey):
 
     def due(self, held: StreamView, own: Array, moment: Moment) -> Ended:
         slices, dtype = held.slices, held.slices.firsts.dtype
-        closed = own[moment.slots]
-        afters = np.full(len(moment.slots), moment.after, closed.dtype) if moment.again else closed
+        afters = np.full(len(moment.slots), moment.after, own.dtype)
+        if not moment.again:
+            # Windows that ended before the watermark were emitted; the marks before them may be gone.
+            afters = np.maximum(own[moment.slots], before(moment.after, self.setting))
         until, highest = dtype.type(moment.until), dtype.type(self.setting.highest)
         return collect(
             lambda out: _ended_punctuated(
-                view_of(slices), slices.opens, moment.slots, self._bit, afters, until, highest, out
+                view_of(slices), slices.opens, moment.slots, self._marks, afters, until, highest, out
             ),
             len(moment.slots),
             dtype,
@@ -137,7 +163,8 @@ class PunctuatedKind(PerKey):
 
     def keep_places(self, slices: Slices, own: Array, final: Any, first: Array) -> None:
         """Keep the window that the last final punctuation opened, and newer slices."""
-        _keep_punctuations(view_of(slices), slices.opens, self._bit, slices.ends.dtype.type(final), first)
+        start, end = self._marks
+        _keep_punctuations(view_of(slices), slices.opens, start | end, slices.ends.dtype.type(final), first)
 
     def find_final(self, slices: Slices, own: Array, final: Any, emitted: Any) -> Array:
         return np.asarray(emitted.ends < final)  # a punctuation may still come at the position of its end

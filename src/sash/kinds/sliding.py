@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sash.kinds.kind import Kind, Moment, StreamView
 from sash.slicing.grids import Grids, ended_on_grids
-from sash.slicing.slicer import Progression, end_of, first_open, indices_of, last_started, pairs
+from sash.slicing.slicer import Progression, cutty, end_of, first_open, indices_of, last_started, pairs
 from sash.slicing.slices import Array
 from sash.slicing.window_manager import Ended
 from sash.windows.built_in import Sliding, sliding
@@ -75,6 +75,9 @@ class SlidingKind(GridKind):
 
     def progressions(self) -> list[Progression]:
         return pairs(self.grid)
+
+    def starts(self) -> list[Progression]:
+        return cutty(self.grid)
 
     @property
     def shared_grid(self) -> Grid:

@@ -1,6 +1,8 @@
 """The decisions of the planner: functions from traits of a stream and its queries to a choice and its reason.
 
-The first three are the decision trees of general stream slicing (Traub et al., EDBT 2019, Figures 4 to 6).
+The first three are the decision trees of general stream slicing (Traub et al., EDBT 2019, Figures 4 to 6). Figure 4
+decides what sash does: if rows must be kept, they wait until they are in order. Then no slice has to be split, and no
+row has to leave a slice. So Figures 5 and 6 only explain, in `sash.explain`, what waiting avoids (docs/decisions/0006).
 """
 
 from collections.abc import Iterable
@@ -57,7 +59,7 @@ def keeps_rows(in_order: bool, queries: Iterable[Traits]) -> Decision:
 
 
 def needs_splits(in_order: bool, queries: Iterable[Traits]) -> Decision:
-    """Decide whether slices may have to be split (Figure 5)."""
+    """Decide whether slices would have to be split if rows did not wait (Figure 5)."""
     queries = tuple(queries)
     if any(each.context is Context.FORWARD_AWARE for each in queries):
         return Decision(True, "a forward-context-aware window may start inside a slice")
@@ -69,7 +71,7 @@ def needs_splits(in_order: bool, queries: Iterable[Traits]) -> Decision:
 
 
 def removes_rows(in_order: bool, query: Traits) -> Decision:
-    """Decide how a row leaves a slice (Figure 6)."""
+    """Decide how a row would leave a slice if rows did not wait (Figure 6)."""
     if in_order or not query.by_count:
         why = "rows come in order" if in_order else "positions of rows do not change"
         return Decision(Removal.NEVER.value, f"{why}, so a row stays in its slice")
@@ -78,8 +80,10 @@ def removes_rows(in_order: bool, query: Traits) -> Decision:
     return Decision(Removal.RECOMPUTE.value, "a late row shifts the last row of each slice on; it cannot be subtracted")
 
 
-def uses_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
-    """Decide whether there is a tree over the slices (eager) or not (lazy)."""
+def uses_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMITS, store: str = "auto") -> Decision:
+    """Decide whether there is a tree over the slices (eager) or not (lazy), unless the user decided."""
+    if store != "auto":
+        return Decision(store == "eager", f"store={store!r} was given")
     if not is_compiled:
         return Decision(False, "partials are Python objects: a tree would hold each value many times")
     if slices_per_window >= limits.tree_slices:

@@ -24,6 +24,8 @@ from sash.windows.window import Window
 
 __all__ = ["Cutting", "Options", "Plan", "PlannedQuery", "Report"]
 
+MARKED_EDGES = ""  # the name of the bit of edges that users' windows mark; no column of a punctuated window has it
+
 
 @dataclass(frozen=True)
 class Options:
@@ -38,6 +40,7 @@ class Options:
     partial: bool = False  # at the end, also emit count windows that are not full
     is_table: bool = False  # a table has no rejected rows: a row too far for windows is an error
     limits: Limits = field(default=LIMITS, compare=False)  # results do not depend on them
+    store: str = field(default="auto", compare=False)  # lazy, eager or auto: nor on this
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class PlannedQuery:
     readings: tuple[Reading, ...]
     results: tuple[Result, ...]  # made of the readings
     traits: Traits
-    removal: Decision
+    removal: Decision  # Figure 6: it only explains
     slices_per_window: float
 
     @property
@@ -113,9 +116,10 @@ class Plan(Report):
     punctuations: tuple[str, ...]  # boolean columns; each has its bit
     watched: tuple[str, ...]  # columns that users' windows read
     edges: Edges
+    starts: Edges | None  # edges that slices keep once the watermark has passed them; None: all
     cuts: Cuts
     rows: Decision  # Figure 4
-    splits: Decision  # Figure 5
+    splits: Decision  # Figure 5: it only explains
     tree: Decision
     results: tuple[tuple[str, Any], ...] = field(default=())  # names and types of result columns
 
@@ -170,6 +174,16 @@ class Plan(Report):
         return tuple(tuple(each) for each in found.values())
 
     @cached_property
+    def marks_edges(self) -> bool:
+        """Whether rows mark the edges of a user's windows."""
+        return any(each.kind.marks_edges for each in self.queries)
+
+    @cached_property
+    def bit_names(self) -> tuple[str, ...]:
+        """The meaning of the bits of a slice: punctuation columns, then the edges that users' windows mark."""
+        return (*self.punctuations, *((MARKED_EDGES,) if self.marks_edges else ()))
+
+    @cached_property
     def counts_rows(self) -> bool:
         """Whether a query has windows of ranks."""
         return any(each.window.by_count for each in self.queries)
@@ -217,7 +231,7 @@ class Plan(Report):
             else "not kept"
         )
         lines.append(("rows", f"{state}, because {self.rows.because}"))
-        lines.append(("splits", f"{'can be needed' if self.splits.choice else 'never'}: {self.splits.because}"))
+        lines.append(("splits", self._splits()))
         lines.append(("store", f"{'eager' if self.tree.choice else 'lazy'}, because {self.tree.because}"))
         for each in self.queries:
             lines.append(("query", f"{each.text}"))
@@ -270,6 +284,9 @@ class Plan(Report):
             parts.append(
                 f"{len(self.edges.step)} grid(s) of edges, on average one per {_unit(1 / per_unit, self.measure)}"
             )
+            if self.starts is not None:
+                apart = _unit(1 / self.starts.per_unit(), self.measure)
+                parts.append(f"merged where only windows end, to one per {apart}")
         if len(self.edges.points):
             parts.append(f"{len(self.edges.points)} fixed edges")
         if len(self.cuts.every):
@@ -277,8 +294,15 @@ class Plan(Report):
         if self.cuts.gap >= 0:
             parts.append(f"where rows are more than {_unit(self.cuts.gap, self.measure)} apart")
         parts += [f"where {name} is true" for name in self.punctuations]
-        parts += [f"at the edges of {each.window}" for each in self.queries if each.kind.has_own_edges]
+        own = [each for each in self.queries if each.kind.has_own_edges or each.kind.marks_edges]
+        parts += [f"at the edges of {each.window}" for each in own]
         return "cut " + "; ".join(parts or ["nowhere"])
+
+    def _splits(self) -> str:
+        if not self.splits.choice:
+            return f"never: {self.splits.because}"
+        how = "each row is a slice" if self.cuts.is_each_row else "rows wait until they are in order"
+        return f"never: {how}, because {self.splits.because}"
 
     def _size(self) -> str:
         most = max((each.slices_per_window for each in self.queries), default=1.0)

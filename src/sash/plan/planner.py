@@ -120,8 +120,10 @@ def _make_plan(
     edges = Edges.of(progressions, [each for kind in kinds for each in kind.points()], measure.dtype)
     compiled = all(group.is_compiled or keeps_runs(group) or keeps_lists(group) for group in groups)
     each_row = any(window.context is Context.FORWARD_AWARE for window in windows)
-    cuts = _cuts(kinds, each_row, bool(flags))
-    spans = [kind.slices_per_window(cuts.per_row if kind.window.by_count else edges.per_unit()) for kind in kinds]
+    cuts = _cuts(kinds, each_row, bool(flags) or any(kind.marks_edges for kind in kinds))
+    starts = _starts(kinds, cuts, edges) if options.in_order else None
+    per_unit = (edges if starts is None else starts).per_unit()
+    spans = [kind.slices_per_window(cuts.per_row if kind.window.by_count else per_unit) for kind in kinds]
     views: dict[Any, View] = {}
     planned = tuple(
         PlannedQuery(
@@ -151,10 +153,11 @@ def _make_plan(
         flags,
         watched,
         edges,
+        starts,
         cuts,
         rows,
         needs_splits(options.in_order, traits),
-        uses_tree(longest if not each_row else math.inf, compiled, options.limits),
+        uses_tree(longest if not each_row else math.inf, compiled, options.limits, options.store),
         _result_columns(planned),
     )
 
@@ -239,7 +242,19 @@ def _result_columns(queries: Sequence[PlannedQuery]) -> tuple[tuple[str, Any], .
     return tuple(found.items())
 
 
-def _cuts(kinds: Sequence[Kind], each_row: bool, has_flags: bool) -> Cuts:
+def _starts(kinds: Sequence[Kind], cuts: Cuts, edges: Edges) -> Edges | None:
+    """Return the edges at which windows start (Cutty).
+
+    None if a window starts elsewhere than at regular distances, or if windows end only where others start.
+    """
+    found = [kind.starts() for kind in kinds]
+    if cuts.has_tails or cuts.is_each_row or cuts.gap >= 0 or len(cuts.every) or any(own is None for own in found):
+        return None
+    starts = Edges.of([each for own in found for each in own or ()], (), edges.step.dtype)
+    return starts if starts.per_unit() < 0.99 * edges.per_unit() else None
+
+
+def _cuts(kinds: Sequence[Kind], each_row: bool, has_tails: bool) -> Cuts:
     ranks = sorted({cut for kind in kinds for cut in kind.rank_cuts()})
     gaps = [kind.gap() for kind in kinds if kind.gap() is not None]
     return Cuts(
@@ -247,5 +262,5 @@ def _cuts(kinds: Sequence[Kind], each_row: bool, has_flags: bool) -> Cuts:
         np.array([phase for _, phase in ranks], np.int64),
         min(gaps, default=-1),
         each_row,
-        has_flags,
+        has_tails,
     )

@@ -8,8 +8,7 @@ that were merged, and each aggregate updates its own partials.
 Cell      The range between two neighbouring edges. A slice lies in one cell; if there are sessions, a cell is cut
           again wherever its rows are more than the smallest gap apart.
 Tails     If a punctuation can still come for the position of the newest row, the rows at that position are a slice
-          of their own. It is merged into the slice before it when a row of a later position comes. A row needs no
-          tail if its batch has a later row of its key, and no punctuation at its position: it joins the slice.
+          of their own. When the next slice begins, it is merged into the slice before it, unless an edge is between.
 """
 
 from dataclasses import dataclass
@@ -26,22 +25,16 @@ __all__ = ["Placement", "place", "release"]
 # Why a kernel stopped before the last row; `_NEEDED` holds the room that was missing.
 DONE, NO_SLICES, NO_ARENA, TOO_MUCH_MOVED = range(4)
 _STATUS, _NEEDED, _MADE, _MERGED, _MOVED = range(5)
-_FEW_ROWS = 16  # times the rows of a batch is less than the keys: looking ahead would take longer than placing
-_NO_ROWS: Array = np.zeros(0, np.bool_)
 _SAMPLE = 4096  # rows after which the slices made so far predict how many the rest needs
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The slice of each row of a batch, the slices made, and the pairs (into, from) that were merged.
-
-    With `merges_first`, pairs are older than all rows of the batch: partials merge them before they add rows.
-    """
+    """The slice of each row of a batch, the slices made, and the pairs (into, from) that were merged."""
 
     ids: Array
     made: Array
     merged: Array
-    merges_first: bool = False
 
 
 @jitable
@@ -133,25 +126,9 @@ def _remove(slices: Any, key: int, place: int) -> None:
     cursor[USED] -= 1
 
 
-_UNSEEN, _NEWEST, _OLDER = range(3)
-
-
-@kernel
-def _look_ahead(keys: Any, positions: Any, bits: Any, groups: Any, states: Any, marks: Any, joins: Any) -> None:
-    """Write which rows need no tail: a later row of the key follows, and no punctuation at the same position."""
-    for row in range(len(keys) - 1, -1, -1):
-        key = keys[row]
-        if states[key] == _UNSEEN or positions[row] != groups[key]:
-            states[key] = _NEWEST if states[key] == _UNSEEN else _OLDER
-            groups[key] = positions[row]
-            marks[key] = 0
-        marks[key] |= bits[row]
-        joins[row] = states[key] == _OLDER and marks[key] == 0
-
-
 @kernel
 def _place_in_order(
-    slices: Any, rows: Any, edges: Any, cuts: Any, fresh: Any, joins: Any, out: Any, status: Any, row: int
+    slices: Any, rows: Any, edges: Any, cuts: Any, tails_from: Any, fresh: Any, out: Any, status: Any, row: int
 ) -> int:
     begin, count, seen, cut, dirty = slices[0], slices[1], slices[3], slices[4], slices[5]
     ends, firsts, lasts, ranks, opens, order = slices[6], slices[7], slices[8], slices[9], slices[10], slices[11]
@@ -162,16 +139,18 @@ def _place_in_order(
     while row < len(keys):
         key, position = keys[row], positions[row]
         newest = order[begin[key] + count[key] - 1] if count[key] > 0 else -1
-        is_later = newest >= 0 and position > lasts[newest]
         begins = newest < 0 or is_each_row or position >= ends[newest] or seen[key] >= cut[key]
         if not begins and gap >= 0:
             begins = position > lasts[newest] + gap
         if not begins and has_tails:
-            begins = is_later or (bits[row] != 0 and firsts[newest] < position)
+            begins = bits[row] != 0 and firsts[newest] < position
+            begins = begins or (position >= tails_from and position > lasts[newest])
         if not begins and len(fresh) > 0:
             begins = fresh[key] == 1
-        if begins and has_tails and not is_each_row and len(fresh) == 0 and is_later:
-            if count[key] > 1 and firsts[newest] == lasts[newest]:
+        if begins:
+            if not _has_room(slices, key, status):
+                return row
+            if has_tails and not is_each_row and len(fresh) == 0 and count[key] > 1 and position > lasts[newest]:
                 # The tail is complete: merge it into the slice before it unless an edge lies between them.
                 before = order[begin[key] + count[key] - 2]
                 parted = ends[before] != ends[newest] or opens[newest] != 0 or is_cut(cut_ranks, ranks[newest])
@@ -184,14 +163,6 @@ def _place_in_order(
                     status[_MERGED] += 1
                     _remove(slices, key, count[key] - 1)
                     dirty[key] = min(dirty[key], count[key] - 1)
-                    newest = before
-            if len(joins) > 0 and joins[row]:
-                begins = position >= ends[newest] or seen[key] >= cut[key]
-                if not begins and gap >= 0:
-                    begins = position > lasts[newest] + gap
-        if begins:
-            if not _has_room(slices, key, status):
-                return row
             if seen[key] >= cut[key] or newest < 0:
                 cut[key] = next_cut(cut_ranks, seen[key])
             cell = _cell(edges, cell, position)
@@ -204,12 +175,16 @@ def _place_in_order(
         ids[row] = newest
         row += 1
         # The next rows of the same key that belong to the same slice need no lookup.
-        if not is_each_row and not has_tails:
+        if not is_each_row and not (has_tails and position >= tails_from):
             end, left = ends[newest], cut[key] - seen[key]
+            if has_tails:
+                end = min(end, tails_from)
             begin_of_run = row - 1
             beyond = len(keys) if left > len(keys) else min(len(keys), begin_of_run + left)
             while row < beyond and keys[row] == key and positions[row] < end:
                 if gap >= 0 and positions[row] > position + gap:
+                    break
+                if has_tails and bits[row] != 0:
                     break
                 position = positions[row]
                 ids[row] = newest
@@ -219,6 +194,27 @@ def _place_in_order(
             seen[key] += 1
         lasts[newest] = position
     return row
+
+
+@kernel
+def _move_to_leads(keys: Any, positions: Any, leads: Any, bits: Any) -> None:
+    for row in range(len(keys)):
+        lead = leads[keys[row]]
+        if lead < 0 or positions[lead] != positions[row]:
+            lead = row
+            leads[keys[row]] = row
+        elif bits[row] != 0:
+            bits[lead] |= bits[row]
+            bits[row] = 0
+
+
+def _lead(keys: Array, positions: Array, bits: Array, slots: int) -> Array:
+    """Return bits that stand at the first row of each position: all rows there belong to the window that begins."""
+    if not bits.any():
+        return bits
+    moved = bits.copy()
+    _move_to_leads(keys, positions, np.full(slots, -1), moved)
+    return moved
 
 
 @kernel
@@ -305,17 +301,6 @@ def _place_in_any_order(
     return row
 
 
-def _joins_of(slices: Slices, keys: Array, positions: Array, bits: Array) -> Array:
-    """Return which rows need no tail; of a few rows among many keys, all get one."""
-    room = len(slices.begin)
-    if _FEW_ROWS * len(keys) < room:
-        return _NO_ROWS
-    joins = np.empty(len(keys), np.bool_)
-    groups, states, marks = np.empty(room, positions.dtype), np.zeros(room, np.int64), np.zeros(room, bits.dtype)
-    _look_ahead(keys, positions, bits, groups, states, marks, joins)
-    return joins
-
-
 def place(
     slices: Slices,
     keys: Array,
@@ -325,25 +310,32 @@ def place(
     cuts: Cuts,
     in_order: bool,
     fresh: Array | None = None,
+    final: Any = None,
 ) -> Placement:
     """Find or make the slice of each row; `in_order` if the positions of each key ascend from its newest row on.
 
-    The rows of a key in `fresh` begin new slices, so that they can be removed again. Rows in any order are sorted if
-    too many slices would have to move.
+    The rows of a key in `fresh` begin new slices, so that they can be removed again. No row before `final` can come
+    any more; None: rows can still come at every position. Rows in any order are sorted if too many slices would have
+    to move.
     """
     rows = len(keys)
     ids, made = np.empty(rows, np.int64), np.empty(rows, np.int64)
     merged = np.empty((rows if cuts.has_tails or not in_order else 0, 2), np.int64)
     status = np.zeros(5, np.int64)
     fresh = np.zeros(0, np.int64) if fresh is None else fresh
-    joins = _joins_of(slices, keys, positions, bits) if cuts.has_tails and in_order and not len(fresh) else _NO_ROWS
-    parts = cuts.values(positions.dtype.type)
+    kind = positions.dtype.type
+    parts = cuts.values(kind)
+    if cuts.has_tails and in_order:
+        bits = _lead(keys, positions, bits, slices.keys)
+    tails_from = (np.iinfo(kind).min if positions.dtype.kind == "i" else -np.inf) if final is None else final
     reached, order = 0, None
     while reached < rows:
         status[_STATUS] = DONE
         batch, out = (keys, positions, bits), (ids, made, merged)
         if in_order:
-            reached = _place_in_order(slices.arrays(), batch, edges, parts, fresh, joins, out, status, reached)
+            reached = _place_in_order(
+                slices.arrays(), batch, edges, parts, kind(tails_from), fresh, out, status, reached
+            )
         else:
             limit = 16 * rows + 1024 if order is None else NO_CUT
             reached = _place_in_any_order(slices.arrays(), batch, edges, parts[1], out, status, limit, reached)
@@ -357,19 +349,7 @@ def place(
             keys, positions = keys[order], positions[order]
     if order is not None:
         ids[order] = ids.copy()
-    made, merged = made[: int(status[_MADE])], merged[: int(status[_MERGED])]
-    if len(joins) and len(merged):
-        _redirect(ids, merged)
-    return Placement(ids, made, merged, merges_first=len(joins) > 0)
-
-
-def _redirect(ids: Array, merged: Array) -> None:
-    """Send the rows of slices that were merged to the slices that these were merged into."""
-    ascending = np.argsort(merged[:, 1])
-    sources, targets = merged[ascending, 1], merged[ascending, 0]
-    places = np.minimum(np.searchsorted(sources, ids), len(sources) - 1)
-    is_source = sources[places] == ids
-    ids[is_source] = targets[places[is_source]]
+    return Placement(ids, made[: int(status[_MADE])], merged[: int(status[_MERGED])])
 
 
 def release(slices: Slices, numbers: Array) -> None:

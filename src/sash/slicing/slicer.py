@@ -4,8 +4,9 @@ A progression is a set of edges at (phase + k · step) / unit, for every whole k
 cutter lists all edges between the smallest and the largest position of a batch. If the rows are far apart, it lists
 only the next edge after each row. Both lists give every row the same next edge.
 
-Panes, Pairs and Cutty derive different progressions from a window. Plans use Pairs. Panes cuts more often. Cutty needs
-rows one by one to get whole slices, and a push brings many rows.
+Panes, Pairs and Cutty derive different progressions from a window. Plans use Pairs, because a push brings many rows:
+windows end between them. In an ordered stream, slices are then merged to those of Cutty (`sweeper.merge_ended`). Panes
+cuts more often.
 
 All code computes an edge by `edge` from its number, so two edges that should be equal are the same float.
 """

@@ -9,7 +9,8 @@ Picture     key k       begin ┐        ┌ begin + count        ┌ begin + ro
 Keeps     S1  the segments of two keys do not overlap; count ≤ room, room is 0 or a power of two
           S2  a slice is in one segment, or on the stack of free ones
           S3  along a segment firsts ascend, firsts[i] ≤ lasts[i] < ends[i], and lasts[i] ≤ firsts[i + 1]
-          S4  `ends` is the first edge after the rows: rows with an edge between them are in two slices
+          S4  `ends` is the first edge after the rows: rows with an edge between them are in two slices, until the
+              windows at that edge were emitted and the slices are merged
           S5  ranks[i] is how many rows the key had before the slice, where rows are placed in order
 """
 

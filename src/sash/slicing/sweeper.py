@@ -11,9 +11,10 @@ import numpy as np
 
 from sash.algebra.compiler import kernel
 from sash.slicing.cuts import Cuts, is_cut
+from sash.slicing.slicer import Edges, edge_after
 from sash.slicing.slices import USED, Array, Slices
 
-__all__ = ["drop"]
+__all__ = ["drop", "merge_ended"]
 
 
 @kernel
@@ -80,3 +81,42 @@ def drop(
         slices.arrays(), kind(keep_from), kind(fine_from), first_needed, points, parts, dropped, merged
     )
     return dropped[:drops], merged[:merges]
+
+
+@kernel
+def _merge_ended(slices: Any, step: Any, phase: Any, unit: Any, merged: Any) -> int:
+    begin, count, dirty = slices[0], slices[1], slices[5]
+    ends, firsts, lasts, order, cursor = slices[6], slices[7], slices[8], slices[11], slices[13]
+    merges = 0
+    for key in range(len(begin)):
+        at, kept = begin[key], 0
+        for k in range(count[key]):
+            number = order[at + k]
+            is_parted = k == 0
+            if k > 0:
+                before = order[at + kept - 1]
+                for j in range(len(step)):
+                    is_parted = is_parted or edge_after(step[j], phase[j], unit[j], lasts[before]) <= firsts[number]
+            if is_parted:
+                order[at + kept] = number
+                kept += 1
+                continue
+            lasts[before] = lasts[number]
+            ends[before] = ends[number]
+            merged[merges, 0] = before
+            merged[merges, 1] = number
+            merges += 1
+            dirty[key] = min(dirty[key], kept - 1)
+        count[key] = kept
+    cursor[USED] -= merges
+    return merges
+
+
+def merge_ended(slices: Slices, starts: Edges) -> Array:
+    """Merge slices between which no window starts, if all windows that end between them were emitted; return pairs.
+
+    This leaves the slices of Cutty: when the next window ends inside of the last slice, that slice has no later row.
+    """
+    merged = np.empty((slices.used, 2), np.int64)
+    merges = _merge_ended(slices.arrays(), starts.step, starts.phase, starts.unit, merged)
+    return merged[:merges]

@@ -90,28 +90,29 @@ class Builder:
         before, bracket, after = parts
         if before is not None and after is not None:
             raise InvalidText.meaning(after[0].place, "PARTITION BY occurs twice", "leave out one of them")
-        kind, length, slide, offset, column, place, *zone = bracket
-        return Bracket(kind, length, slide, offset, column, before or after, place, *zone)
+        kind, length, slide, offset, columns, place, *zone = bracket
+        return Bracket(kind, length, slide, offset, columns, before or after, place, *zone)
 
     def by_range(self, parts: list[Any]) -> tuple[Any, ...]:
         word, length, slide, offset, zone = parts
-        return "range", length, slide, offset, None, word.start_pos, zone
+        return "range", length, slide, offset, (), word.start_pos, zone
 
     def by_rows(self, parts: list[Any]) -> tuple[Any, ...]:
         word, number, slide, offset = parts
-        return "rows", Length(_number(number), number.start_pos), slide, offset, None, word.start_pos
+        return "rows", Length(_number(number), number.start_pos), slide, offset, (), word.start_pos
 
     def unbounded(self, parts: list[Any]) -> tuple[Any, ...]:
-        return "unbounded", None, parts[-1], None, None, parts[0].start_pos
+        return "unbounded", None, parts[-1], None, (), parts[0].start_pos
 
     def now(self, parts: list[Any]) -> tuple[Any, ...]:
-        return "range", Length(0, parts[0].start_pos), None, None, None, parts[0].start_pos
+        return "range", Length(0, parts[0].start_pos), None, None, (), parts[0].start_pos
 
     def session(self, parts: list[Any]) -> tuple[Any, ...]:
-        return "session", parts[1], None, None, None, parts[0].start_pos
+        return "session", parts[1], None, None, (), parts[0].start_pos
 
     def punctuated(self, parts: list[Any]) -> tuple[Any, ...]:
-        return "punctuated", None, None, None, _column_of(parts[1]), parts[0].start_pos
+        columns = tuple(_column_of(each) for each in parts[1:] if each is not None)
+        return "punctuated", None, None, None, columns, parts[0].start_pos
 
     def zone(self, parts: list[Any]) -> str:
         return str(parts[0])

@@ -89,7 +89,7 @@ class Bracket:
     length: Length | None
     slide: Length | None
     offset: Length | None
-    column: Column | None
+    columns: tuple[Column, ...]  # of punctuations: where windows start, and where they end
     keys: tuple[Column, ...] | None
     place: int
     zone: str | None = None

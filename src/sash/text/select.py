@@ -127,7 +127,7 @@ class _Translator:
         if not isinstance(found, Window):
             frames = (frame_of(found, aggregates, bracket.place),)
             return self._select(statement.table, keys, None, frames=frames, named=named)
-        self.columns += [] if bracket.column is None else [bracket.column]
+        self.columns += bracket.columns
         return self._select(statement.table, keys, None, window=found, aggregates=aggregates, named=named)
 
     def _of_function(self, function: Function) -> Select:

@@ -47,8 +47,7 @@ def _unbounded(bracket: Bracket) -> dict[str, Any]:
 
 
 def _punctuated(bracket: Bracket) -> Window:
-    assert bracket.column is not None
-    return punctuated(bracket.column.name)
+    return punctuated(*(column.name for column in bracket.columns))
 
 
 def _by_rows(bracket: Bracket) -> Window | dict[str, Any]:

@@ -137,21 +137,22 @@ class Session(Window):
 
 @dataclass(frozen=True)
 class Punctuated(Window):
-    """A true value in a boolean column opens the next window."""
+    """A true value in a boolean column opens the next window, and one in the column `end` closes it."""
 
     context: ClassVar[Context] = Context.FORWARD_FREE
     column: str
+    end: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return (self.column,)
+        return (self.column,) if self.end is None else (self.column, self.end)
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return (self.column,)
+        return self.columns
 
     def __str__(self) -> str:
-        return f"punctuated by {self.column}"
+        return f"punctuated by {', '.join(self.columns)}"
 
 
 @dataclass(frozen=True)
@@ -290,16 +291,20 @@ def session(*, gap: Any) -> Window:
     return Session(length_of("session", "gap", gap))
 
 
-def punctuated(column: str) -> Window:
+def punctuated(column: str, end: str | None = None) -> Window:
     """Return windows that start at each true value in a boolean column.
 
+    A window ends where the next one starts, or at a true value in the boolean column `end`. Rows from such an end to
+    the next start are in no window.
+
     >>> import sash
-    >>> print(sash.punctuated("is_start"))
-    punctuated by is_start
+    >>> print(sash.punctuated("is_start"), "|", sash.punctuated("is_start", "is_end"))
+    punctuated by is_start | punctuated by is_start, is_end
     """
-    if not isinstance(column, str) or not column:
-        raise InvalidWindow.column("punctuated", column)
-    return Punctuated(column)
+    for name in (column,) if end is None else (column, end):
+        if not isinstance(name, str) or not name:
+            raise InvalidWindow.column("punctuated", name)
+    return Punctuated(column, end)
 
 
 def landmark(*, start: Any, end: Any) -> Window:

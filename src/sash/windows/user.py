@@ -1,12 +1,12 @@
 """Base classes of windows that users write: derive a class and define one or two methods."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sash.windows.window import Context, Window
 
-__all__ = ["ContextAwareWindow", "ContextFreeWindow", "OpenWindows"]
+__all__ = ["ContextAwareWindow", "ContextFreeWindow", "ForwardContext", "ForwardFreeWindow", "OpenWindows"]
 
 
 class ContextFreeWindow(Window):
@@ -95,6 +95,78 @@ class ContextAwareWindow(Window):
     @abstractmethod
     def notify(self, context: OpenWindows, positions: Any, columns: dict[str, Any]) -> None:
         """Add and remove windows according to these rows."""
+
+    def __str__(self) -> str:
+        return _describe(self)
+
+
+@dataclass
+class ForwardContext:
+    """What a forward-free window knows of one key: the starts of its open windows, and a dict for your own use."""
+
+    opened: list[Any]
+    memory: dict[str, Any]
+    closed: list[tuple[Any, Any]] = field(default_factory=list)  # by this call
+    edges: list[Any] = field(default_factory=list)  # of this call
+
+    def open(self, start: Any) -> None:
+        """Open a window that starts here; of several at one start, there is one."""
+        if start not in self.opened:
+            self.opened.append(start)
+            self.edges.append(start)
+
+    def close(self, end: Any) -> None:
+        """Close all open windows that start before this end."""
+        ended = [start for start in self.opened if start < end]
+        if ended:
+            self.opened = [start for start in self.opened if not start < end]
+            self.closed += [(start, end) for start in ended]
+            self.edges.append(end)
+
+    def add(self, start: Any, end: Any) -> None:
+        """Add the window [start, end), whose end is known when it starts, or whose start is known when it ends."""
+        self.opened = [each for each in self.opened if each != start]
+        self.closed.append((start, end))
+        self.edges += [start, end]
+
+
+class ForwardFreeWindow(Window):
+    """A window of your own whose edges follow from the rows so far: derive a class and define one method.
+
+    `notify(context, positions, columns)` gets the rows of one key, in order, each once, as NumPy arrays, as soon as no
+    earlier row can come. It calls `context.open(start)` where a window starts and `context.close(end)` where the open
+    ones end, or `context.add(start, end)` if both edges are known. An edge lies after the row before the one that
+    tells it; it may lie after all rows so far. sash cuts rows only at these edges, where a `ContextAwareWindow` needs
+    each row as a slice. At the end of the stream, open windows are emitted without an end. `reads` names the columns
+    that `notify` gets; one with nulls is an array of objects. `context.memory` is a dict for your own use.
+
+    >>> import sash
+    >>> class Phases(sash.ForwardFreeWindow):                # a window for as long as `state` is the same
+    ...     reads = ("state",)
+    ...     def notify(self, context, positions, columns):
+    ...         for position, state in zip(positions, columns["state"]):
+    ...             if state != context.memory.get("state"):
+    ...                 context.close(position)
+    ...                 context.open(position)
+    ...             context.memory["state"] = state
+    >>> phases = sash.query("phases", Phases(), rows=sash.count())
+    >>> rows = {"t": [1, 2, 5, 6, 9], "state": ["on", "on", "off", "off", "on"]}
+    >>> sash.aggregate(rows, phases, on="t").select(["window_start", "window_end", "rows"]).to_pylist()
+    [{'window_start': 1, 'window_end': 5, 'rows': 2}, {'window_start': 5, 'window_end': 9, 'rows': 2}, \
+{'window_start': 9, 'window_end': None, 'rows': 1}]
+    """
+
+    context: ClassVar[Context] = Context.FORWARD_FREE
+    reads: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that `notify` gets."""
+        return tuple(self.reads)
+
+    @abstractmethod
+    def notify(self, context: ForwardContext, positions: Any, columns: dict[str, Any]) -> None:
+        """Open and close windows according to these rows."""
 
     def __str__(self) -> str:
         return _describe(self)

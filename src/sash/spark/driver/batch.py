@@ -103,7 +103,9 @@ def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOption
     given.of_stream(given.watermark)  # checks the options, of which a table uses few
     check_bounded(rows, "sash.explain")
     rows, queries, _ = without_conditions(rows, named_queries(queries))
-    plan = recipe_of(rows, queries, CallOptions(given.on, given.by, limits=given.limits).of_stream(None)).plan()
+    plan = recipe_of(
+        rows, queries, CallOptions(given.on, given.by, limits=given.limits, store=given.store).of_stream(None)
+    ).plan()
     return Explained(choose_path(rows, plan, "auto"), plan)
 
 
