@@ -10,7 +10,7 @@ import sash
 from sash.engine.join import JoinOptions, JoinPlan, Lookback, plan_join
 from sash.engine.tables import read_rows
 from sash.limits import Limits
-from sash.spark.wire.pieces import pack
+from sash.spark.wire.pieces import Piece, pack
 from sash.spark.wire.results import as_results
 from sash.spark.worker.join import HeldRows, JoinTask
 from sash.spark.worker.packing import PackTask
@@ -40,7 +40,7 @@ def lookbacks_of(rng: random.Random, tables: list[pa.Table]) -> list[Lookback]:
     found = []
     for number, table in enumerate(tables):
         for place in range(rng.randint(1, 2)):
-            extent = rng.choice([{"rows": rng.randint(1, 6)}, {"range": rng.randrange(20)}, {"rows": 2}, {}])
+            extent: dict[str, Any] = rng.choice([{"rows": rng.randint(1, 6)}, {"range": rng.randrange(20)}, {"rows": 2}, {}])
             name = f"{number}{place}"
             aggregates: dict[str, Any] = {f"all{name}": sash.collect("x"), f"newest{name}": sash.last("x")}
             closed: Any = rng.choice(["left", "both", "right", "neither"])
@@ -60,7 +60,7 @@ def task_of(labels: pa.Table, lookbacks: list[Lookback], by: list[str]) -> tuple
 
 def joined(rng: random.Random, task: JoinTask, labels: pa.Table, tables: list[pa.Table]) -> list[dict[str, Any]]:
     """Pack each table in parts, as source partitions do, and join what a shuffle would bring."""
-    pieces = []
+    pieces: list[Piece] = []
     for side, table in enumerate([labels, *tables]):
         mapper = PackTask(task.plan.on, task.plan.by, task.plan.measure, table.schema, FEW, BUCKETS, (), side)
         cut = rng.randrange(table.num_rows)
