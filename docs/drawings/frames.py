@@ -76,11 +76,12 @@ def window_join() -> Canvas:
     line = Timeline("The window join: each label with the events before it")
     line.axis(TIMES, "events", dict.fromkeys(LABELS, "label"))
     top = line.y - 10
-    for name, extent, color in (
+    extents: tuple[tuple[str, dict[str, Any], str], ...] = (
         ("range=10", {"range": 10}, "blue"),
         ("range=10, delay=4", {"range": 10, "delay": 4}, "green"),
         ("rows=3", {"rows": 3}, "amber"),
-    ):
+    )
+    for name, extent, color in extents:
         seen = sash.lookback({"t": TIMES}, **extent, held=sash.collect("t"))
         rows = sash.join({"t": LABELS}, seen, on="t").to_pylist()
         line.bars(name, [_seen(row["t"], row["held"], **extent) for row in rows], color)

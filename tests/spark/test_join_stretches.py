@@ -40,7 +40,9 @@ def lookbacks_of(rng: random.Random, tables: list[pa.Table]) -> list[Lookback]:
     found = []
     for number, table in enumerate(tables):
         for place in range(rng.randint(1, 2)):
-            extent: dict[str, Any] = rng.choice([{"rows": rng.randint(1, 6)}, {"range": rng.randrange(20)}, {"rows": 2}, {}])
+            extent: dict[str, Any] = rng.choice(
+                [{"rows": rng.randint(1, 6)}, {"range": rng.randrange(20)}, {"rows": 2}, {}]
+            )
             name = f"{number}{place}"
             aggregates: dict[str, Any] = {f"all{name}": sash.collect("x"), f"newest{name}": sash.last("x")}
             closed: Any = rng.choice(["left", "both", "right", "neither"])
