@@ -11,7 +11,7 @@ from benchmarks.matrix.tables import GROWS, LIMITS, above, cell_name, worst
 from benchmarks.records import Bar, Record, Report
 from benchmarks.spark_streams.measurement import BATCH, DIFFERENT, WRITTEN
 from benchmarks.spark_tables.measurement import BUSY, TIME
-from benchmarks.spark_tables.subjects import NATIVE, SASH, TREE
+from benchmarks.spark_tables.subjects import NATIVE, ROLLING, SASH, TREE
 
 __all__ = [
     "ALGORITHMS",
@@ -396,6 +396,27 @@ SPARK_TABLES = (
         reduce=spread,
     ),
     _faster("keys", "1,000,000 keys of 10 rows, size/slide 10", 1.5, keys=1_000_000),
+    _most(
+        "joins",
+        "join, {hours} hours: time over that of rolling",
+        2.5,
+        _ours(skew="none"),
+        _of(ROLLING, metric=TIME, skew="none"),
+        each="hours",
+    ),
+    _most("joins", "join, 90 days: time over that of 1 day", 1.3, _ours(hours=2160, skew="none"), _ours(hours=24)),
+    _least("joins", "join, one key with half of the rows", 1.6, _of(SASH, metric=BUSY, skew="half"), unit="cores busy"),
+    *(
+        _least(
+            "positions",
+            f"frames {frame}, times as fast as those at the row, worst",
+            least,
+            _ours(frame=peer),
+            _ours(frame=frame),
+            **_WIDE,
+        )
+        for frame, peer, least in _FRAMES
+    ),
     _least("hot_key", "{case}: two cores, times as fast as one", 1.6, _ours(cores=1), _ours(cores=2), each="case"),
 )
 

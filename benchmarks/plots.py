@@ -250,6 +250,8 @@ def _scaled(records: list[Record]) -> str:
 
 
 _FRAMES = "Max of each row and those before it; keys: {each}"
+_JOINS = "The features of labels: 10 events for each label, windows before it"
+_POSITIONS = "Frames by position: sum and max"
 _DENSITY = ("rows_per_slice", "rows per key and slice")
 _PEAK = "One key: peak of the largest Python worker"
 SPARK_TABLES: tuple[Plot, ...] = (
@@ -257,6 +259,8 @@ SPARK_TABLES: tuple[Plot, ...] = (
     Lines("density", "Ways to slice: max and count, ten slides", _DENSITY, of=_TIME),
     Lines("keys", "The same rows of more keys: max and count, ten slides", ("keys", "keys"), of=_TIME),
     Lines("frames_{each}", _FRAMES, _WINDOW, of=_TIME, each="keys", remark=_scaled),
+    Lines("joins", _JOINS, ("hours", "hours of the window"), of={**_TIME, "skew": "none"}),
+    Lines("positions", _POSITIONS, ("width", "rows of the frame"), of=_TIME, label=_by("frame")),
     Lines("hot_key", "One key has the rows", _CORES, of=_TIME, label=_by("case"), base=None),
     Lines("cores", "What a second core brings", _CORES, of=_TIME, label=_question, base=None),
     Lines("memory", _PEAK, ("rows", "rows"), "MB", of={"metric": MEMORY}, label=_by("question")),

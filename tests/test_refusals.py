@@ -6,6 +6,7 @@ from tests.refusals import rows
 from tests.refusals.calls import CALLS
 from tests.refusals.case import check
 from tests.refusals.engines import IN_PROCESS, TABLE, Engine, Explained, InStream
+from tests.refusals.joins import JOINS
 
 TABLES = pytest.mark.parametrize("engine", IN_PROCESS, ids=lambda engine: engine.name)
 
@@ -30,6 +31,12 @@ def test_a_plan_is_refused_as_its_results_are(name: str) -> None:
 @pytest.mark.parametrize("name", rows.FRAMES)
 def test_tables_of_every_kind_refuse_wrong_frames(engine: Engine, name: str) -> None:
     check(rows.FRAMES[name], engine)
+
+
+@TABLES
+@pytest.mark.parametrize("name", JOINS)
+def test_tables_of_every_kind_refuse_wrong_joins(engine: Engine, name: str) -> None:
+    check(JOINS[name], engine)
 
 
 @TABLES

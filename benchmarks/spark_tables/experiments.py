@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from benchmarks import bars, plots
 from benchmarks.settings import QUICK_TABLES, TableSettings
-from benchmarks.spark_tables import cores, frames, memory, windows
+from benchmarks.spark_tables import cores, frames, joins, memory, windows
 from benchmarks.spark_tables.session import LOCAL
 from benchmarks.suite import Experiment, Suite, by_name
 from sash.limits import LIMITS
@@ -15,6 +15,8 @@ __all__ = ["EXPERIMENTS", "SUITE"]
 EXPERIMENTS = by_name(
     Experiment("slide", "How long, by size over slide?", windows.slide_tasks),
     Experiment("frames", "How long for a result per row, by window and keys?", frames.frame_tasks),
+    Experiment("joins", "How long for the features of labels, by the window of the join?", joins.join_tasks),
+    Experiment("positions", "How long for frames, by width and position?", frames.position_tasks),
     Experiment("keys", "How long, by keys?", windows.key_tasks),
     Experiment("hot_key", "Are all cores busy if one key has most rows?", cores.hot_key_tasks),
     Experiment("density", "Which path is fastest, by rows per slice?", windows.density_tasks),
@@ -28,7 +30,7 @@ def _notes(names: set[str]) -> Iterator[str]:
         "Local Spark on this machine; both sides read rows in the order of time from Parquet; results are discarded. "
         "Ratios in brackets: the speed, where native Spark in the same run is 1."
     )
-    if names & {"slide", "frames", "keys", "density"}:
+    if names & {"slide", "frames", "joins", "keys", "density"}:
         yield "≈: measured on fewer rows and scaled up. >: stopped at this time. Notes are in report.json."
     if "memory" in names:
         yield f"What a task holds at most: {_limits()}."
@@ -41,7 +43,7 @@ def _limits() -> str:
 
 SUITE = Suite(
     "spark_tables",
-    "Compare windows and frames over tables on local Spark with Spark's own.",
+    "Compare windows, frames and joins of tables on local Spark with Spark's own.",
     EXPERIMENTS,
     TableSettings(),
     QUICK_TABLES,

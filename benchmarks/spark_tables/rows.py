@@ -15,18 +15,20 @@ FILES = 4
 class Rows:
     """Rows of several keys over some seconds; the rows of a key are spread evenly.
 
-    Columns t (timestamp), k (key), x (float64); files and the rows in them are in the order of t.
+    Columns t (timestamp), k (key), x (float64); files and the rows in them are in the order of t. If some rows are
+    labels of a join, there are two more columns: site (one of 50), and kind (label or event), by which files are apart.
     """
 
     rows: int
     keys: int = 1
     seconds: int = 1000
     hot_percent: int = 0  # of the rows go to key 0, in addition to its own
+    label_each: int = 0  # one row of so many is a label; 0: none is
 
     @property
     def name(self) -> str:
         """Return the name of the folder."""
-        return f"rows-{self.rows}-{self.keys}-{self.seconds}-{self.hot_percent}"
+        return f"rows-{self.rows}-{self.keys}-{self.seconds}-{self.hot_percent}-{self.label_each}"
 
     def part(self, rows: int, keys: int) -> "Rows":
         """Return fewer keys and fewer rows with the same density, over fewer seconds."""
@@ -37,7 +39,8 @@ class Rows:
         """Read the rows as a DataFrame; write them first if they are not there."""
         path = folder / self.name
         if not (path / "_SUCCESS").exists():
-            self._made(spark).write.mode("overwrite").parquet(str(path))
+            parts = ["kind"] if self.label_each else []
+            self._made(spark).write.mode("overwrite").partitionBy(*parts).parquet(str(path))
         return spark.read.parquet(str(path))
 
     def _made(self, spark: Any) -> Any:
@@ -49,6 +52,10 @@ class Rows:
         if self.hot_percent:
             key = F.when(F.pmod(F.xxhash64(number, F.lit(1)), F.lit(100)) < self.hot_percent, F.lit(0)).otherwise(key)
         value = F.pmod(F.xxhash64(number), F.lit(1_000_003)) / 1000.0
-        return spark.range(0, self.rows, 1, FILES).select(
-            F.timestamp_micros(micros).alias("t"), key.cast("long").alias("k"), value.alias("x")
-        )
+        columns = [F.timestamp_micros(micros).alias("t"), key.cast("long").alias("k"), value.alias("x")]
+        if self.label_each:
+            columns.append(F.pmod(F.xxhash64(number, F.lit(2)), F.lit(50)).alias("site"))
+            columns.append(
+                F.when(F.pmod(number, F.lit(self.label_each)) == 0, "label").otherwise("event").alias("kind")
+            )
+        return spark.range(0, self.rows, 1, FILES).select(*columns)

@@ -19,7 +19,7 @@ class Bar:
     start: float
     end: float
     words: str
-    rows: Sequence[int] = ()
+    rows: Sequence[float] = ()
     color: str = ""
 
 
@@ -34,7 +34,7 @@ class Timeline:
     def x(self, position: float) -> float:
         return LEFT + (position - self.first) * (RIGHT - LEFT) / (self.last - self.first)
 
-    def axis(self, rows: Iterable[int], name: str = "rows", above: Mapping[int, str] | None = None) -> None:
+    def axis(self, rows: Iterable[float], name: str = "rows", above: Mapping[float, str] | None = None) -> None:
         """The axis, ticks every five, rows as dots above it, and what is written above some."""
         named(self.canvas, self.y + 14, name)
         for position, words in (above or {}).items():
@@ -72,7 +72,7 @@ class Timeline:
         for row in bar.rows:
             self.dot(row, y + 24, bar.color or color, 4)
 
-    def dot(self, row: int, y: float, color: str = "ink", radius: float = 4.5, hollow: bool = False) -> None:
+    def dot(self, row: float, y: float, color: str = "ink", radius: float = 4.5, hollow: bool = False) -> None:
         """A row, just after its position: a window holds its start, so the dot lies inside."""
         self.canvas.dot(self.x(row + NUDGE), y, color, radius, hollow)
 

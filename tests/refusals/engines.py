@@ -45,6 +45,14 @@ class Engine:
         results = {} if "z" in changes else {"z": sash.count()}
         return S.rolling(self.rows, *frames, **{"on": "t", **results, **self.options, **changes})
 
+    def lookback(self, **changes: Any) -> Any:
+        """`sash.lookback` of the same rows with one thing wrong."""
+        return S.lookback(self.rows, **{"range": "10s", "n": sash.count(), **changes})
+
+    def join(self, *lookbacks: Any, **changes: Any) -> Any:
+        """`sash.join` with one thing wrong."""
+        return S.join(self.rows, *lookbacks, **{"on": "t", **changes})
+
     def sql(self, text: str, **changes: Any) -> Any:
         """`sash.sql` of a table that is called `rows`."""
         return S.sql(text, **{"rows": self.rows, "on": "t", **self.options, **changes})

@@ -13,6 +13,7 @@ import pytest
 WITHOUT_JVM = {
     "test_bucket",
     "test_frame_stretches",
+    "test_join_stretches",
     "test_lazy_processor",
     "test_progress",
     "test_snapshot_log",

@@ -51,7 +51,7 @@ def table(spark: Any) -> DataFrame:
 
 def chunks_of(rows: DataFrame, by: list[str]) -> int:
     measure = Measure.of(pa.timestamp("us", "UTC"))
-    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(60 * SECOND, 0), 2, 128, FEW)
+    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(hot_keys.Distance(60 * SECOND)), 2, 128, FEW)
     return sum(len(each.chunks) for each in found)
 
 
@@ -108,7 +108,7 @@ def keyed(spark: Any) -> DataFrame:
 def check_chunks(rows: DataFrame, by: list[str]) -> None:
     """There are chunks, and a map task sends them their rows."""
     measure = Measure.of(pa.timestamp("us", "UTC"))
-    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(SECOND, 0), 2, 128, FEW)
+    found = hot_keys.find_hot_keys(rows, by, "t", measure, hot_keys.Reach(hot_keys.Distance(SECOND)), 2, 128, FEW)
     assert [len(each.chunks) > 1 for each in found] == [True]
     table = rows.toArrow()
     places, buckets = with_chunks(

@@ -16,6 +16,9 @@ CUTS = {
     "as shipped": LIMITS,
     "in stretches": Limits(task_rows=60, packed_rows=50, piece_rows=10),
     "in chunks": Limits(probed_rows=50, hot_rows=100, chunk_rows=40, small_bytes=0),
+    "in chunks and stretches": Limits(
+        probed_rows=50, hot_rows=100, chunk_rows=120, small_bytes=0, task_rows=60, packed_rows=50, piece_rows=10
+    ),
 }
 
 
@@ -52,19 +55,46 @@ def lookbacks(events: Any, paid: Any, has_limits: bool) -> list[sash.Lookback]:
     return found
 
 
-@pytest.mark.parametrize("cuts", CUTS)
-def test_features_are_those_of_one_process(spark: Any, cuts: str) -> None:
-    rng = random.Random(len(cuts))
+def check(spark: Any, seed: int, cuts: str) -> None:
+    rng = random.Random(seed)
     labels, events = drawn(rng, 150, False), drawn(rng, 500, True)
     paid = drawn(rng, 80, True).rename_columns(["at", "payer", "g", "x", "site"])
-    has_limits = cuts == "in chunks"
-    wanted = sash.join(labels, *lookbacks(events, paid, has_limits), on="ts", by=["user", "g"])
+    has_limits = "chunks" in cuts
+    given = JoinOptions("ts", ["user", "g"], rng.choice(["left", "both", "right", "neither"]), rng.choice(["0s", "9s"]))
+    wanted = sash.join(
+        labels, *lookbacks(events, paid, has_limits), on="ts", by=given.by, closed=given.closed, delay=given.delay
+    )
     frames = [spark.createDataFrame(each) for each in (labels, events, paid)]
-    given = JoinOptions("ts", ["user", "g"])
     found = driver.join(frames[0], lookbacks(frames[1], frames[2], has_limits), given, CUTS[cuts])
     assert found.columns == wanted.column_names
     rows = sorted(found.toArrow().to_pylist(), key=lambda row: row["label"])
     assert rows == wanted.to_pylist()
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_features_are_those_of_one_process(spark: Any, cuts: str) -> None:
+    check(spark, len(cuts), cuts)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 120))
+@pytest.mark.parametrize("cuts", CUTS)
+def test_features_of_many_tables_are_those_of_one_process(spark: Any, cuts: str, seed: int) -> None:
+    check(spark, seed, cuts)
+
+
+def test_the_window_join_in_text_gives_the_features_of_one_process(spark: Any) -> None:
+    rng = random.Random(5)
+    labels, events = drawn(rng, 40, False), drawn(rng, 120, True).rename_columns(["at", "visitor", "g", "x", "site"])
+    text = """
+        SELECT label, SUM(x) AS spent, COUNT(*) FILTER (WHERE site = 'a') AS visits
+        FROM labels WINDOW JOIN events [RANGE 1 MINUTE] ON user = visitor AND ts > at
+    """
+    wanted = sash.sql(text, labels=labels, events=events)
+    found = sash.sql(text, labels=spark.createDataFrame(labels), events=spark.createDataFrame(events))
+    assert found.columns == wanted.column_names
+    rows = sorted(found.toArrow().to_pylist(), key=lambda row: row["label"])
+    assert rows == wanted.to_pylist() and any(row["visits"] for row in rows)
 
 
 def test_the_public_call_refuses_what_does_not_fit(spark: Any) -> None:

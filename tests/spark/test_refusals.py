@@ -18,6 +18,7 @@ from sash.spark.driver import batch
 from tests.refusals import rows
 from tests.refusals.case import Case, check, plain
 from tests.refusals.engines import TEN, Engine, Explained
+from tests.refusals.joins import JOINS
 
 S: Any = sash  # what is wrong on purpose is wrong to a type checker, too
 GROUP = "refused"
@@ -149,6 +150,7 @@ OF_TABLES = {
     **rows.TABLES,
     **{f"frames: {name}": case for name, case in rows.FRAMES.items()},
     **{f"text: {name}": case for name, case in rows.TEXTS.items()},
+    **{f"join: {name}": case for name, case in JOINS.items()},
     **BOTH,
     **TABLE,
 }

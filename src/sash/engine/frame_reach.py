@@ -50,7 +50,9 @@ def complete_rows(plan: FramePlan, rows: Rows, until: Any) -> Array:
         forward = reach.forward
         if forward == 0:
             continue
-        if extent.unit == "range":
+        if forward is None:  # rows with a position wait for the end
+            is_complete = np.zeros(len(line), np.bool_)
+        elif extent.unit == "range":
             positions = -line.positions if is_down else line.positions
             is_open = extent.is_low_open if is_down else extent.is_high_open
             is_complete = positions + forward <= until if is_open else positions + forward < until

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from sash.engine.frame import Frame
+from sash.engine.frame import Frame, Unit
 from sash.engine.frame_reach import reach_of
 from sash.engine.options import CallOptions
 from sash.engine.results import schema_of
@@ -19,7 +19,7 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Plan, Report
 from sash.plan.query import Query, named_queries
 from sash.spark.driver.expressions import drop_copies
-from sash.spark.driver.hot_keys import Reach
+from sash.spark.driver.hot_keys import Distance, Reach
 from sash.spark.driver.jvm_slices import aggregate_in_spark, aggregate_slices, can_aggregate_in_spark, can_slice
 from sash.spark.driver.packing import check_bounded, hot_keys_of, map_rows, pack, spread, task_count
 from sash.spark.driver.request import frame_plan_of, recipe_of, without_conditions
@@ -35,6 +35,7 @@ from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.results import as_results
 from sash.spark.worker.frames import FrameTask
 from sash.spark.worker.window_task import WindowTask
+from sash.windows.measure import Measure
 
 __all__ = ["Explained", "aggregate", "explain", "rolling"]
 
@@ -133,19 +134,24 @@ def choose_path(rows: DataFrame, plan: Plan, path: str) -> Decision:
 def _reach(plan: Plan) -> Reach | None:
     """Return how far back the windows of a plan look; None if rows decide it."""
     lengths = [query.kind.lookback for query in plan.queries]
-    return None if None in lengths else Reach(max(lengths))
+    return None if None in lengths else Reach(Distance(max(lengths)))
 
 
-def _reach_of_frames(plan: FramePlan) -> Reach | None:
-    """Return how far back frames look; None if a hot key cannot be cut into chunks of time for them."""
+def _reach_of_frames(plan: FramePlan) -> Reach:
+    """Return how far frames look back and ahead in time."""
     reaches = [(each.unit, reach_of(each, plan.order)) for each in plan.extents]
-    if any(reach.forward != 0 or (unit == "groups" and reach.back != 0) for unit, reach in reaches):
-        return None
-    if any(reach.back is None for _, reach in reaches):
-        return Reach(plan.measure.highest, 0)
-    lengths = [reach.back for unit, reach in reaches if unit == "range"]
-    rows = [reach.back for unit, reach in reaches if unit == "rows"]
-    return Reach(max(lengths, default=0), max(rows, default=0))
+    back, ahead = ([(unit, getattr(reach, way)) for unit, reach in reaches] for way in ("back", "forward"))
+    return Reach(_distance(back, plan.measure), _distance(ahead, plan.measure))
+
+
+def _distance(ends: list[tuple[Unit, Any]], measure: Measure) -> Distance:
+    """Return how far the furthest of some ends is; None is an open end."""
+    if any(end is None for _, end in ends):
+        return Distance(measure.highest)
+    length, rows, groups = (
+        max((end for own, end in ends if own == unit), default=0) for unit in ("range", "rows", "groups")
+    )
+    return Distance(length, rows, groups)
 
 
 def _newest(rows: DataFrame, plan: Plan) -> Any:

@@ -1,13 +1,16 @@
 """Find hot keys, which most rows have, and cut their time into chunks, each a bucket of its own.
 
-A window or frame that crosses a border belongs to the chunk that it ends in. That chunk also gets the rows before its
-start that such windows reach back to, its halo. So chunks are answered independently, after one shuffle.
+A window or frame that crosses a border belongs to the chunk that it ends in, or that has its row. That chunk also gets
+the rows before its start and after its end that such windows and frames reach, its halo. So chunks are answered
+independently, after one shuffle.
 
      … ──────[ chunk 1 ──────────────)[ chunk 2 ──────────────)[ chunk 3 …
-                            [ halo of 2 )          [ halo of 3 )
+                            [ halo of 2 )                      [ halo of 2 )   after it: for frames that look ahead
+                                                   [ halo of 3 )
 
 Quantiles of positions say where to cut. The first rows say which keys may be hot; only if there are any, one narrow
-pass reads all positions. Frames by rows need a halo of a number of rows: a second pass counts them.
+pass reads all positions. Frames by rows or groups need a halo of a number of them: a second pass counts rows, and a
+third one groups, which are different positions.
 """
 
 import math
@@ -26,17 +29,41 @@ from sash.spark.driver.schema import column
 from sash.spark.wire.hot_keys import Chunk, HotKey
 from sash.windows.measure import Measure
 
-__all__ = ["Reach", "find_hot_keys"]
+__all__ = ["Distance", "Reach", "find_hot_keys"]
 
 _NO_KEY = 0  # the hash where there are no key columns
 
 
 @dataclass(frozen=True)
-class Reach:
-    """How far back windows and frames look, in positions and in rows."""
+class Distance:
+    """How far windows and frames look in one direction: in positions, in rows and in groups of equal positions."""
 
     length: Any = 0
     rows: int = 0
+    groups: int = 0
+
+    @property
+    def least_rows(self) -> int:
+        """How many rows it spans at least."""
+        return max(self.rows, self.groups)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far windows and frames look back and ahead."""
+
+    back: Distance
+    ahead: Distance = Distance()
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """Positions among which a key can be cut, and how many of its rows and groups are before each of them."""
+
+    positions: Any
+    rows: Any
+    groups: Any
+    total: float  # of rows
 
 
 def find_hot_keys(
@@ -70,9 +97,9 @@ def find_hot_keys(
             continue
         marks, _ = measure.positions(found[f"q{k}"].combine_chunks().flatten(), on)
         marks = np.unique(marks)
-        own_rows = narrow.where(F.col("hash") == number)
-        counts = _count_rows(own_rows, on, measure, marks) if reach.rows else _equal_counts(count, len(marks))
-        chunks = tuple(_chunks(marks, counts, reach, measure, 4 * tasks, first_bucket, limits))
+        own_positions = narrow.where(F.col("hash") == number).select("position")
+        counted = _count_before(own_positions, count, on, measure, marks, reach)
+        chunks = tuple(_chunks(counted, reach, measure, 4 * tasks, first_bucket, limits))
         first_bucket += len(chunks)
         if len(chunks) > 1:
             hot.append(HotKey(key, chunks))
@@ -109,8 +136,16 @@ def _hash(by: Sequence[str]) -> Column:
     )
 
 
-def _equal_counts(count: int, marks: int) -> Any:
-    return np.full(marks + 1, count / (marks + 1))
+def _count_before(rows: DataFrame, count: int, on: str, measure: Measure, marks: Any, reach: Reach) -> _Marks:
+    """Count the rows and groups of a key before each mark, as far as frames need it; else assume equal numbers."""
+    sides = (reach.back, reach.ahead)
+    counts = np.full(len(marks) + 1, count / (len(marks) + 1))
+    if any(side.rows for side in sides):
+        counts = _count_rows(rows, on, measure, marks)
+    groups = np.zeros(len(marks) + 1, np.int64)
+    if any(side.groups for side in sides):
+        groups = _count_rows(rows.distinct(), on, measure, marks)
+    return _Marks(marks, np.cumsum(counts[:-1]), np.cumsum(groups[:-1]), float(counts.sum()))
 
 
 def _count_rows(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
@@ -124,40 +159,64 @@ def _count_rows(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
             counts += np.bincount(places, minlength=len(counts))
         yield pa.record_batch([pa.array([counts.tolist()], pa.list_(pa.int64()))], names=["counts"])
 
-    parts = rows.select("position").mapInArrow(count, "counts array<bigint>").toArrow()["counts"].to_pylist()
+    parts = rows.mapInArrow(count, "counts array<bigint>").toArrow()["counts"].to_pylist()
     return np.sum(np.array(parts, np.int64), axis=0)
 
 
-def _chunks(
-    marks: Any, counts: Any, reach: Reach, measure: Measure, most: int, bucket: int, limits: Limits
-) -> Iterator[Chunk]:
+def _chunks(marks: _Marks, reach: Reach, measure: Measure, most: int, bucket: int, limits: Limits) -> Iterator[Chunk]:
     """Return as many chunks as pay: with equal numbers of rows, and with halos that are small beside them."""
-    before = np.cumsum(counts[:-1])  # rows before each mark
-    total = float(before[-1] + counts[-1]) if len(before) else 0.0
+    before, total = marks.rows, marks.total
+    if not len(before):
+        return
     for number in range(min(most, int(total // limits.chunk_rows)), 1, -1):
         borders = np.unique(np.searchsorted(before, total * np.arange(1, number) / number))
-        borders = borders[(borders < len(marks)) & (before[np.minimum(borders, len(marks) - 1)] > 0)]
-        halos = [_halo(marks, before, int(border), reach, measure) for border in borders]
-        if not len(borders) or sum(rows for _, rows in halos) > limits.halo_share * total:
+        borders = borders[(borders < len(before)) & (before[np.minimum(borders, len(before) - 1)] > 0)]
+        earlier = [_earlier(marks, int(border), reach.back, measure) for border in borders]
+        later = [_later(marks, int(border), reach.ahead, measure) for border in borders]
+        if not len(borders) or sum(rows for _, rows in (*earlier, *later)) > limits.halo_share * total:
             continue
-        starts = [measure.lowest, *marks[borders].tolist()]
-        ends = [*marks[borders].tolist(), measure.highest]
-        reached = [(measure.lowest, 0.0), *halos]
-        for start, end, (halo, _) in zip(starts, ends, reached, strict=True):
-            yield Chunk(bucket, start, end, halo, max(0, reach.rows))
+        cuts = marks.positions[borders].tolist()
+        starts, ends = [measure.lowest, *cuts], [*cuts, measure.highest]
+        halos = [measure.lowest, *(start for start, _ in earlier)]
+        halo_ends = [*(end for end, _ in later), measure.highest]
+        for each in zip(starts, ends, halos, halo_ends, strict=True):
+            yield Chunk(bucket, *each, reach.back.least_rows, reach.ahead.least_rows)
             bucket += 1
         return
 
 
-def _halo(marks: Any, before: Any, border: int, reach: Reach, measure: Measure) -> tuple[Any, float]:
+def _earlier(marks: _Marks, border: int, distance: Distance, measure: Measure) -> tuple[Any, float]:
     """Return where the halo before a border starts, and about how many rows it has."""
-    length = reach.length
-    if measure.dtype.kind == "f":  # edges are rounded, each by itself
-        length += 4 * np.spacing(max(abs(marks[border]), length))
-    from_length = measure.dtype.type(max(marks[border].item() - length, measure.lowest))
-    place = int(np.searchsorted(marks, from_length, side="right")) - 1
-    if reach.rows:
-        place = min(place, int(np.searchsorted(before, before[border] - reach.rows, side="right")) - 1)
+    position = marks.positions[border].item()
+    start = max(position - _longest(position, distance.length), measure.lowest)
+    place = int(np.searchsorted(marks.positions, start, side="right")) - 1
+    for before, count in ((marks.rows, distance.rows), (marks.groups, distance.groups)):
+        if count:
+            place = min(place, int(np.searchsorted(before, before[border] - count, side="right")) - 1)
     if place < 0:
-        return measure.lowest, float(before[border])
-    return (marks[place].item() if reach.rows else from_length.item()), float(before[border] - before[place])
+        return measure.lowest, float(marks.rows[border])
+    start = marks.positions[place].item() if distance.least_rows else start
+    return start, float(marks.rows[border] - marks.rows[place])
+
+
+def _later(marks: _Marks, border: int, distance: Distance, measure: Measure) -> tuple[Any, float]:
+    """Return where the halo after a border ends, and about how many rows it has."""
+    position = marks.positions[border].item()
+    if distance == Distance():
+        return position, 0.0
+    end = min(position + _longest(position, distance.length), measure.highest)
+    place = int(np.searchsorted(marks.positions, end))
+    for before, count in ((marks.rows, distance.rows), (marks.groups, distance.groups)):
+        if count:
+            place = max(place, int(np.searchsorted(before, before[border] + count)))
+    if place >= len(marks.positions):
+        return measure.highest, float(marks.total - marks.rows[border])
+    end = marks.positions[place].item() if distance.least_rows else end
+    return end, float(marks.rows[place] - marks.rows[border])
+
+
+def _longest(position: Any, length: Any) -> Any:
+    """Return a length that is not too short: the edges of frames on floats are rounded, each by itself."""
+    if not isinstance(position, float) or math.isinf(length):
+        return length
+    return length + 4 * float(np.spacing(max(abs(position), length)))

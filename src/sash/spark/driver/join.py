@@ -14,7 +14,7 @@ from sash.engine.options import options_of
 from sash.engine.tables import read_rows
 from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
-from sash.spark.driver.hot_keys import Reach
+from sash.spark.driver.hot_keys import Distance, Reach
 from sash.spark.driver.packing import check_bounded, hot_keys_of, map_rows, pack, spread, task_count
 from sash.spark.driver.request import without_conditions
 from sash.spark.driver.schema import (
@@ -127,7 +127,7 @@ def _hot_keys(labels: DataFrame, tables: dict[Place, DataFrame], plan: JoinPlan,
     """Return the hot keys of labels and events, cut into chunks; none if a lookback has no limit in time."""
     if any(side.length is None for side in plan.sides) or plan.on in plan.by:
         return ()
-    reach = Reach(max(side.length + side.delay for side in plan.sides))
+    reach = Reach(Distance(max(side.length + side.delay for side in plan.sides)))
     names = [*plan.by, plan.on]
     narrow = [frame.select(*(column(name) for name in (*by, on))).toDF(*names) for (_, on, by), frame in tables.items()]
     rows = reduce(DataFrame.unionAll, [*narrow, labels.select(*map(column, names))])
@@ -136,4 +136,4 @@ def _hot_keys(labels: DataFrame, tables: dict[Place, DataFrame], plan: JoinPlan,
 
 def _without_halos(hot: tuple[HotKey, ...]) -> tuple[HotKey, ...]:
     """Return the same chunks without halos: a label belongs to one chunk."""
-    return tuple(replace(each, chunks=tuple(replace(chunk, halo=chunk.start) for chunk in each.chunks)) for each in hot)
+    return tuple(replace(each, chunks=tuple(chunk.own for chunk in each.chunks)) for each in hot)

@@ -1,6 +1,6 @@
 """Compute frames over the rows of buckets, and over stretches of time of large buckets and of streams."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,14 @@ from sash.engine.keys import Keys
 from sash.engine.rolling import FramePlan, compute_frames
 from sash.engine.tables import read_rows
 from sash.limits import Limits
-from sash.spark.wire.hot_keys import HotKey, by_bucket
+from sash.spark.wire.hot_keys import Chunk, HotKey, by_bucket
 from sash.spark.wire.pieces import unpack
 from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.spark.worker.groups import Group, groups, stretches
 from sash.spark.worker.task import RESULT_ROWS, Batches, Task
 
-__all__ = ["FrameTask", "Frames"]
+__all__ = ["FrameTask", "Frames", "last_of_keys"]
 
 
 class Frames:
@@ -83,19 +83,19 @@ def _needed_rows(plan: FramePlan, table: pa.Table, positions: Any, is_complete: 
         elif reach.back:
             keys = table.select(list(plan.by))
             keys = keys if is_complete.all() or not plan.by else keys.take(pa.array(done))
-            last = _last_of_keys(plan, keys, positions[done], reach.back, extent.unit == "groups")
+            last = last_of_keys(keys, positions[done], reach.back, extent.unit == "groups")
             keep[done[last]] = True
     return keep & (positions > plan.measure.lowest)  # a row without a position is in no frame
 
 
-def _last_of_keys(plan: FramePlan, table: pa.Table, positions: Any, count: int, of_groups: bool) -> Any:
-    """Return which rows are among the last rows, or groups of rows, of each key; keep peers of these, too."""
-    columns = [table.column(name) for name in plan.by]
-    slots = (
-        Keys([each.type for each in columns], plan.by).slots(columns, len(positions))
-        if plan.by
-        else np.zeros(len(positions), np.int64)
-    )
+def last_of_keys(keys: pa.Table, positions: Any, count: int, of_groups: bool) -> Any:
+    """Return which rows are among the last rows, or groups of rows, of each key; keep peers of these, too.
+
+    `keys` has the key columns of the rows; without columns, all rows have one key.
+    """
+    slots = np.zeros(len(positions), np.int64)
+    if keys.num_columns:
+        slots = Keys(keys.schema.types, tuple(keys.column_names)).slots(keys.columns, len(positions))
     order = np.lexsort((positions, slots))
     own, at = slots[order], positions[order]
     starts, ends = (np.searchsorted(own, own, side=side) for side in ("left", "right"))
@@ -121,20 +121,27 @@ class FrameTask(Task):
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         for group in groups(unpack(batches), self.limits, by_bucket(self.hot)):
-            halo = 0
-            for table in self._answers(group):
-                if group.chunk is not None:
-                    positions = self.plan.measure.positions_or_lowest(table.column(self.plan.on), self.plan.on)
-                    own = positions >= group.chunk.start
-                    halo += int((~own).sum())
-                    table = table.filter(pa.array(own))
-                    if own.any():
-                        group.chunk.check(halo, self.plan.measure.lowest)
+            answers = self._answers(group)
+            for table in answers if group.chunk is None else self._without_halo(answers, group.chunk):
                 yield from cast_results(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
+
+    def _without_halo(self, answers: Iterable[pa.Table], chunk: Chunk) -> Iterator[pa.Table]:
+        """Return the rows of a chunk itself; refuse a halo that lacks rows."""
+        measure, earlier, later = self.plan.measure, 0, 0
+        for table in answers:
+            positions = measure.positions_or_lowest(table.column(self.plan.on), self.plan.on)
+            is_earlier, is_later = positions < chunk.start, positions >= chunk.end
+            earlier, later = earlier + int(is_earlier.sum()), later + int(is_later.sum())
+            is_own = ~is_earlier & ~is_later
+            if is_own.any():
+                chunk.check_earlier(earlier, measure.lowest)
+            yield table.filter(pa.array(is_own))
+        chunk.check_later(later, measure.highest)
 
     def _answers(self, group: Group) -> Iterator[pa.Table]:
         frames = Frames(self.plan, self.schema.empty_table())
-        if group.is_whole:
+        # No frame with an open end after its row is complete before all rows have come.
+        if group.is_whole or any(reach_of(each, self.plan.order).forward is None for each in self.plan.extents):
             yield frames.answer(group.table(self.schema))
             return
         on, measure = self.plan.on, self.plan.measure

@@ -13,11 +13,12 @@ from sash.limits import Limits
 from sash.spark.wire.hot_keys import HotKey, by_bucket
 from sash.spark.wire.pieces import Piece, unpack
 from sash.spark.wire.results import cast_results
+from sash.spark.worker.frames import last_of_keys
 from sash.spark.worker.groups import Group, Waiting, groups, split_at
 from sash.spark.worker.packing import side_of_piece
 from sash.spark.worker.task import RESULT_ROWS, Batches, Task
 
-__all__ = ["JoinTask"]
+__all__ = ["HeldRows", "JoinTask"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class JoinTask(Task):
                 yield from cast_results(table, self.results).to_batches(max_chunksize=RESULT_ROWS)
 
     def _answers(self, group: Group) -> Iterator[pa.Table]:
-        held = _Held(self)
+        held = HeldRows(self)
         enough = self.limits.task_rows
         for piece in group.pieces:
             if not group.is_whole and held.rows >= enough:
@@ -47,7 +48,7 @@ class JoinTask(Task):
         yield held.answer(None)
 
 
-class _Held:
+class HeldRows:
     """The labels that are not answered yet, and the events that they and later ones may need."""
 
     def __init__(self, task: JoinTask) -> None:
@@ -89,13 +90,27 @@ class _Held:
         return next(side.on for side in self.task.plan.sides if side.table == number)
 
     def _needed(self, number: int, table: pa.Table, until: Any) -> pa.Table:
-        """Return the events that labels from a position on can see; all of them if rows are counted."""
+        """Return the events that labels from a position on can see.
+
+        All events before the position have come. A label at the position sees those before it by more than the delay,
+        and so does every later label: of these, a lookback by rows needs the last ones of each key.
+        """
         own = [side for side in self.task.plan.sides if side.table == number]
-        if any(side.length is None for side in own):
+        if any(side.length is None and side.rows is None for side in own):
             return table
-        positions = self.task.plan.measure.positions_or_lowest(table.column(own[0].on), own[0].on)
-        oldest = until - max(side.length + side.delay for side in own)
-        return table.filter(pa.array(np.asarray(positions >= oldest))).combine_chunks()
+        measure = self.task.plan.measure
+        positions = measure.positions_or_lowest(table.column(own[0].on), own[0].on)
+        is_needed = np.zeros(table.num_rows, np.bool_)
+        for side in own:
+            if side.rows is None:
+                is_needed |= positions >= until - (side.length + side.delay)
+                continue
+            newest = until - side.delay
+            is_needed |= positions >= newest
+            seen = np.flatnonzero((positions < newest) & (positions > measure.lowest))
+            keys = table.select(list(side.by)).take(pa.array(seen))
+            is_needed[seen[last_of_keys(keys, positions[seen], side.rows, of_groups=False)]] = True
+        return table.filter(pa.array(is_needed)).combine_chunks()
 
 
 def _concat(held: Waiting, schema: pa.Schema) -> pa.Table:

@@ -152,8 +152,9 @@ def with_chunks(
         at = positions[own]
         starts = np.array([chunk.start for chunk in each.chunks], positions.dtype)
         targets[0][own] = each.chunks[0].bucket + np.searchsorted(starts, at, side="right") - 1
-        for chunk in each.chunks[1:]:
-            halo = own[(at >= chunk.halo) & (at < chunk.start)]
+        for chunk in each.chunks:
+            is_near = (at >= chunk.halo) & (at < chunk.halo_end)
+            halo = own[is_near & ((at < chunk.start) | (at >= chunk.end))]
             places.append(halo)
             targets.append(np.full(len(halo), chunk.bucket, buckets.dtype))
     return np.concatenate(places), np.concatenate(targets)
