@@ -100,7 +100,7 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 
 
 @compiled_only
-@pytest.mark.parametrize("how", sample(SPOILT, ["truncated", "a bit flipped", "well-formed junk"]))
+@pytest.mark.parametrize("how", sample(SPOILT, ["a bit flipped", "well-formed junk"]))
 def test_a_spoilt_entry_is_compiled_anew_and_replaced(copied: Path, how: str) -> None:
     (entry,) = copied.iterdir()
     spoilt = SPOILT[how](entry.read_bytes())

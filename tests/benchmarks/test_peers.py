@@ -15,6 +15,7 @@ from benchmarks.settings import QUICK_ALGORITHMS as QUICK
 PAIRS = [(peer, aggregate) for peer, each in PEERS.items() for aggregate in each.rolls]
 
 
+@pytest.mark.long  # a kernel for each aggregate, and those of other libraries
 @pytest.mark.only_compiled
 @pytest.mark.parametrize(("name", "aggregate"), PAIRS)
 @pytest.mark.parametrize("window", [1, 5])

@@ -28,7 +28,11 @@ def check(found: Survival, victims: Sequence[Victim], files: int = FILES) -> Non
     assert found.lost >= len(victims) - drivers, f"Spark has not noticed ({found})"
 
 
-@pytest.mark.parametrize("victims", [[Victim.WORKER, Victim.DRIVER], [Victim.EXECUTOR]], ids=["local", "cluster"])
+@pytest.mark.parametrize(
+    "victims",
+    [[Victim.WORKER, Victim.DRIVER], pytest.param([Victim.EXECUTOR], marks=pytest.mark.long)],
+    ids=["local", "cluster"],
+)
 def test_every_result_is_sent_once_whatever_is_killed(victims: list[Victim], tmp_path: Path) -> None:
     """Kill one of each, in a short job: JVMs and micro-batches take the time. `make chaos` kills thirty of each."""
     check(survive(tmp_path / "job", victims, SEED, _FEW_FILES), victims, _FEW_FILES)
