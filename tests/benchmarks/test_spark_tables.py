@@ -25,7 +25,21 @@ from benchmarks.spark_tables.process_usage import descendants
 from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.separate_process import main as separate_main
 from benchmarks.spark_tables.session import LocalSpark
-from benchmarks.spark_tables.subjects import FRAMES, JVM, NATIVE, PACKED, SASH, TREE, WINDOWS, Point
+from benchmarks.spark_tables.subjects import (
+    FRAMES,
+    JOINS,
+    JVM,
+    NATIVE,
+    PACKED,
+    POSITIONS,
+    RANGE_JOIN,
+    ROLLING,
+    SASH,
+    TREE,
+    UNION,
+    WINDOWS,
+    Point,
+)
 from sash.errors import UnknownName
 
 on_spark = [pytest.mark.spark, pytest.mark.long]
@@ -91,6 +105,29 @@ class TestOnSpark:
                 found[subject] = sorted(map(tuple, answer.select(*names, "peak").collect()))
         assert len(found[NATIVE]) > 30
         assert all(each == found[NATIVE] for each in found.values())
+
+    def test_all_subjects_give_the_same_features(self, local: LocalSpark) -> None:
+        rows = Rows(2200, 4, 86_400, hot_percent=50, label_each=11)
+        table, found = rows.read(local.spark(), local.folder), {}
+        for subject in (RANGE_JOIN, UNION, SASH):
+            answer = Point(subject, JOINS, 7200, rows).answer(table)
+            features = answer.selectExpr("k", "t", "round(total, 6)", "n", "peak", "sites").collect()
+            found[subject] = sorted(map(tuple, features))
+        assert len(found[SASH]) == 200
+        assert all(each == found[SASH] for each in found.values())
+        assert Point(ROLLING, JOINS, 7200, rows).answer(table).count() == 2200
+
+    def test_a_quick_run_joins_and_frames_in_every_position(self, local: LocalSpark, tmp_path: Path) -> None:
+        command = ["spark_tables", "--quick", "--only", "joins", "--only", "positions", "--out", str(tmp_path)]
+        done = CliRunner().invoke(main, command, catch_exceptions=False)
+        assert done.exit_code == 0
+        report = Report.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
+        assert {record.subject for record in report.select("joins")} == {SASH, ROLLING, RANGE_JOIN, UNION}
+        assert {record.get("frame") for record in report.select("positions")} == set(POSITIONS)
+        assert all(record.value for record in report.records)
+        assert all(record.mark == "≈" for record in report.select("joins", subject=UNION, metric="time"))
+        assert all(bar.measured is not None for bar in report.bars)
+        assert {path.stem for path in tmp_path.glob("*.png")} == {"joins", "positions"}
 
     def test_rows_are_as_many_as_they_are_said_to_be(self, local: LocalSpark) -> None:
         table = Rows(2000, 5, 40).read(local.spark(), local.folder)
