@@ -158,7 +158,7 @@ def flat_fit() -> Canvas:
     run = Run("flat_fit").slide(12)
     run.evict()
     run.insert()
-    ring, _ends, _walk, (f, b) = run.state
+    ring, _ends, (f, b) = run.state
     before = kept(ring, f, b)
     answer, used = run.query()
     longer = [new for old, new in zip(before, kept(ring, f, b), strict=True) if old is not new]

@@ -31,7 +31,8 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.ring import copy_ring, fold_all, partials_at, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import partials_at
+from sash.swag.ring import copy_ring, fold_all, ring_fault, ring_steps, room_for, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "evict_many", "fault", "insert", "query", "resize", "start"]
 

@@ -37,7 +37,14 @@ An algorithm for whole arrays has, instead of or beside the steps,
 or, if it starts its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
 
 A state is a tuple of `Fields` and arrays of integers, nested at any depth, so it can be saved.
-For states made of rings, `ring.ring_steps` returns count, capacity and resize.
+
+A state made of rings has a constant `LAYOUT` (`queue.Layout`), which says where its positions are and returns
+count, capacity, resize and
+
+    settle(state, moves)                         move partials of a ring that is being replaced, at most so many
+
+A window that grows by itself has queues in place of the rings. Then capacity is the room for partials that are kept,
+of which there can be fewer than rows.
 """
 
 import math
@@ -74,6 +81,7 @@ __all__ = [
     "query_each",
     "query_last",
     "query_range",
+    "settle",
     "sweep",
 ]
 
@@ -249,6 +257,15 @@ def _one_by_one(steps: Any) -> Callable[..., Any]:
     return query_each
 
 
+def _nothing_to_settle(_steps: Any) -> Callable[..., Any]:
+    """Return a `settle` for states that are copied when they grow."""
+    return _settle_nothing
+
+
+def _settle_nothing(state: Any, moves: int) -> None:
+    return None
+
+
 insert = _step("insert", "aggregate", "state", "partial")
 evict = _step("evict", "aggregate", "state")
 query = _step("query", "aggregate", "state")
@@ -260,3 +277,4 @@ insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "parti
 evict_at = _step("evict_at", "aggregate", "state", "position")
 evict_until = _step("evict_until", "aggregate", "state", "position")
 query_range = _step("query_range", "aggregate", "state", "start", "end")
+settle = _step("settle", "state", "moves", default=_nothing_to_settle)

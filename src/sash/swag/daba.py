@@ -1,4 +1,4 @@
-"""DABA: worst-case O(1) from one ring of values and one of their sums.
+"""DABA: worst-case O(1) from one queue of values and one of their sums.
 
 Idea      Two-Stacks flips its back when its front runs out. DABA flips when both are equally long,
           by relabelling alone: the old front and back become l and r inside the new front. Each
@@ -23,10 +23,11 @@ From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation
 from typing import Any
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.fields import Partial, length
 from sash.algebra.monoid import Monoid, combine
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot, sum_of
+from sash.swag.queue import Layout, load_at, partials_at, room, store_at, sum_of
+from sash.swag.ring import fold_all, ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -39,20 +40,20 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, L, R, A, B, E = range(6)  # the places of the six positions in `cursor`
-count, capacity, resize = ring_steps(newest=E, rings=2)
+LAYOUT = Layout(newest=E, rings=2)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    room = room_for(capacity)
-    return aggregate.allocate(room), aggregate.allocate(room), integers(aggregate, 6)
+    slots = room_for(capacity)
+    return aggregate.allocate(slots), aggregate.allocate(slots), integers(aggregate, 6)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     values, sums, cursor = state
     back = sum_of(aggregate, sums, cursor[B], cursor[E], cursor[E] - 1)
-    here = slot(values, cursor[E])
-    store(sums, here, combine(aggregate, back, partial))
-    store(values, here, partial)
+    store_at(sums, cursor[E], combine(aggregate, back, partial))
+    store_at(values, cursor[E], partial)
     cursor[E] += 1
     _step(aggregate, state)
 
@@ -81,14 +82,13 @@ def _step(aggregate: Monoid, state: Any) -> None:
         cursor[R] += 1
         cursor[A] += 1
     else:  # shrink: one element of l and one of r now sum up to b
-        left = load(sums, slot(sums, cursor[L]))
-        right = load(sums, slot(sums, cursor[A] - 1))
+        left = load_at(sums, cursor[L])
+        right = load_at(sums, cursor[A] - 1)
         after = sum_of(aggregate, sums, cursor[A], cursor[B], cursor[A])
-        store(sums, slot(sums, cursor[L]), combine(aggregate, combine(aggregate, left, right), after))
+        store_at(sums, cursor[L], combine(aggregate, combine(aggregate, left, right), after))
         cursor[L] += 1
         cursor[A] -= 1
-        here = slot(values, cursor[A])
-        store(sums, here, combine(aggregate, load(values, here), after))
+        store_at(sums, cursor[A], combine(aggregate, load_at(values, cursor[A]), after))
 
 
 def query(aggregate: Monoid, state: Any) -> Partial:
@@ -110,14 +110,14 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     values, sums, cursor = state
     f, l, r, a, b, e = cursor  # noqa: E741  # the picture's letters
-    assert f <= l <= r <= a <= b <= e and e - f <= length(values) == length(sums), "K1"
+    assert f <= l <= r <= a <= b <= e and e - f <= room(values) == room(sums), "K1"
     assert partials_at(values, f, e) == partials, "K2"
 
     def fold(start: int, end: int) -> Partial:
         return fold_all(aggregate, partials[start - f : end - f])
 
     for i in range(f, e):
-        kept = load(sums, slot(sums, i))
+        kept = load_at(sums, i)
         if i < l or a <= i < b:
             assert kept == fold(i, b), "K3"
         elif i < r:

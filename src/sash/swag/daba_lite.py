@@ -1,4 +1,4 @@
-"""DABA Lite: worst-case O(1) from one ring and two spare partials.
+"""DABA Lite: worst-case O(1) from one queue and two spare partials.
 
 Idea      Two-Stacks Lite folds its back when its front runs out. DABA Lite starts that fold when
           front and back are equally long, and does a constant piece of it with every insert and
@@ -26,7 +26,8 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, room, store_at
+from sash.swag.ring import fold_all, ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -39,7 +40,8 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
 F, R, B, E = range(4)  # the places of f, r, b, e in `cursor`
-count, capacity, resize = ring_steps(newest=E)
+LAYOUT = Layout(newest=E)
+count, capacity, resize, settle = LAYOUT.steps()
 MID, BACK = range(2)  # the places of the two sums in `sums`
 
 
@@ -49,7 +51,7 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     ring, sums, cursor = state
-    store(ring, slot(ring, cursor[E]), partial)
+    store_at(ring, cursor[E], partial)
     store(sums, BACK, combine(aggregate, load(sums, BACK), partial))
     cursor[E] += 1
     _step(aggregate, state)
@@ -78,14 +80,12 @@ def _step(aggregate: Monoid, state: Any) -> None:
     if l != r:
         a -= 1
         if a + 1 != b:
-            here = slot(ring, a)
-            store(ring, here, combine(aggregate, load(ring, here), load(ring, slot(ring, a + 1))))
-        here = slot(ring, l)
-        store(ring, here, combine(aggregate, load(ring, here), load(sums, MID)))
+            store_at(ring, a, combine(aggregate, load_at(ring, a), load_at(ring, a + 1)))
+        store_at(ring, l, combine(aggregate, load_at(ring, l), load(sums, MID)))
     else:
         cursor[R] = r + 1
         if a + 1 < b:
-            store(sums, MID, load(ring, slot(ring, a + 1)))
+            store(sums, MID, load_at(ring, a + 1))
         else:
             store(sums, MID, identity(aggregate))
 
@@ -95,7 +95,7 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     back = load(sums, BACK)
     if cursor[F] == cursor[B]:
         return back
-    return combine(aggregate, load(ring, slot(ring, cursor[F])), back)
+    return combine(aggregate, load_at(ring, cursor[F]), back)
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:
@@ -113,7 +113,7 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, sums, cursor = state
     f, r, b, e = cursor
     l, a = (f + e - b + 1, 2 * r - (f + e - b + 1)) if f < e else (b, b)  # noqa: E741  # K6
-    assert f <= l <= b <= e and e - f <= length(ring) and (f == e or l <= r <= a <= b), "K1"
+    assert f <= l <= b <= e and e - f <= room(ring) and (f == e or l <= r <= a <= b), "K1"
     r = r if f < e else b
 
     def fold(start: int, end: int) -> Partial:
@@ -121,6 +121,6 @@ def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
 
     for i in range(f, e):
         end = b if f <= i < l or a <= i < b else r if l <= i < r else i + 1
-        assert load(ring, slot(ring, i)) == fold(i, end), "K2, K3, K4"
+        assert load_at(ring, i) == fold(i, end), "K2, K3, K4"
     assert load(sums, BACK) == fold(b, e), "K5"
     assert load(sums, MID) == fold(r if l < r else a, b), "K5"

@@ -14,7 +14,7 @@ Keeps     K1  f ≤ b, b - f ≤ len(ring)                 (positions grow, slot
                                                         cannot break one)
           K3  f ≤ i < b: ring[i] = pi ⊕ … ⊕ p(next[i]-1)
 Combines  insert 0, evict 0, query amortised 3, worst n - 1.  All n suffixes of each slide together:
-          n - 1.  Space n partials and n skips (the paper's 2 n), and n positions for the walk.
+          n - 1.  Space n partials and n skips: the paper's 2 n.
 Needs     associativity.  Order  first in, first out.  A query changes the state, not the window.
 From      Shein, Chrysanthis, Labrinidis. FlatFIT: Accelerated Incremental Sliding-Window
           Aggregation for Real-Time Analytics. SSDBM 2017. doi:10.1145/3085504.3085509
@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.fields import Partial, length
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, room, store_at
+from sash.swag.ring import fold_all, ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
@@ -42,53 +43,58 @@ FACTS = Facts(
     paper="Shein, Chrysanthis, Labrinidis. SSDBM 2017",
 )
 F, B = range(2)  # the places of f and b in `cursor`
-count, capacity, resize = ring_steps(newest=B, rings=3)
+LAYOUT = Layout(newest=B, rings=2)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    room = room_for(capacity)
-    return aggregate.allocate(room), integers(aggregate, room), integers(aggregate, room), integers(aggregate, 2)
+    slots = room_for(capacity)
+    return aggregate.allocate(slots), integers(aggregate, slots), integers(aggregate, 2)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
-    ring, ends, _walk, cursor = state
-    store(ring, slot(ring, cursor[B]), partial)
-    ends[slot(ring, cursor[B])] = cursor[B] + 1
+    ring, ends, cursor = state
+    store_at(ring, cursor[B], partial)
+    store_at(ends, cursor[B], cursor[B] + 1)
     cursor[B] += 1
 
 
 def evict(aggregate: Monoid, state: Any) -> None:
-    _ring, _ends, _walk, cursor = state
+    _ring, _ends, cursor = state
     cursor[F] += 1
 
 
 def query(aggregate: Monoid, state: Any) -> Partial:
-    _ring, _ends, _walk, cursor = state
+    _ring, _ends, cursor = state
     return query_last(aggregate, state, cursor[B] - cursor[F])
 
 
 @jitable
 def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
-    ring, ends, walk, cursor = state
-    steps = 0
-    position = cursor[B] - count
-    while position != cursor[B]:  # positions, not slots: in a full ring the slots of f and b are one
-        walk[steps] = slot(ring, position)
-        position = ends[slot(ring, position)]
-        steps += 1
-    if steps == 0:
+    ring, ends, cursor = state
+    if count == 0:
         return identity(aggregate)
-    folded = load(ring, walk[steps - 1])  # reaches the end already
-    for step in range(steps - 2, -1, -1):
-        folded = combine(aggregate, load(ring, walk[step]), folded)
-        store(ring, walk[step], folded)
-        ends[walk[step]] = cursor[B]
+    end = cursor[B]
+    first = end - count
+    here, before = first, first - 1
+    while load_at(ends, here) != end:  # each skip is turned round, so that the way back needs no room
+        after = load_at(ends, here)
+        store_at(ends, here, before)
+        before = here
+        here = after
+    folded: Partial = load_at(ring, here)  # reaches the end already
+    while before >= first:
+        here = before
+        before = load_at(ends, here)
+        folded = combine(aggregate, load_at(ring, here), folded)
+        store_at(ring, here, folded)
+        store_at(ends, here, end)
     return folded
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:
-    ring, ends, walk, cursor = state
-    if len(cursor) != 2 or not length(ring) == len(ends) == len(walk):
+    ring, ends, cursor = state
+    if len(cursor) != 2 or length(ring) != len(ends):
         return "its cursors are not f and b, or not every slot has a skip"
     wrong = ring_fault(ring, *cursor)  # K1
     if wrong is not None:
@@ -99,10 +105,10 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
-    ring, ends, _walk, cursor = state
+    ring, ends, cursor = state
     f, b = cursor
-    assert f <= b and b - f <= length(ring), "K1"
+    assert f <= b and b - f <= room(ring) == room(ends), "K1"
     for i in range(f, b):
-        end = ends[slot(ring, i)]
+        end = load_at(ends, i)
         assert i < end <= b, "K2"
-        assert load(ring, slot(ring, i)) == fold_all(aggregate, partials[i - f : end - f]), "K3"
+        assert load_at(ring, i) == fold_all(aggregate, partials[i - f : end - f]), "K3"

@@ -13,10 +13,11 @@ From      Every paper's baseline: Shein, Chrysanthis, Labrinidis, EDBT 2018 ("Na
 
 from typing import Any
 
-from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.fields import Partial
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import partials_at, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, partials_at, room, store_at
+from sash.swag.ring import ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -29,7 +30,8 @@ FACTS = Facts(
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
 F, B = range(2)  # the places of f and b in `cursor`
-count, capacity, resize = ring_steps(newest=B)
+LAYOUT = Layout(newest=B)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -38,7 +40,7 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     ring, cursor = state
-    store(ring, slot(ring, cursor[B]), partial)
+    store_at(ring, cursor[B], partial)
     cursor[B] += 1
 
 
@@ -51,7 +53,7 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     ring, cursor = state
     folded = identity(aggregate)
     for position in range(cursor[F], cursor[B]):
-        folded = combine(aggregate, folded, load(ring, slot(ring, position)))
+        folded = combine(aggregate, folded, load_at(ring, position))
     return folded
 
 
@@ -64,5 +66,5 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, cursor = state
-    assert cursor[F] <= cursor[B] and cursor[B] - cursor[F] <= length(ring), "K1"
+    assert cursor[F] <= cursor[B] and cursor[B] - cursor[F] <= room(ring), "K1"
     assert partials_at(ring, cursor[F], cursor[B]) == partials, "K2"

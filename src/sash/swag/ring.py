@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import compiled_reading, jitable
-from sash.algebra.fields import Fields, Partial, length, load
+from sash.algebra.compiler import compiled_reading
+from sash.algebra.fields import Fields, Partial, length
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import integers
 
-__all__ = ["LAST", "copy_ring", "fold_all", "partials_at", "ring_fault", "ring_steps", "room_for", "slot", "sum_of"]
+__all__ = ["LAST", "copy_positions", "copy_ring", "fold_all", "ring_fault", "ring_steps", "room_for", "slot"]
 
 LAST = 1 << 62  # no stream is as long as this, so positions up to here can be added to
 
@@ -41,23 +41,19 @@ def slot(ring: Fields, position: int) -> int:
 compiled_reading(slot)(lambda ring, position: lambda ring, position: position & (len(ring[0]) - 1))
 
 
-@jitable
-def sum_of(aggregate: Monoid, sums: Fields, begin: int, end: int, place: int) -> Partial:
-    """Return the sum of the positions [begin, end), which is stored at `place`; the identity if there are none."""
-    if begin == end:
-        return identity(aggregate)
-    return load(sums, slot(sums, place))
-
-
-def copy_ring(aggregate: Monoid, ring: Fields, start: int, end: int, capacity: int) -> Fields:
-    """Return a ring of another length with the positions [start, end)."""
-    wider = aggregate.allocate(capacity)
-    for source, target in zip(ring, wider, strict=True):
-        _move(source, target, start, end)
+def copy_ring(aggregate: Monoid, ring: Any, start: int, end: int, capacity: int) -> Any:
+    """Return a ring of another length with the positions [start, end); it holds partials, or integers."""
+    wider = aggregate.allocate(capacity) if isinstance(ring, tuple) else integers(aggregate, capacity)
+    copy_positions(ring, wider, start, end)
     return wider
 
 
-def _move(source: Any, target: Any, start: int, end: int) -> None:
+def copy_positions(source: Any, target: Any, start: int, end: int) -> None:
+    """Copy the positions [start, end) from one ring to another."""
+    if isinstance(source, tuple):
+        for one, other in zip(source, target, strict=True):
+            copy_positions(one, other, start, end)
+        return
     positions = np.arange(start, end)
     old, new = positions & (len(source) - 1), positions & (len(target) - 1)
     if isinstance(target, np.ndarray):
@@ -67,16 +63,11 @@ def _move(source: Any, target: Any, start: int, end: int) -> None:
             target[place] = source[origin]
 
 
-def ring_steps(
-    newest: int, rings: int = 1, kept: tuple[int, int] | None = None
-) -> tuple[Callable[[Any], int], Callable[[Any], int], Callable[[Monoid, Any, int], Any]]:
-    """Return `count`, `capacity` and `resize` of an algorithm whose state is rings first and its cursor last.
+def ring_steps(newest: int) -> tuple[Callable[[Any], int], Callable[[Any], int], Callable[[Monoid, Any, int], Any]]:
+    """Return `count`, `capacity` and `resize` of an algorithm whose state begins with a ring and ends with its cursor.
 
-    The cursor begins with the oldest position and has the end of the window at `newest`. The first `rings` parts of
-    the state are rings, of partials or of integers, that hold the positions between the two cursors `kept` (default:
-    the window).
+    The cursor begins with the oldest position and has the end of the window at `newest`.
     """
-    first, last = kept or (0, newest)
 
     def count(state: Any) -> int:
         return int(state[-1][newest] - state[-1][0])
@@ -85,30 +76,14 @@ def ring_steps(
         return length(state[0])
 
     def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
-        start, end, room = int(state[-1][first]), int(state[-1][last]), room_for(capacity)
-
-        def moved(part: Any) -> Any:
-            if isinstance(part, tuple):
-                return copy_ring(aggregate, part, start, end, room)
-            numbers = integers(aggregate, room)
-            _move(part, numbers, start, end)
-            return numbers
-
-        return *(moved(part) for part in state[:rings]), *state[rings:]
+        start, end = int(state[-1][0]), int(state[-1][newest])
+        return copy_ring(aggregate, state[0], start, end, room_for(capacity)), *state[1:]
 
     return count, capacity, resize
 
 
-# --- for the checks of K-lines -------------------------------------------------------------------
-
-
-def partials_at(ring: Fields, start: int, end: int) -> list[Partial]:
-    """Return the partials at the positions [start, end)."""
-    return [load(ring, slot(ring, position)) for position in range(start, end)]
-
-
 def fold_all(aggregate: Monoid, partials: list[Partial]) -> Partial:
-    """Return the fold of partials, combined one by one."""
+    """Return the fold of partials, combined one by one, for the checks of K-lines."""
     answer = identity(aggregate)
     for partial in partials:
         answer = combine(aggregate, answer, partial)

@@ -6,12 +6,13 @@ Idea      Where a ⊕ b is always a or b, a row that a newer one wins against is
 Picture     window   oldest f                              b newest         7 3 1 5 2 4 under max
             node     [ 7 | 5 | 4 )        oldest h … t newest
             at       [ 0 | 3 | 5 )        the position that each node has in the window
-Keeps     K1  t - h ≤ b - f ≤ len(node);  h = t only if f = b       (positions grow, slots wrap)
+Keeps     K1  t - h ≤ b - f, t - h ≤ len(node);  h = t only if f = b    (positions grow, slots wrap)
           K2  f ≤ at[h] < … < at[t-1] = b - 1
           K3  h ≤ j < t: node[j] = p at[j]
           K4  h ≤ j < t - 1: node[j] ⊕ node[j+1] = node[j], and is not equal to node[j+1]
           K5  f ≤ i < b: pi ⊕ … ⊕ pb-1 = node[j] for the first j with at[j] ≥ i
-Combines  insert amortised < 2, worst n; evict 0; query of any range 0.  Space ≤ n partials.
+Combines  insert amortised < 2, worst n; evict 0; query of any range 0.  Space ≤ n partials, and as
+          many positions: only nodes take room, so a window can have far more rows than its queue has slots.
 Needs     a selective ⊕, which need not commute.  Order  first in, first out.
 From      Shein, Chrysanthis, Labrinidis. SlickDeque: High Throughput and Low Latency Incremental
           Sliding-Window Aggregation. EDBT, 2018.
@@ -30,10 +31,11 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.compiler import jitable
-from sash.algebra.fields import Fields, Partial, length, load, same, store
+from sash.algebra.fields import Fields, Partial, length, same, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, Needs, integers
-from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, partials_at, room, store_at
+from sash.swag.ring import LAST, fold_all, ring_fault, room_for
 
 __all__ = [
     "FACTS",
@@ -61,29 +63,29 @@ FACTS = Facts(
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B, H, T = range(4)  # the places of f, b, h, t in `cursor`
-count, capacity, resize = ring_steps(newest=B, rings=2, kept=(H, T))
+LAYOUT = Layout(newest=B, rings=2, kept=(H, T))
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    room = room_for(capacity)
-    return aggregate.allocate(room), integers(aggregate, room), integers(aggregate, 4)
+    slots = room_for(capacity)
+    return aggregate.allocate(slots), integers(aggregate, slots), integers(aggregate, 4)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     node, at, cursor = state
     head, tail = cursor[H], cursor[T]
-    while tail > head and same(combine(aggregate, load(node, slot(node, tail - 1)), partial), partial):
+    while tail > head and same(combine(aggregate, load_at(node, tail - 1), partial), partial):
         tail -= 1
-    here = slot(node, tail)
-    store(node, here, partial)
-    at[here] = cursor[B]
+    store_at(node, tail, partial)
+    store_at(at, tail, cursor[B])
     cursor[T] = tail + 1
     cursor[B] += 1
 
 
 def evict(aggregate: Monoid, state: Any) -> None:
-    node, at, cursor = state
-    if at[slot(node, cursor[H])] == cursor[F]:
+    _node, at, cursor = state
+    if load_at(at, cursor[H]) == cursor[F]:
         cursor[H] += 1
     cursor[F] += 1
 
@@ -92,15 +94,17 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     node, _at, cursor = state
     if cursor[H] == cursor[T]:
         return identity(aggregate)
-    return load(node, slot(node, cursor[H]))
+    oldest: Partial = load_at(node, cursor[H])
+    return oldest
 
 
 def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
     node, at, cursor = state
-    found = _first_from(node, at, cursor[H], cursor[T], cursor[B] - count)
+    found = _first_from(at, cursor[H], cursor[T], cursor[B] - count)
     if found == cursor[T]:
         return identity(aggregate)
-    return load(node, slot(node, found))
+    answer: Partial = load_at(node, found)
+    return answer
 
 
 def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
@@ -109,37 +113,37 @@ def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> N
     found, place = cursor[H], 0
     while place < asked:
         first = newest - counts[place]
-        if found < tail and at[slot(node, found)] < first:
-            found = _first_from(node, at, found + 1, tail, first)
+        if found < tail and load_at(at, found) < first:
+            found = _first_from(at, found + 1, tail, first)
         if found == tail:  # only the empty range is left
             _fill(answers, place, asked, identity(aggregate))
             return
-        here = slot(node, found)
-        reach = newest - at[here]
+        here = load_at(node, found)
+        reach = newest - load_at(at, found)
         found += 1
         if place + 1 == asked or counts[place + 1] < reach:
-            store(answers, place, load(node, here))
+            store(answers, place, here)
             place += 1
             continue
         end = place + counts[place] - reach + 1  # if all counts are queried, this needs no search
         if end > asked or counts[end - 1] != reach or (end < asked and counts[end] >= reach):
             end = _first_below(counts, place + 2, asked, reach)
-        _fill(answers, place, end, load(node, here))
+        _fill(answers, place, end, here)
         place = end
 
 
 @jitable
-def _first_from(node: Fields, at: Any, low: int, high: int, position: int) -> int:
+def _first_from(at: Any, low: int, high: int, position: int) -> int:
     """Return the first index in [low, high) of a node that is not older than a position; else high."""
     probe, step = low, 1  # ever longer strides: what is near costs little, what is far costs a logarithm
-    while probe < high and at[slot(node, probe)] < position:
+    while probe < high and load_at(at, probe) < position:
         low = probe + 1
         probe += step
         step += step
     high = min(probe, high)
     while low < high:
         middle = (low + high) // 2
-        if at[slot(node, middle)] < position:
+        if load_at(at, middle) < position:
             low = middle + 1
         else:
             high = middle
@@ -175,9 +179,11 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
     if len(cursor) != 4 or len(at) != length(node):
         return "its cursors are not f, b, h and t, or its nodes have no positions"
     f, b, h, t = (int(each) for each in cursor)
-    wrong = ring_fault(node, f, b) or ring_fault(node, h, t)
+    wrong = ring_fault(node, h, t)
     if wrong is not None:
         return wrong
+    if not 0 <= f <= b <= LAST:
+        return f"its window is from {f} to {b}"
     places = np.asarray(at)[np.arange(h, t) & (length(node) - 1)]
     if (h == t) != (f == b) or (h < t and not (places[0] >= f and places[-1] == b - 1)):
         return f"its nodes are not of the rows from {f} to {b} (K1, K2)"
@@ -187,9 +193,9 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     node, at, cursor = state
     f, b, h, t = cursor
-    assert t - h <= b - f <= length(node) == len(at) and (h < t or f == b), "K1"
+    assert t - h <= min(b - f, room(node)) and room(node) == room(at) and (h < t or f == b), "K1"
     nodes = partials_at(node, h, t)
-    positions = [int(at[slot(node, j)]) for j in range(h, t)]
+    positions = [int(load_at(at, j)) for j in range(h, t)]
     assert positions == sorted(set(positions)), "K2"
     assert f == b or (f <= positions[0] and positions[-1] == b - 1), "K2"
     assert all(same(kept, partials[position - f]) for kept, position in zip(nodes, positions, strict=True)), "K3"

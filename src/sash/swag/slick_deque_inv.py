@@ -27,7 +27,8 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
-from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, partials_at, room, store_at
+from sash.swag.ring import fold_all, ring_fault, room_for
 
 __all__ = [
     "FACTS",
@@ -55,7 +56,8 @@ FACTS = Facts(
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B = range(2)  # the places of f and b in `cursor`
-count, capacity, resize = ring_steps(newest=B)
+LAYOUT = Layout(newest=B)
+count, capacity, resize, settle = LAYOUT.steps()
 UNBOUNDED = 1 << 62  # no window is as long as this, so its answer is that of the whole window
 
 
@@ -70,19 +72,19 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     ring, answer, size, cursor = state
     newest, rows = cursor[B], cursor[B] - cursor[F]
-    store(ring, slot(ring, newest), partial)
+    store_at(ring, newest, partial)
     for k in range(len(size)):
         longer = combine(aggregate, load(answer, k), partial)
         if rows < size[k]:
             store(answer, k, longer)
         else:
-            store(answer, k, invert(aggregate, longer, load(ring, slot(ring, newest - size[k]))))
+            store(answer, k, invert(aggregate, longer, load_at(ring, newest - size[k])))
     cursor[B] = newest + 1
 
 
 def evict(aggregate: Monoid, state: Any) -> None:
     ring, answer, size, cursor = state
-    oldest = load(ring, slot(ring, cursor[F]))
+    oldest = load_at(ring, cursor[F])
     rows = cursor[B] - cursor[F]
     k = 0
     while k < len(size) and size[k] >= rows:  # the answers that reach back to the oldest row
@@ -132,7 +134,7 @@ def _suffix(aggregate: Monoid, state: Any, count: int, k: int) -> Partial:
     folded = identity(aggregate)
     covered = min(size[k], rows) if k < len(size) else 0
     for position in range(cursor[B] - min(count, rows), cursor[B] - covered):
-        folded = combine(aggregate, folded, load(ring, slot(ring, position)))
+        folded = combine(aggregate, folded, load_at(ring, position))
     return combine(aggregate, folded, load(answer, k)) if covered > 0 else folded
 
 
@@ -149,7 +151,7 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, answer, size, cursor = state
     f, b = cursor
-    assert f <= b and b - f <= length(ring), "K1"
+    assert f <= b and b - f <= room(ring), "K1"
     assert partials_at(ring, f, b) == partials, "K2"
     assert len(size) == length(answer) > 0 and size[-1] > 0, "K3"
     assert all(longer > shorter for longer, shorter in pairwise(size)), "K3"

@@ -30,7 +30,8 @@ from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag import two_stacks_lite
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.ring import LAST, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, store_at
+from sash.swag.ring import LAST, ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
@@ -44,7 +45,8 @@ FACTS = Facts(
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, M, B, SHORTEST = range(4)  # the places of f, m, b and s in `cursor`; s is 0 if no ranges were registered
-count, capacity, resize = ring_steps(newest=B)
+LAYOUT = Layout(newest=B)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -58,12 +60,11 @@ def _flip(aggregate: Monoid, state: Any) -> None:
     ring, tail, cursor = state
     back = load(tail, 0)
     for position in range(cursor[F], cursor[M]):  # K2 for the new m
-        here = slot(ring, position)
-        store(ring, here, combine(aggregate, load(ring, here), back))
+        store_at(ring, position, combine(aggregate, load_at(ring, position), back))
     folded = identity(aggregate)
     for position in range(cursor[B] - 1, cursor[M] - 1, -1):  # newest first: K3 becomes K2
-        folded = combine(aggregate, load(ring, slot(ring, position)), folded)
-        store(ring, slot(ring, position), folded)
+        folded = combine(aggregate, load_at(ring, position), folded)
+        store_at(ring, position, folded)
     store(tail, 0, identity(aggregate))
     cursor[M] = cursor[B]
 
@@ -72,7 +73,7 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     ring, tail, cursor = state
     if cursor[SHORTEST] > 0 and cursor[B] - cursor[M] == cursor[SHORTEST]:
         _flip(aggregate, state)
-    store(ring, slot(ring, cursor[B]), partial)
+    store_at(ring, cursor[B], partial)
     store(tail, 0, combine(aggregate, load(tail, 0), partial))
     cursor[B] += 1
 
@@ -95,11 +96,11 @@ def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
     start = cursor[B] - count
     folded = load(tail, 0)
     if start < cursor[M]:
-        folded = combine(aggregate, load(ring, slot(ring, start)), folded)
+        folded = combine(aggregate, load_at(ring, start), folded)
     elif start > cursor[M]:
         folded = identity(aggregate)
         for position in range(start, cursor[B]):
-            folded = combine(aggregate, folded, load(ring, slot(ring, position)))
+            folded = combine(aggregate, folded, load_at(ring, position))
     return folded
 
 

@@ -31,7 +31,8 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
-from sash.swag.ring import ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, room, store_at
+from sash.swag.ring import ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
@@ -46,7 +47,8 @@ FACTS = Facts(
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, A, B = range(3)  # the places of f, a, b in `cursor`
-count, capacity, resize = ring_steps(newest=B)
+LAYOUT = Layout(newest=B)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -62,14 +64,14 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
             store(base, 0, identity(aggregate))
     prefix = partial
     if cursor[A] < cursor[B]:
-        prefix = combine(aggregate, load(ring, slot(ring, cursor[B] - 1)), partial)
-    store(ring, slot(ring, cursor[B]), prefix)
+        prefix = combine(aggregate, load_at(ring, cursor[B] - 1), partial)
+    store_at(ring, cursor[B], prefix)
     cursor[B] += 1
 
 
 def evict(aggregate: Monoid, state: Any) -> None:
     ring, base, cursor = state
-    store(base, 0, load(ring, slot(ring, cursor[F])))
+    store(base, 0, load_at(ring, cursor[F]))
     cursor[F] += 1
     if cursor[F] == cursor[A]:  # what came before the anchor is no part of what comes after
         store(base, 0, identity(aggregate))
@@ -86,15 +88,15 @@ def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
     if count == 0:
         return identity(aggregate)
     start = cursor[B] - count
-    whole = load(ring, slot(ring, cursor[B] - 1))
+    whole: Partial = load_at(ring, cursor[B] - 1)
     if start == cursor[A]:
         return whole
     older = load(base, 0)
     if start > cursor[F]:
-        older = load(ring, slot(ring, start - 1))
+        older = load_at(ring, start - 1)
     if start > cursor[A]:
         return invert(aggregate, whole, older)
-    before_anchor = invert(aggregate, load(ring, slot(ring, cursor[A] - 1)), older)
+    before_anchor = invert(aggregate, load_at(ring, cursor[A] - 1), older)
     return combine(aggregate, before_anchor, whole)
 
 
@@ -111,9 +113,9 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, base, cursor = state
     f, a, b = cursor
-    assert f <= b and a <= b and b - f <= length(ring), "K1"
+    assert f <= b and a <= b and b - f <= room(ring), "K1"
     folded = load(base, 0)
     assert f != a or folded == identity(aggregate), "K4"
     for i in range(f, b):
         folded = partials[i - f] if i == a else combine(aggregate, folded, partials[i - f])
-        assert load(ring, slot(ring, i)) == folded, "K2, K3, K4"
+        assert load_at(ring, i) == folded, "K2, K3, K4"

@@ -20,7 +20,7 @@ from sash.errors import InvalidState
 __all__ = ["pack", "unpack"]
 
 MAGIC = b"SASHWIN\0"
-VERSION = 4
+VERSION = 5
 _HEAD = struct.Struct("<8sHQ32s")
 _COUNT = struct.Struct("<Q")
 _FLOAT = struct.Struct("<d")

@@ -18,7 +18,8 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
-from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, partials_at, room, store_at
+from sash.swag.ring import fold_all, ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -32,7 +33,8 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, B = range(2)  # the places of f and b in `cursor`
-count, capacity, resize = ring_steps(newest=B)
+LAYOUT = Layout(newest=B)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -41,14 +43,14 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     ring, total, cursor = state
-    store(ring, slot(ring, cursor[B]), partial)
+    store_at(ring, cursor[B], partial)
     store(total, 0, combine(aggregate, load(total, 0), partial))
     cursor[B] += 1
 
 
 def evict(aggregate: Monoid, state: Any) -> None:
     ring, total, cursor = state
-    oldest = load(ring, slot(ring, cursor[F]))
+    oldest = load_at(ring, cursor[F])
     cursor[F] += 1
     if cursor[F] == cursor[B]:  # whatever rounding had left behind goes with the last row
         store(total, 0, identity(aggregate))
@@ -71,6 +73,6 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, total, cursor = state
     f, b = cursor
-    assert f <= b and b - f <= length(ring), "K1"
+    assert f <= b and b - f <= room(ring), "K1"
     assert partials_at(ring, f, b) == partials, "K2"
     assert load(total, 0) == fold_all(aggregate, partials), "K3"

@@ -19,10 +19,11 @@ From      Tangwongsan, Hirzel, Schneider. Low-Latency Sliding-Window Aggregation
 
 from typing import Any
 
-from sash.algebra.fields import Partial, length, load, store
+from sash.algebra.fields import Partial, length
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, integers
-from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot, sum_of
+from sash.swag.queue import Layout, load_at, partials_at, room, store_at, sum_of
+from sash.swag.ring import fold_all, ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -35,20 +36,20 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, M, B = range(3)  # the places of f, m, b in `cursor`
-count, capacity, resize = ring_steps(newest=B, rings=2)
+LAYOUT = Layout(newest=B, rings=2)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    room = room_for(capacity)
-    return aggregate.allocate(room), aggregate.allocate(room), integers(aggregate, 3)
+    slots = room_for(capacity)
+    return aggregate.allocate(slots), aggregate.allocate(slots), integers(aggregate, 3)
 
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     values, sums, cursor = state
     back = sum_of(aggregate, sums, cursor[M], cursor[B], cursor[B] - 1)
-    here = slot(values, cursor[B])
-    store(sums, here, combine(aggregate, back, partial))
-    store(values, here, partial)
+    store_at(sums, cursor[B], combine(aggregate, back, partial))
+    store_at(values, cursor[B], partial)
     cursor[B] += 1
 
 
@@ -57,9 +58,8 @@ def evict(aggregate: Monoid, state: Any) -> None:
     if cursor[F] == cursor[M]:
         folded = identity(aggregate)
         for position in range(cursor[B] - 1, cursor[F] - 1, -1):  # newest first: K4 becomes K3
-            here = slot(values, position)
-            folded = combine(aggregate, load(values, here), folded)
-            store(sums, here, folded)
+            folded = combine(aggregate, load_at(values, position), folded)
+            store_at(sums, position, folded)
         cursor[M] = cursor[B]
     cursor[F] += 1
 
@@ -80,7 +80,7 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     values, sums, cursor = state
     f, m, b = cursor
-    assert f <= m <= b and b - f <= length(values) == length(sums), "K1"
+    assert f <= m <= b and b - f <= room(values) == room(sums), "K1"
     assert partials_at(values, f, b) == partials, "K2"
     front, back = partials[: m - f], partials[m - f :]
     assert partials_at(sums, f, m) == [fold_all(aggregate, front[k:]) for k in range(m - f)], "K3"

@@ -20,7 +20,8 @@ from typing import Any
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import Bound, Cost, Facts, identities, integers
-from sash.swag.ring import fold_all, partials_at, ring_fault, ring_steps, room_for, slot
+from sash.swag.queue import Layout, load_at, partials_at, room, store_at
+from sash.swag.ring import fold_all, ring_fault, room_for
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -33,7 +34,8 @@ FACTS = Facts(
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
 F, M, B = range(3)  # the places of f, m, b in `cursor`
-count, capacity, resize = ring_steps(newest=B)
+LAYOUT = Layout(newest=B)
+count, capacity, resize, settle = LAYOUT.steps()
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
@@ -42,7 +44,7 @@ def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
 
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     ring, tail, cursor = state
-    store(ring, slot(ring, cursor[B]), partial)
+    store_at(ring, cursor[B], partial)
     store(tail, 0, combine(aggregate, load(tail, 0), partial))
     cursor[B] += 1
 
@@ -52,8 +54,8 @@ def evict(aggregate: Monoid, state: Any) -> None:
     if cursor[F] == cursor[M]:
         folded = identity(aggregate)
         for position in range(cursor[B] - 1, cursor[F] - 1, -1):  # newest first: K3 becomes K2
-            folded = combine(aggregate, load(ring, slot(ring, position)), folded)
-            store(ring, slot(ring, position), folded)
+            folded = combine(aggregate, load_at(ring, position), folded)
+            store_at(ring, position, folded)
         store(tail, 0, identity(aggregate))
         cursor[M] = cursor[B]
     cursor[F] += 1
@@ -64,7 +66,7 @@ def query(aggregate: Monoid, state: Any) -> Partial:
     back = load(tail, 0)
     if cursor[F] == cursor[M]:
         return back
-    return combine(aggregate, load(ring, slot(ring, cursor[F])), back)
+    return combine(aggregate, load_at(ring, cursor[F]), back)
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:
@@ -77,7 +79,7 @@ def fault(aggregate: Monoid, state: Any) -> str | None:
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, tail, cursor = state
     f, m, b = cursor
-    assert f <= m <= b and b - f <= length(ring), "K1"
+    assert f <= m <= b and b - f <= room(ring), "K1"
     assert partials_at(ring, f, m) == [fold_all(aggregate, partials[k : m - f]) for k in range(m - f)], "K2"
     assert partials_at(ring, m, b) == partials[m - f :], "K3"
     assert load(tail, 0) == fold_all(aggregate, partials[m - f :]), "K4"

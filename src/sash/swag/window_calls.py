@@ -15,11 +15,13 @@ from sash.algebra.compiler import JIT_DISABLED, entry_point
 from sash.algebra.monoid import Monoid, Presence
 from sash.swag import window_kernels as kernels
 from sash.swag.contract import Algorithm, Sizes
+from sash.swag.window_room import LEAST_CAPACITY, kept, layout_of
 
 __all__ = ["RowCalls"]
 
 _KINDS = {"f8": float, "i8": int, "b1": bool}  # Python's types of the values that calls of one row read
 _VALUE = int(Presence.VALUE)
+_NEVER = 1 << 62  # more steps than a window can live
 
 
 class RowCalls:
@@ -27,10 +29,15 @@ class RowCalls:
 
     def __init__(self, algorithm: Algorithm, monoid: Monoid) -> None:
         self.rows = -1  # in the window; -1: not known
+        self.kept = 0  # how much of the capacity is in use, at most
         self.capacity = 0
+        self.review = _NEVER  # steps until a ring may be freed, or be too long
         self.may_shrink = True
         self.positions = 0  # how many rows can be appended before positions end
         self._statics = algorithm, monoid
+        layout = layout_of(algorithm)
+        self._layout = layout
+        self._drops_rows = layout is not None and layout.kept is not None
         self.state: Any = None
         self._to_insert: tuple[Any, ...] = ()  # arguments of the compiled function
         self._to_query: tuple[Any, ...] = ()
@@ -75,6 +82,10 @@ class RowCalls:
         """Read from the state how many rows there are, how many fit, and how many positions are left."""
         steps, state = self._statics[0].steps, self.state
         self.rows, self.capacity = int(steps.count(state)), steps.capacity(state)
+        self.kept = kept(self._statics[0], state)
+        left = 0 if self._layout is None else self._layout.steps_left(state)
+        # A step can drop any number of rows: then what is kept is read from the state, but not every time.
+        self.review = left or (self.capacity if self._drops_rows and self.capacity > LEAST_CAPACITY else _NEVER)
         is_unordered = self._statics[0].facts.sizes is Sizes.UNORDERED
         self.positions = 2**63 - 1 - (int(steps.newest(state)) if is_unordered else 0)
 
@@ -82,12 +93,24 @@ class RowCalls:
         """Insert the row that `lift` has lifted."""
         self._move(*self._to_insert)  # type: ignore[misc]
         self.rows += 1
+        self.kept += 1
         self.positions -= 1
+        self.review -= 1
 
     def evict(self, count: int) -> None:
         """Evict the oldest rows."""
         self._move(*self._statics, self.state, count, self._none, self._none)  # type: ignore[misc]
         self.rows -= count
+        self.review -= count
+        if not self._drops_rows:
+            self.kept = self.rows
+
+    @property
+    def is_roomy(self) -> bool:
+        """Whether there is much room, or a ring may be freed."""
+        if self.review <= 0:
+            return True
+        return self.may_shrink and 4 * self.kept <= self.capacity > LEAST_CAPACITY and self.review > _NEVER // 2
 
     def query(self) -> tuple[Any, ...]:
         """Return the partial of the window, as Python numbers."""
@@ -106,7 +129,7 @@ class RowCalls:
 
     def lift(self, values: tuple[Any, ...]) -> bool:
         """Lift a row of plain numbers; return false if a general call must insert it, or say why it cannot be."""
-        if self.rows >= self.capacity or not self.positions:
+        if self.kept >= self.capacity or not self.positions:
             return False
         if self._lift is None:
             self._lift = entry_point(kernels.lift_rows, self._to_lift)

@@ -15,7 +15,9 @@ from sash.swag.contract import (
     query,
     query_last,
     query_range,
+    settle,
 )
+from sash.swag.queue import MOVES
 
 __all__ = [
     "evict_at_position",
@@ -42,6 +44,7 @@ def move(algorithm: Algorithm, aggregate: Monoid, state: Any, evictions: int, pa
         evict(algorithm, aggregate, state)
     for row in range(length(partials)):
         insert(algorithm, aggregate, state, load(partials, row))
+    settle(algorithm, state, MOVES * (evictions + length(partials)))
     if length(answer) > 0:
         store(answer, 0, query(algorithm, aggregate, state))
 

@@ -11,6 +11,7 @@ from sash.algebra.aggregate import Template
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column, Monoid
 from sash.errors import InvalidState
+from sash.swag import window_room
 from sash.swag.contract import Algorithm
 
 __all__ = ["columns_of", "fingerprint", "read", "restore", "save"]
@@ -35,6 +36,9 @@ def read(content: Any, algorithm: str, aggregate: Template) -> tuple[Any, Any]:
 
 def save(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
     """Return the state as `restore` reads it."""
+    layout = window_room.layout_of(algorithm)
+    if layout is not None:
+        return layout.saved(monoid, state)
     return algorithm.steps.save(monoid, state) if algorithm.has_step("save") else state
 
 
@@ -47,7 +51,8 @@ def restore(algorithm: Algorithm, monoid: Monoid, fresh: Any, given: Any) -> Any
         raise InvalidState.damaged(fault)
     if algorithm.has_step("save"):
         state = steps.restore(monoid, state)
-    if not 0 <= int(steps.count(state)) <= steps.capacity(state):
+    state = window_room.as_growing(algorithm, monoid, state)
+    if int(steps.count(state)) < 0 or window_room.kept(algorithm, state) > steps.capacity(state):
         raise InvalidState.damaged("it claims more rows than it has room for")
     return state
 
