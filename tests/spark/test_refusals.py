@@ -129,6 +129,7 @@ TABLE: dict[str, Case] = {
     ),
 }
 STREAM: dict[str, Case] = {
+    "a join of labels that are a stream": (lambda engine: engine.join(engine.lookback()), SashError, "bounded"),
     "no watermark": (rows.windows(watermark=None), InvalidInput, "pass watermark='10 seconds'"),
     "no watermark to explain": (
         lambda engine: sash.explain(engine.rows, TEN, on="t"),

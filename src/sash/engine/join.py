@@ -46,6 +46,7 @@ __all__ = [
     "join_rows",
     "lookback",
     "own_keys",
+    "own_on",
     "plan_join",
 ]
 
@@ -249,21 +250,19 @@ def _side_of(
     one: Lookback, rows: Rows, given: JoinOptions, on: str, by: tuple[str, ...], measure: Measure, table: int
 ) -> Side:
     """Return a lookback in positions; refuse what does not fit the labels."""
-    own_on = on if one.on is None else one.on
-    if not isinstance(own_on, str) or not own_on:
-        raise InvalidInput.option("on of a lookback", own_on, "the name of a column of times or numbers")
+    at = own_on(one.on, on)
     own_by = own_keys(one.by, by)
-    for name in (own_on, *own_by):
+    for name in (at, *own_by):
         rows.known(name)
-    own_measure = rows.measure(own_on)
+    own_measure = rows.measure(at)
     if own_measure.kind is not measure.kind:
-        raise InvalidInput.unlike_positions(on, measure.kind.value, own_on, own_measure.kind.value)
+        raise InvalidInput.unlike_positions(on, measure.kind.value, at, own_measure.kind.value)
     delay = given.delay if one.delay is None else one.delay
     types = types_of([_as_query(one.aggregates)], rows, may_change=False)
     group_aggregates([_as_query(one.aggregates)], types)
     return Side(
         table,
-        own_on,
+        at,
         own_by,
         given.closed if one.closed is None else one.closed,
         length_on(measure, "delay", delay),
@@ -271,6 +270,15 @@ def _side_of(
         one.rows,
         Frame("range", None, 0, "both", None, 1, one.aggregates),
     )
+
+
+def own_on(own: Any, on: str) -> str:
+    """Return the column of positions of a table."""
+    if own is None:
+        return on
+    if not isinstance(own, str) or not own:
+        raise InvalidInput.option("on of a lookback", own, "the name of a column of times or numbers")
+    return own
 
 
 def own_keys(own: Any, by: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from sash.engine.join import JoinOptions, JoinPlan, Lookback, check_lookbacks, own_keys, plan_join
+from sash.engine.join import JoinOptions, JoinPlan, Lookback, check_lookbacks, own_keys, own_on, plan_join
 from sash.engine.options import options_of
 from sash.engine.tables import read_rows
 from sash.limits import LIMITS, Limits
@@ -101,7 +101,7 @@ Place = tuple[int, str, tuple[str, ...]]  # a DataFrame, its `on` and its `by`
 
 
 def _place(one: Lookback, options: Options) -> Place:
-    return id(one.table), options.on if one.on is None else one.on, own_keys(one.by, options.by)
+    return id(one.table), own_on(one.on, options.on), own_keys(one.by, options.by)
 
 
 def _tables(lookbacks: Sequence[Lookback], options: Options) -> dict[Place, DataFrame]:
