@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sash.swag.bit_levels import empty_levels
 from sash.swag.range_distinct import check, distinct_counts, list_codes, slide, slide_lists, start
 
 
@@ -36,7 +35,7 @@ def test_distinct_counts_agree_with_sets(case: Any) -> None:
 @given(case=codes_and_ranges())
 def test_lists_of_codes_agree_with_sets_and_keep_their_set(case: Any) -> None:
     codes, starts, ends = case
-    data, state, levels = np.array(codes, np.int64), start(5), empty_levels(5)
+    data, state = np.array(codes, np.int64), start(5, has_set=True)
     counts = distinct_counts(data, 5, np.array(starts, np.int64), np.array(ends, np.int64))
     places = np.cumsum(counts) - counts
     listed = list_codes(data, 5, np.array(starts, np.int64), np.array(ends, np.int64), counts, places)
@@ -44,8 +43,8 @@ def test_lists_of_codes_agree_with_sets_and_keep_their_set(case: Any) -> None:
         assert listed[place : place + count].tolist() == sorted({code for code in codes[low:high] if code >= 0})
         found = np.zeros(5, np.int64)
         one = np.array([count]), np.zeros(1, np.int64)
-        slide_lists(state, levels, data, np.array([[low]]), np.array([[high]]), *one, found)
-        check(state, data, int(count), levels)
+        slide_lists(state, data, np.array([[low]]), np.array([[high]]), *one, found)
+        check(state, data, int(count))
 
 
 @settings(max_examples=100)

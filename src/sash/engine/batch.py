@@ -14,10 +14,9 @@ from sash.engine.options import CallOptions, with_free_names
 from sash.engine.rolling import compute_frames, plan_frames
 from sash.engine.stream import Stream
 from sash.engine.tables import Rows, kind_of, like, read_rows, with_columns
-from sash.errors import InvalidQuery
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
-from sash.plan.query import Query, named_queries
+from sash.plan.query import Query, named_queries, some_queries
 
 __all__ = ["aggregate", "compute_windows", "explain", "rolling"]
 
@@ -45,9 +44,7 @@ def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:
 
 def explain(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Plan:
     """Run `sash.explain` on such a table."""
-    wanted = named_queries(queries)
-    if not wanted:
-        raise InvalidQuery.none()
+    wanted = some_queries(queries)
     table = read_rows(rows)
     conditions = conditions_of(wanted, table.names)
     table, wanted = conditions.rows(table), conditions.rewrite(wanted)

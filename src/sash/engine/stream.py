@@ -20,7 +20,7 @@ from sash.engine.tables import Rows, read_rows
 from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownName
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
-from sash.plan.query import Query, named_queries
+from sash.plan.query import Query, named_queries, some_queries
 from sash.plan.share import ColumnType
 from sash.swag.guard import Guard, guarded
 from sash.windows.lengths import is_number
@@ -62,9 +62,7 @@ class Stream:
         late: Late = "count",
         store: Store = "auto",
     ) -> None:
-        wanted = named_queries(queries)
-        if not wanted:
-            raise InvalidQuery.none()
+        wanted = some_queries(queries)
         options = with_free_names(options_of(on, by, allowed_lateness, watermark, in_order, emit, store=store))
         if late not in ("count", "keep"):
             raise InvalidInput.option("late", late, "'count' or 'keep'")
@@ -83,9 +81,7 @@ class Stream:
     @classmethod
     def with_options(cls, queries: Query | Sequence[Query], options: Options, late: str = "count") -> "Stream":
         """Create a stream with checked options: those of a table, or some with other limits."""
-        wanted = named_queries(queries)
-        if not wanted:
-            raise InvalidQuery.none()
+        wanted = some_queries(queries)
         stream = cls.__new__(cls)
         stream._start(wanted, options, late)
         return stream

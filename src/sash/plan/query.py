@@ -10,7 +10,7 @@ from sash.errors import InvalidAggregate, InvalidQuery, InvalidText, InvalidWind
 from sash.syntax.parser import condition
 from sash.windows.window import Window
 
-__all__ = ["RESERVED_NAMES", "Query", "describe", "named_queries", "query"]
+__all__ = ["RESERVED_NAMES", "Query", "describe", "named_queries", "query", "some_queries"]
 
 # The columns of every table of results.
 RESERVED_NAMES = ("query", "window_start", "window_end", "rank_start", "rank_end", "revision")
@@ -109,3 +109,11 @@ def named_queries(queries: Any) -> tuple[Query, ...]:
         if names.count(name) > 1:
             raise InvalidQuery.twice(name)
     return given
+
+
+def some_queries(queries: Any) -> tuple[Query, ...]:
+    """Return the queries as `named_queries` does; refuse an empty list."""
+    found = named_queries(queries)
+    if not found:
+        raise InvalidQuery.none()
+    return found

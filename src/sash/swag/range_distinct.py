@@ -14,20 +14,22 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sash.algebra.compiler import kernel
+from sash.algebra.compiler import jitable, kernel
 from sash.swag.bit_levels import Levels, add, check_levels, empty_levels, first_from, remove
 
 __all__ = ["check", "codes_of", "distinct_counts", "list_codes", "slide", "slide_lists", "start"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
-State: TypeAlias = tuple[Array, Array]
+State: TypeAlias = tuple[Array, Levels, Array]  # counters, the set of codes (no words: none is kept), cursors
 
 FIRST, END = range(2)  # the rows [first, end) of each part are in the range
 
 
-def start(codes: int, parts: int = 1) -> State:
+def start(codes: int, parts: int = 1, has_set: bool = False) -> State:
     """Return the state of empty ranges at row 0, for this many distinct values; a range may have several parts."""
-    return np.zeros(codes, np.int64), np.zeros((2, parts), np.int64)
+    none = np.zeros(0, np.uint64)
+    levels = empty_levels(codes) if has_set else (none, none, none)
+    return np.zeros(codes, np.int64), levels, np.zeros((2, parts), np.int64)
 
 
 def distinct_counts(codes: Array, distinct: int, starts: Array, ends: Array) -> Array:
@@ -55,7 +57,7 @@ def list_codes(codes: Array, distinct: int, starts: Array, ends: Array, counts: 
     """
     starts, ends = np.atleast_2d(starts), np.atleast_2d(ends)
     listed = np.empty(int(counts.sum()), np.int64)
-    slide_lists(start(distinct, len(starts)), empty_levels(distinct), codes, starts, ends, counts, places, listed)
+    slide_lists(start(distinct, len(starts), has_set=True), codes, starts, ends, counts, places, listed)
     return listed
 
 
@@ -75,79 +77,70 @@ def codes_of(data: Any, valid: Array) -> tuple[Array, int]:
     ), len(table)
 
 
+@jitable
+def _move(counts: Any, levels: Any, codes: Any, cursor: Any, part: int, low: int, high: int, distinct: int) -> int:
+    """Move a part of a range, and return how many values the range has now; without words, there is no set of bits."""
+    has_set = len(levels[0]) > 0
+    first, end = cursor[FIRST, part], cursor[END, part]
+    while first < low and first < end:
+        code = codes[first]
+        if code >= 0:
+            counts[code] -= 1
+            if counts[code] == 0:
+                distinct -= 1
+                if has_set:
+                    remove(levels, code)
+        first += 1
+    if first < low:  # rows that no range covers never enter
+        first = low
+        end = low
+    while end < high:
+        code = codes[end]
+        if code >= 0:
+            if counts[code] == 0:
+                distinct += 1
+                if has_set:
+                    add(levels, code)
+            counts[code] += 1
+        end += 1
+    cursor[FIRST, part] = first
+    cursor[END, part] = end
+    return distinct
+
+
 @kernel
 def slide(state: Any, codes: Any, starts: Any, ends: Any, results: Any) -> None:
     """Move the parts of a range over ranges, and write the distinct count of each."""
-    counts, cursor = state
+    counts, levels, cursor = state
     distinct = 0
     for code in range(len(counts)):
         distinct += counts[code] > 0
     for place in range(starts.shape[1]):
         for part in range(len(starts)):
-            first, end = cursor[FIRST, part], cursor[END, part]
-            low, high = starts[part, place], ends[part, place]
-            while first < low and first < end:
-                code = codes[first]
-                if code >= 0:
-                    counts[code] -= 1
-                    distinct -= counts[code] == 0
-                first += 1
-            if first < low:  # rows that no range covers never enter
-                first = low
-                end = low
-            while end < high:
-                code = codes[end]
-                if code >= 0:
-                    distinct += counts[code] == 0
-                    counts[code] += 1
-                end += 1
-            cursor[FIRST, part] = first
-            cursor[END, part] = end
+            distinct = _move(counts, levels, codes, cursor, part, starts[part, place], ends[part, place], distinct)
         results[place] = distinct
 
 
 @kernel
-def slide_lists(
-    state: Any, levels: Any, codes: Any, starts: Any, ends: Any, counts: Any, places: Any, listed: Any
-) -> None:
-    """Move the parts of a range over ranges, and write the distinct codes of each."""
-    counters, cursor = state
+def slide_lists(state: Any, codes: Any, starts: Any, ends: Any, sizes: Any, places: Any, listed: Any) -> None:
+    """Move the parts of a range over ranges, and write the distinct codes of each; their number is known."""
+    counts, levels, cursor = state
     for place in range(starts.shape[1]):
         for part in range(len(starts)):
-            first, end = cursor[FIRST, part], cursor[END, part]
-            low, high = starts[part, place], ends[part, place]
-            while first < low and first < end:
-                code = codes[first]
-                if code >= 0:
-                    counters[code] -= 1
-                    if counters[code] == 0:
-                        remove(levels, code)
-                first += 1
-            if first < low:  # rows that no range covers never enter
-                first = low
-                end = low
-            while end < high:
-                code = codes[end]
-                if code >= 0:
-                    if counters[code] == 0:
-                        add(levels, code)
-                    counters[code] += 1
-                end += 1
-            cursor[FIRST, part] = first
-            cursor[END, part] = end
+            _move(counts, levels, codes, cursor, part, starts[part, place], ends[part, place], 0)
         code, at = -1, places[place]
-        for k in range(counts[place]):
+        for k in range(sizes[place]):
             code = first_from(levels, code + 1)
             listed[at + k] = code
 
 
-def check(state: State, codes: Array, distinct: int, levels: Levels | None = None) -> None:
+def check(state: State, codes: Array, distinct: int) -> None:
     """Assert the K-lines for the last result."""
-    counts, cursor = state
+    counts, levels, cursor = state
     inside = [code for first, end in cursor.T.tolist() for code in codes[first:end].tolist() if code >= 0]
     assert counts.tolist() == [inside.count(code) for code in range(len(counts))], "K1"
     assert distinct == len(set(inside)), "K2"
-    if levels is not None:
+    if len(levels[0]):
         check_levels(levels)
         members = [code for code in range(len(counts)) if int(levels[0][code >> 6]) >> (code & 63) & 1]
         assert members == sorted(set(inside)), "K3"

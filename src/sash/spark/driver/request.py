@@ -13,9 +13,9 @@ from sash.engine.keys import Keys
 from sash.engine.options import with_free_names
 from sash.engine.rolling import FramePlan, plan_frames
 from sash.engine.tables import read_rows
-from sash.errors import InvalidInput, InvalidQuery
+from sash.errors import InvalidInput
 from sash.plan.plan import Options
-from sash.plan.query import named_queries
+from sash.plan.query import some_queries
 from sash.spark.driver.expressions import with_copies
 from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins, text_interval_schema
 from sash.spark.wire.recipe import Recipe
@@ -33,9 +33,7 @@ def without_conditions(
 
 def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:
     """Return the recipe of queries over a DataFrame."""
-    wanted = named_queries(queries)
-    if not wanted:
-        raise InvalidQuery.none()
+    wanted = some_queries(queries)
     options = with_free_names(options)
     columns = [name for each in wanted for _, template in each.aggregates for name in template.columns]
     columns += [name for each in wanted for name in each.window.columns]
