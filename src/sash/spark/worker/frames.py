@@ -83,7 +83,9 @@ def _needed_rows(plan: FramePlan, table: pa.Table, positions: Any, is_complete: 
         elif reach.back:
             keys = table.select(list(plan.by))
             keys = keys if is_complete.all() or not plan.by else keys.take(pa.array(done))
-            last = last_of_keys(keys, positions[done], reach.back, extent.unit == "groups")
+            # Of the rows at one position, some can be complete: then the newest of these groups is not a whole one.
+            of_groups = extent.unit == "groups"
+            last = last_of_keys(keys, positions[done], reach.back + of_groups, of_groups)
             keep[done[last]] = True
     return keep & (positions > plan.measure.lowest)  # a row without a position is in no frame
 
