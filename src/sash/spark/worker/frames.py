@@ -92,8 +92,8 @@ def _needed_rows(plan: FramePlan, table: pa.Table, positions: Any, is_complete: 
 def _is_early(slots: Any, positions: Any, is_complete: Any) -> Any:
     """Return which rows are before all rows of their key that are not complete.
 
-    With further columns in the order, rows at one position can be complete and others not: what the latter need is
-    counted from before that position.
+    With several frames, or further columns in the order, some rows at a position can be complete and others not. What
+    the others need is counted from before that position.
     """
     oldest = np.full(int(slots.max(initial=-1)) + 1, positions.max(initial=0) + 1, positions.dtype)
     np.minimum.at(oldest, slots[~is_complete], positions[~is_complete])
