@@ -206,9 +206,7 @@ class TableSettings(SparkSettings):
     join_label_each: int = 11  # one row of so many is a label
     join_keys: int = 10_000
     join_hours: tuple[int, ...] = (1, 24, 168, 2160)
-    join_share: int = (
-        4  # native Spark gets one of so many keys, and its time is scaled; more would scale its start, too
-    )
+    join_share: int = 4  # native Spark gets one of so many keys, and its time is scaled
     keys: tuple[int, ...] = (1, 100, 10_000, 1_000_000)
     key_rows: int = 10_000_000
     key_slices: int = 1000

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.frame_reach import complete_rows, reach_of
-from sash.engine.keys import Keys
 from sash.engine.rolling import FramePlan, compute_frames
+from sash.engine.row_order import key_slots
 from sash.engine.tables import read_rows
 from sash.limits import Limits
 from sash.spark.wire.hot_keys import Chunk, HotKey, by_bucket
@@ -73,7 +73,6 @@ def _needed_rows(plan: FramePlan, table: pa.Table, positions: Any, is_complete: 
     None of these rows is before `oldest`.
     """
     keep = np.zeros(len(positions), np.bool_)
-    done = np.flatnonzero(is_complete)
     for extent in plan.extents:
         reach = reach_of(extent, plan.order)
         if extent.unit == "range":
@@ -81,23 +80,31 @@ def _needed_rows(plan: FramePlan, table: pa.Table, positions: Any, is_complete: 
         elif reach.back is None:
             keep[:] = True
         elif reach.back:
-            keys = table.select(list(plan.by))
-            keys = keys if is_complete.all() or not plan.by else keys.take(pa.array(done))
-            # Of the rows at one position, some can be complete: then the newest of these groups is not a whole one.
-            of_groups = extent.unit == "groups"
-            last = last_of_keys(keys, positions[done], reach.back + of_groups, of_groups)
-            keep[done[last]] = True
+            slots = key_slots(read_rows(table), plan.by).slots
+            is_early = _is_early(slots, positions, is_complete)
+            early = np.flatnonzero(is_early)
+            last = last_of_keys(slots[early], positions[early], reach.back, extent.unit == "groups")
+            keep |= ~is_early
+            keep[early[last]] = True
     return keep & (positions > plan.measure.lowest)  # a row without a position is in no frame
 
 
-def last_of_keys(keys: pa.Table, positions: Any, count: int, of_groups: bool) -> Any:
+def _is_early(slots: Any, positions: Any, is_complete: Any) -> Any:
+    """Return which rows are before all rows of their key that are not complete.
+
+    With several frames, or further columns in the order, some rows at a position can be complete and others not. What
+    the others need is counted from before that position.
+    """
+    oldest = np.full(int(slots.max(initial=-1)) + 1, positions.max(initial=0) + 1, positions.dtype)
+    np.minimum.at(oldest, slots[~is_complete], positions[~is_complete])
+    return positions < oldest[slots]
+
+
+def last_of_keys(slots: Any, positions: Any, count: int, of_groups: bool) -> Any:
     """Return which rows are among the last rows, or groups of rows, of each key; keep peers of these, too.
 
-    `keys` has the key columns of the rows; without columns, all rows have one key.
+    `slots` has a number for the key of each row.
     """
-    slots = np.zeros(len(positions), np.int64)
-    if keys.num_columns:
-        slots = Keys(keys.schema.types, tuple(keys.column_names)).slots(keys.columns, len(positions))
     order = np.lexsort((positions, slots))
     own, at = slots[order], positions[order]
     starts, ends = (np.searchsorted(own, own, side=side) for side in ("left", "right"))

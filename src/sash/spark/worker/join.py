@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.join import JoinPlan, join_rows
+from sash.engine.row_order import key_slots
 from sash.engine.tables import read_rows
 from sash.limits import Limits
 from sash.spark.wire.hot_keys import HotKey, by_bucket
@@ -108,8 +109,8 @@ class HeldRows:
             newest = until - side.delay
             is_needed |= positions >= newest
             seen = np.flatnonzero((positions < newest) & (positions > measure.lowest))
-            keys = table.select(list(side.by)).take(pa.array(seen))
-            is_needed[seen[last_of_keys(keys, positions[seen], side.rows, of_groups=False)]] = True
+            slots = key_slots(read_rows(table), side.by).slots
+            is_needed[seen[last_of_keys(slots[seen], positions[seen], side.rows, of_groups=False)]] = True
         return table.filter(pa.array(is_needed)).combine_chunks()
 
 
