@@ -149,7 +149,7 @@ TYPES = [
     "Aggregate",
     "Aggregate",
     "Template",
-    "str",
+    "Explanation",
     "SameKind[[]]",
     "Counterexample | None",
 ]

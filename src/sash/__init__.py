@@ -1,5 +1,7 @@
 """Sliding-window aggregation at a cost per row that does not grow with the window."""
 
+from typing import Never
+
 from sash import swag
 from sash.algebra import laws
 from sash.algebra.aggregate import Aggregate, Template
@@ -19,16 +21,25 @@ from sash.api import aggregate, explain, join, progress, rolling, state, why, wi
 from sash.engine.frame import Frame, frame
 from sash.engine.join import Lookback, lookback
 from sash.engine.stream import Stream
-from sash.errors import SashError
+from sash.errors import SashError, UnknownAttribute
 from sash.plan.plan import Plan
 from sash.plan.query import Query, query
 from sash.query_text import register, sql
+from sash.synonyms import NAMES
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
 from sash.windows.calendar import calendar
 from sash.windows.user import ContextAwareWindow, ContextFreeWindow, ForwardFreeWindow
 from sash.windows.window import Window
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Never:
+    """Refuse a name that does not exist; if another library has it, say what to write."""
+    if name in NAMES:
+        raise UnknownAttribute.in_sash(name, NAMES[name])
+    raise AttributeError(f"module 'sash' has no attribute {name!r}")
+
 
 # By purpose, so that a reader sees on one screen what there is.
 # fmt: off

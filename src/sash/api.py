@@ -18,6 +18,7 @@ from sash.engine.options import CallOptions, Emit, Late, Store
 from sash.engine.tables import kind_of
 from sash.errors import InvalidInput, UnknownName
 from sash.plan.query import Query, named_queries
+from sash.synonyms import KEYWORDS
 
 __all__ = [
     "aggregate",
@@ -165,7 +166,8 @@ def rolling(
     >>> sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")).column("others").to_pylist()
     [3, 9, 4, 4]
     """
-    check_known({name: each for name, each in aggregates.items() if is_option(each)}, rolling, near=True)
+    options = {name: each for name, each in aggregates.items() if is_option(each) and name not in KEYWORDS}
+    check_known(options, rolling, near=True)
     given = CallOptions(
         on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future,
         order=order_of(order, descending),

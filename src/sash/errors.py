@@ -27,6 +27,7 @@ __all__ = [
     "MissingPackage",
     "NumberOverflow",
     "SashError",
+    "UnknownAttribute",
     "UnknownName",
     "UnsupportedAggregate",
     "UnsupportedWindow",
@@ -165,9 +166,16 @@ class UnknownName(SashError, LookupError):
         spelled = {each.lower(): each for each in known}
         near = difflib.get_close_matches(str(name).lower(), spelled, n=1)
         hint = f" Did you mean {spelled[near[0]]!r}?" if near else ""
-        return cls(f"There is no {kind} {_shown(name)}.{hint} The known ones: {', '.join(known)}.")
+        listed = f"The known ones: {', '.join(known)}." if known else f"There is no {kind} at all."
+        return cls(f"There is no {kind} {_shown(name)}.{hint} {listed}")
 
     index_level = _Sentence(_INDEX_LEVEL)
+
+
+class UnknownAttribute(UnknownName, AttributeError):
+    """The package has no such name."""
+
+    in_sash = _Sentence("sash has no {name!r}. Write {instead}.")
 
 
 class MissingPackage(SashError, ImportError):
@@ -254,6 +262,11 @@ class InvalidAggregate(SashError, TypeError):
         "Aggregate {name!r}: {parameter} must be {expected}, but is {value:shown}.", "name parameter value expected"
     )
     not_an_aggregate = _Sentence("Expected an aggregate, made by a call such as sash.max('x'), but got {value:shown}.")
+    keyword = _Sentence("There is no keyword {name!r} here. Write {instead}.")
+    named = _Sentence(
+        "{name!r} must be an aggregate, made by a call such as sash.max('x'), but is {value:shown}. There is no option "
+        "of that name."
+    )
 
 
 class UnsupportedAggregate(SashError, TypeError):

@@ -86,7 +86,7 @@ class Hasty(sash.ContextAwareWindow):
 
 QUERIES: dict[str, Case] = {
     "an aggregate that is not called": (lambda: query(peak=sash.max), InvalidAggregate, "sash.max('x')"),
-    "Python's own max": (lambda: query(peak=max), InvalidAggregate, "but got the function max"),
+    "Python's own max": (lambda: query(peak=max), InvalidAggregate, "but is the function max"),
     "an aggregate as a text": (lambda: query(peak="max(x)"), InvalidAggregate, "made by a call such as sash.max('x')"),
     "an aggregate without a name": (
         lambda: S.query("q", sash.tumbling(10), sash.count()),
@@ -124,7 +124,7 @@ QUERIES: dict[str, Case] = {
         "underscore",
     ),
     "a query of nothing": (lambda: sash.query("q", sash.tumbling(1)), InvalidQuery, "has no aggregate"),
-    "a number for an aggregate": (lambda: query(n=5), InvalidAggregate, "Expected an aggregate"),
+    "a number for an aggregate": (lambda: query(n=5), InvalidAggregate, "must be an aggregate"),
     "a result with a name of sash": (lambda: query(query=sash.count()), InvalidQuery, "'query' cannot be the name"),
     "a sum of no column": (lambda: query(s=sash.sum()), InvalidQuery, "name the column, as in sash.sum('x')"),
 }

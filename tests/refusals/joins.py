@@ -83,7 +83,7 @@ JOINS: dict[str, Case] = {
     "a lookback closed at the end": (looking(closed="end"), InvalidInput, "closed must be 'left', 'both', 'right' or"),
     # --- names ---
     "no aggregate": (lambda engine: engine.join(sash.lookback(engine.rows, range="1s")), SashError, "aggregate"),
-    "a number for an aggregate": (looking(n=5), SashError, "Expected an aggregate"),
+    "a number for an aggregate": (looking(n=5), SashError, "must be an aggregate"),
     "a result in the place of a column": (looking(y=sash.count()), InvalidQuery, "'y' cannot be the name"),
     "a result in the place of on": (looking(t=sash.count()), InvalidQuery, "'t' cannot be the name"),
     "two lookbacks with one name": (

@@ -18,6 +18,7 @@ from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional
 from sash.algebra.union import unite
 from sash.errors import InvalidAggregate, InvalidInput, UnknownName, UnsupportedAggregate
+from sash.report import Call
 
 __all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "builtin", "parts_of"]
 
@@ -33,14 +34,16 @@ class Kind(Enum):
     HOLISTIC = "holistic"  # all values: median
 
 
-@dataclass(frozen=True)
-class Template(ABC):
+@dataclass(frozen=True, repr=False)
+class Template(Call, ABC):
     """An aggregate before its input types are known: a name, its columns, its traits.
 
     >>> import sash
     >>> peak = sash.max("load")
     >>> isinstance(peak, sash.Template), peak.name, peak.columns, peak.selective
     (True, 'max', ('load',), True)
+    >>> peak
+    sash.max('load')
     """
 
     name: str
@@ -67,6 +70,18 @@ class Template(ABC):
         """Digests of the user's functions that make its partials and of what they read, by name."""
         return {}
 
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments as a user writes them."""
+        condition = [] if self.where is None else [f"where={self.where!r}"]
+        return [*map(repr, self.columns), *condition]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.arguments)})"
+
+    def __repr__(self) -> str:
+        return f"sash.{self}"
+
     def seal(self: T) -> T:
         """Return the aggregate with its digests fixed, so that a worker does not compute other ones."""
         return self
@@ -78,7 +93,7 @@ class Template(ABC):
         return replace(self, columns=columns, where=where)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Aggregate(Template):
     """An aggregate function of your own, in plain Python; it is compiled if its state is numbers.
 
@@ -129,6 +144,11 @@ class Aggregate(Template):
             )
         object.__setattr__(self, "invertible", self.invert is not None)
         object.__setattr__(self, "arity", _arity(self.lift))
+
+    def __repr__(self) -> str:
+        given = f"{self.name!r}, state={self.state!r}, identity={self.identity!r}"
+        call = f"({', '.join(self.arguments)})" if self.columns else ""
+        return f"sash.Aggregate({given}, …){call}"
 
     @property
     def _is_scalar(self) -> bool:
@@ -288,12 +308,19 @@ class _Wrap:
         return checked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Builtin(Template):
     """An aggregate that comes with sash: a function from input types to parts."""
 
     make: Callable[[tuple[Column, ...], bool], Parts] = field(kw_only=True, repr=False, compare=False)  # by the name
     parameters: tuple[tuple[str, Any], ...] = field(default=(), kw_only=True)
+
+    @property
+    def arguments(self) -> list[str]:
+        columns, rest = super().arguments[: len(self.columns)], super().arguments[len(self.columns) :]
+        implied = {("population", False), *((("q", 0.5),) if self.name == "median" else ())}
+        parameters = [f"{name}={value!r}" for name, value in self.parameters if (name, value) not in implied]
+        return [*columns, *parameters, *rest]
 
     def parts(self, columns: tuple[Column, ...], invertible: bool) -> Parts:
         digits = tuple(each.field.decimal for each in columns)  # fields are equal without them

@@ -22,6 +22,7 @@ The functions of the aggregate run as plain Python, not compiled.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,7 +40,7 @@ Checked: TypeAlias = Template | Monoid
 Examples: TypeAlias = Sequence[Any] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Counterexample:
     """The smallest case found that breaks a law: the rows of each operand, and the outcomes.
 
@@ -60,6 +61,13 @@ class Counterexample:
         operands = ", ".join(f"{name} = {_spell(history)}" for name, history in self.operands)
         outcomes = ", ".join(f"{term} = {_show(value)}" for term, value in self.outcomes)
         return f"{self.aggregate!r}: {self.breach}: for {operands}{': ' if outcomes else ''}{outcomes}"
+
+    def __repr__(self) -> str:
+        return f"<Counterexample: {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return HTML for notebooks."""
+        return f"<p>{escape(str(self))}</p>"
 
 
 def associative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:

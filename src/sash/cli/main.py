@@ -157,7 +157,9 @@ def explain(what: str, sizes: tuple[int, ...], algorithm: str, dtype: str, maste
 
         click.echo(explain_job(read_job(Path(what)), master))
         return
-    click.echo(sash.swag.explain(aggregate_named(what), sizes or None, algorithm=algorithm, dtype=dtype_named(dtype)))
+    click.echo(
+        str(sash.swag.explain(aggregate_named(what), sizes or None, algorithm=algorithm, dtype=dtype_named(dtype)))
+    )
 
 
 @main.command("run", epilog=RUN_EXAMPLES)

@@ -24,7 +24,9 @@ __all__ = ["aggregate", "compute_windows", "explain", "rolling"]
 def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
     """Run `sash.aggregate` on a table of Arrow, pandas or Polars, or on a dict of lists."""
     wanted, options = named_queries(queries), with_free_names(given.of_table())
-    return like(compute_windows(read_rows(rows), wanted, options), kind_of(rows))
+    table = read_rows(rows)
+    table.known(options.on)  # a stream accepts a push without columns, a table without them is a mistake
+    return like(compute_windows(table, wanted, options), kind_of(rows))
 
 
 def compute_windows(rows: Rows, queries: Sequence[Query], options: Options) -> pa.Table:

@@ -19,7 +19,6 @@ from sash.algebra.aggregate import Template
 from sash.engine.input_rows import types_of
 from sash.engine.tables import Rows, read_rows
 from sash.errors import InvalidInput, InvalidQuery, InvalidText, SashError, UnknownName
-from sash.plan.query import describe
 from sash.plan.share import ColumnType
 from sash.syntax.arrow_expressions import compute, without_views
 from sash.syntax.expressions import Apply, Column, Expression, Literal
@@ -41,7 +40,7 @@ class Copy:
 
     def error(self, cause: Exception) -> InvalidQuery:
         """Return an error of the condition, with the names of query and result."""
-        return InvalidQuery.condition(self.query, self.result, describe(self.template), cause)
+        return InvalidQuery.condition(self.query, self.result, str(self.template), cause)
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ def conditions_of(given: Iterable[Any], taken: Iterable[str] = (), call: str = "
             try:
                 expression = _expression_of(template)
             except SashError as error:
-                raise InvalidQuery.condition(query, result, describe(template), error) from None
+                raise InvalidQuery.condition(query, result, str(template), error) from None
             if expression not in names:
                 name = str(expression)
                 while name.lower() in folded:

@@ -8,7 +8,8 @@ import numpy as np
 
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput, InvalidWindow
-from sash.plan.query import query
+from sash.plan.query import check_aggregates, query, written
+from sash.report import Call
 from sash.windows.built_in import tumbling
 from sash.windows.duration import Duration, duration
 from sash.windows.lengths import is_number, signed_length_on
@@ -38,14 +39,16 @@ _CLOSED = ("both", "left", "right", "neither")
 _EXCLUDE = ("row", "group", "ties")
 
 
-@dataclass(frozen=True)
-class Frame:
+@dataclass(frozen=True, repr=False)
+class Frame(Call):
     """The rows from `low` to `high` around each row, in rows, in positions or in groups, and the aggregates of them.
 
     >>> import sash
     >>> found = sash.frame(rows=2, peak=sash.max("x"))
     >>> isinstance(found, sash.Frame), found.unit, found.low, found.high
     (True, 'rows', -1, 0)
+    >>> found
+    sash.frame(rows=(-1, 0), peak=sash.max('x'))
     """
 
     unit: Unit
@@ -55,6 +58,13 @@ class Frame:
     exclude: Exclude | None
     min_samples: int
     aggregates: tuple[tuple[str, Template], ...]
+
+    def __repr__(self) -> str:
+        given: dict[str, Any] = {self.unit: (self.low, self.high)}
+        defaults = {"closed": "both", "exclude": None, "min_samples": 1}
+        given |= {name: getattr(self, name) for name, usual in defaults.items() if getattr(self, name) != usual}
+        options = ", ".join(f"{name}={each!r}" for name, each in given.items())
+        return f"sash.frame({options}, {written(self.aggregates)})"
 
     def seal(self) -> "Frame":
         """Return the same frame, to be sent to another process, with aggregates that do not change on the way."""
@@ -130,6 +140,7 @@ def frame(
     >>> sash.rolling({"t": [1, 2, 4], "x": [5, 3, 1]}, near, far, on="t").select(["near", "far"]).to_pylist()
     [{'near': 5, 'far': 5}, {'near': 5, 'far': 5}, {'near': 3, 'far': 5}]
     """
+    check_aggregates(aggregates)
     given: dict[Unit, Any] = {"rows": rows, "range": range, "groups": groups}
     named = [unit for unit, value in given.items() if value is not None]
     if len(named) != 1:

@@ -26,9 +26,9 @@ from sash.engine.row_order import KeySlots, sort_rows
 from sash.engine.sorted_rows import SortedRows
 from sash.engine.tables import Kind, Rows, kind_of, read_rows, with_columns
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
-from sash.plan.plan import Report
-from sash.plan.query import Query, describe, query
+from sash.plan.query import Query, check_aggregates, query, written
 from sash.plan.share import group_aggregates, readings_of
+from sash.report import Call, Report
 from sash.slicing.slices import Array
 from sash.windows.built_in import tumbling
 from sash.windows.lengths import length_on
@@ -53,14 +53,16 @@ __all__ = [
 _CLOSED = ("both", "left", "right", "neither")
 
 
-@dataclass(frozen=True, eq=False)
-class Lookback:
+@dataclass(frozen=True, eq=False, repr=False)
+class Lookback(Call):
     """Which rows of a table before each label are aggregated, and how.
 
     >>> import sash
     >>> recent = sash.lookback({"ts": [1], "x": [5]}, rows=20, total=sash.sum("x"))
     >>> isinstance(recent, sash.Lookback)
     True
+    >>> recent
+    sash.lookback(…, rows=20, total=sash.sum('x'))
     """
 
     table: Any
@@ -71,6 +73,11 @@ class Lookback:
     closed: Closed | None  # None: as the join
     delay: Any  # None: as the join
     aggregates: tuple[tuple[str, Template], ...]
+
+    def __repr__(self) -> str:
+        options = {name: getattr(self, name) for name in ("range", "rows", "on", "by", "closed", "delay")}
+        given = "".join(f"{name}={each!r}, " for name, each in options.items() if each is not None)
+        return f"sash.lookback(…, {given}{written(self.aggregates)})"
 
     @property
     def extent(self) -> str:
@@ -103,6 +110,7 @@ def lookback(
     >>> sash.join({"ts": [3, 7]}, clicks, on="ts").column("sites").to_pylist()
     [2, 2]
     """
+    check_aggregates(aggregates)
     if range is not None and rows is not None:
         raise InvalidInput.one_lookback(range, rows)
     if rows is not None and (not is_whole(rows) or rows < 1):
@@ -147,7 +155,7 @@ class Side:
         return self.closed in ("left", "neither")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JoinPlan(Report):
     """What each label gets from each table."""
 
@@ -171,7 +179,7 @@ class JoinPlan(Report):
     def lines(self) -> list[tuple[str, str]]:
         found = [("labels", f"on {self.on}, by {', '.join(self.by) or 'no key'}; all of them, in their order")]
         for side, extent in zip(self.sides, self.extents, strict=True):
-            results = ", ".join(f"{name}={describe(each)}" for name, each in side.frame.aggregates)
+            results = ", ".join(f"{name}={each}" for name, each in side.frame.aggregates)
             found.append((f"table {side.table + 1}", f"{extent} each label, closed {side.closed!r}: {results}"))
         return found
 

@@ -21,7 +21,7 @@ from sash.engine.row_order import key_slots, sort_rows
 from sash.engine.sorted_rows import SortedRows
 from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidQuery, SashError
-from sash.plan.query import Query, describe, query
+from sash.plan.query import Query, query
 from sash.plan.share import ColumnType, arrow_type, group_aggregates, readings_of, statistic_of, view_of
 from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
@@ -52,7 +52,7 @@ class FramePlan:
         order = "" if self.order.is_plain else f" ordered by {self.order}"
         found = [f"on {self.on} by {', '.join(self.by) or 'no key'}{order}"]
         for each, extent in zip(self.frames, self.extents, strict=True):
-            results = ", ".join(f"{name}={describe(template)}" for name, template in each.aggregates)
+            results = ", ".join(f"{name}={template}" for name, template in each.aggregates)
             groups, _, _ = group_aggregates([_as_query(each)], self.types)
             parts = " ".join(component.name for group in groups for component in group.components)
             found.append(f"{extent}, at least {each.min_samples}: {results} ({parts})")

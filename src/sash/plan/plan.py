@@ -1,9 +1,7 @@
 """The plan: which partials are kept, how rows are cut into slices, and how each query is computed, with reasons."""
 
 import hashlib
-import html
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,13 +14,14 @@ from sash.limits import LIMITS, Limits
 from sash.plan.coding import Result, source_of
 from sash.plan.decide import Decision, Traits
 from sash.plan.share import ColumnType, Reading
+from sash.report import Report
 from sash.slicing.cuts import Cuts
 from sash.slicing.partials import View
 from sash.slicing.slicer import Edges
 from sash.windows.measure import Measure
 from sash.windows.window import Window
 
-__all__ = ["Cutting", "Options", "Plan", "PlannedQuery", "Report"]
+__all__ = ["Cutting", "Options", "Plan", "PlannedQuery"]
 
 MARKED_EDGES = ""  # the name of the bit of edges that users' windows mark; no column of a punctuated window has it
 
@@ -74,27 +73,7 @@ class Cutting:
     gaps: tuple[tuple[str, Any], ...]  # the gaps of session queries, by name
 
 
-class Report(ABC):
-    """A report of lines, each with a name."""
-
-    @abstractmethod
-    def lines(self) -> list[tuple[str, str]]:
-        """Return names and lines."""
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name:<8}{text}" for name, text in self.lines())
-
-    def _repr_html_(self) -> str:
-        """Return an HTML table for a notebook."""
-        rows = "".join(
-            f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self.lines()
-        )
-        return f"<table>{rows}</table>"
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(Report):
     """All decisions that are made before the first row.
 

@@ -7,16 +7,17 @@ from typing import Any, Never
 
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidText, InvalidWindow
+from sash.synonyms import KEYWORDS
 from sash.syntax.parser import condition
 from sash.windows.window import Window
 
-__all__ = ["RESERVED_NAMES", "Query", "describe", "named_queries", "query", "some_queries"]
+__all__ = ["RESERVED_NAMES", "Query", "check_aggregates", "named_queries", "query", "some_queries", "written"]
 
 # The columns of every table of results.
 RESERVED_NAMES = ("query", "window_start", "window_end", "rank_start", "rank_end", "revision")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Query:
     """A window and its aggregates, made by `sash.query`.
 
@@ -31,7 +32,16 @@ class Query:
     aggregates: tuple[tuple[str, Template], ...]
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.window}: {', '.join(f'{name}={describe(each)}' for name, each in self.aggregates)}"
+        return f"{self.name}: {self.window}: {', '.join(f'{name}={each}' for name, each in self.aggregates)}"
+
+    def __repr__(self) -> str:
+        """Return the call that makes it.
+
+        >>> import sash
+        >>> sash.query("n", sash.tumbling("1 hour"), n=sash.count(), peak=sash.max("load"))
+        sash.query('n', sash.tumbling('1h'), n=sash.count(), peak=sash.max('load'))
+        """
+        return f"sash.query({self.name!r}, {self.window!r}, {written(self.aggregates)})"
 
     def seal(self) -> "Query":
         """Return the same query, to be sent to another process, with aggregates that do not change on the way."""
@@ -44,18 +54,13 @@ class Query:
         >>> sash.query("n", sash.tumbling(10), n=sash.count())._repr_html_()
         '<table><caption>n: tumbling 10</caption><tr><th>n</th><td>count()</td></tr></table>'
         """
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(describe(e))}</td></tr>" for name, e in self.aggregates)
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(e))}</td></tr>" for name, e in self.aggregates)
         return f"<table><caption>{escape(f'{self.name}: {self.window}')}</caption>{rows}</table>"
 
 
-def describe(template: Template) -> str:
-    """Return an aggregate as a user writes it."""
-    given = [*map(repr, template.columns)]
-    given += [
-        f"{name}={value!r}" for name, value in getattr(template, "parameters", ()) if name != "population" or value
-    ]
-    given += [] if template.where is None else [f"where={template.where!r}"]
-    return f"{template.name}({', '.join(given)})"
+def written(aggregates: Iterable[tuple[str, Template]]) -> str:
+    """Return named aggregates as a user writes them."""
+    return ", ".join(f"{name}={each!r}" for name, each in aggregates)
 
 
 def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template) -> Query:
@@ -75,9 +80,7 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
         raise InvalidQuery.unnamed(name)
     if not aggregates:
         raise InvalidQuery.empty(name)
-    for result, template in aggregates.items():
-        if not isinstance(template, Template):
-            raise InvalidAggregate.not_an_aggregate(template)
+    for result, template in check_aggregates(aggregates).items():
         if result in RESERVED_NAMES:
             raise InvalidQuery.reserved(name, result, RESERVED_NAMES)
         if len(template.columns) != template.arity:
@@ -90,8 +93,18 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
             try:
                 condition(template.where)
             except InvalidText as error:
-                raise InvalidQuery.condition(name, result, describe(template), error) from None
+                raise InvalidQuery.condition(name, result, str(template), error) from None
     return Query(name, window, tuple(aggregates.items()))
+
+
+def check_aggregates(given: dict[str, Any]) -> dict[str, Template]:
+    """Return aggregates by name; a value that is none was meant as an option, and is refused as such."""
+    for name, value in given.items():
+        if not isinstance(value, Template):
+            if name in KEYWORDS:
+                raise InvalidAggregate.keyword(name, KEYWORDS[name])
+            raise InvalidAggregate.named(name, value)
+    return given
 
 
 def named_queries(queries: Any) -> tuple[Query, ...]:

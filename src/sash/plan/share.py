@@ -11,7 +11,7 @@ from sash.algebra.aggregate import Aggregate, Template, parts_of
 from sash.algebra.monoid import Column, Component, Monoid, Parts, of_partials
 from sash.algebra.union import places_of, unite
 from sash.errors import SashError, UnknownName, UnsupportedAggregate
-from sash.plan.query import Query, describe
+from sash.plan.query import Query
 from sash.slicing.partials import View
 from sash.slicing.runs import Read, Statistic
 
@@ -124,7 +124,7 @@ def group_aggregates(
             except UnknownName:
                 raise
             except SashError as error:
-                raise type(error)(f"Query {each.name!r}, {result}={describe(template)}: {error}") from error
+                raise type(error)(f"Query {each.name!r}, {result}={template}: {error}") from error
             kinds[meaning] = _kind_of(template, parts[meaning], schema)
             templates[meaning] = template
     grouped = _cluster(kinds, parts)

@@ -1,18 +1,31 @@
 """How a call over arrays is answered: the monoid of its aggregates, and the algorithm that slides it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from sash.algebra.aggregate import Builtin, Template, bind
 from sash.algebra.monoid import Column, Monoid
+from sash.report import Report
 from sash.swag import range_statistics
 from sash.swag.choose import Choice, choose, task_of
 from sash.swag.contract import Algorithm, Needs
 
-__all__ = ["ArrayPlan", "choose_for", "plan_of"]
+__all__ = ["ArrayPlan", "Explanation", "choose_for", "plan_of"]
 
 ArrayPlan: TypeAlias = tuple[Monoid, Algorithm, bool]  # the last: whether ranges are answered from ranks
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Report):
+    """Which algorithm answers a call over arrays, and why."""
+
+    slide: str
+    because: str
+    partial: str
+
+    def lines(self) -> list[tuple[str, str]]:
+        return [("slide", self.slide), ("because", self.because), ("partial", self.partial)]
 
 
 def plan_of(

@@ -14,7 +14,7 @@ from sash.algebra.monoid import Presence, identity, of_partials
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
 from sash.swag import loops, range_statistics, ranked
 from sash.swag import values as border
-from sash.swag.array_plan import choose_for, plan_of
+from sash.swag.array_plan import Explanation, choose_for, plan_of
 from sash.swag.contract import Answer, Needs
 
 __all__ = ["explain", "fold", "slide"]
@@ -84,14 +84,14 @@ def fold(
 
 def explain(
     aggregate: Aggregates, size: int | Sequence[int] | None = None, *, algorithm: str = "auto", dtype: Any = "float64"
-) -> str:
-    """Return which algorithm `slide` uses, and why.
+) -> Explanation:
+    """Return which algorithm `slide` uses, and why; it prints as text, and as HTML in a notebook.
 
     >>> import sash
     >>> print(sash.swag.explain(sash.max(), 1000))
-    max of float64, windows of 1000: sba
-      because two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size
-      partial: max f8 (8 bytes); SBA needs associativity, 1 / 1 / 2 combines per insert / evict / query
+    slide   max of float64, windows of 1000: sba
+    because two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size
+    partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 2 combines per insert / evict / query
     """
     sizes = () if size is None else _sizes(size)[1]
     templates = _by_name(aggregate)
@@ -103,12 +103,10 @@ def explain(
     fields = " ".join(each.code for each in monoid.fields)
     shape = f"windows of {', '.join(map(str, sizes))}" if sizes else "a window that varies"
     costs = " / ".join(str(cost.average) for cost in (facts.insert, facts.evict, facts.query))
-    return (
-        f"{'+'.join(templates)} of {column}, {shape}: {choice.algorithm.name}\n"
-        f"  because {choice.because}\n"
-        f"  partial: {monoid.name} {fields} ({width} bytes); {facts.title} needs {facts.needs.value}, "
-        f"{costs} combines per insert / evict / query"
-    )
+    partial = f"{monoid.name} {fields} ({width} bytes)"
+    needs = f"{facts.title} needs {facts.needs.value}, {costs} combines per insert / evict / query"
+    slide = f"{'+'.join(templates)} of {column}, {shape}: {choice.algorithm.name}"
+    return Explanation(slide, choice.because, f"{partial}; {needs}")
 
 
 class _Work:

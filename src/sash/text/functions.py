@@ -26,11 +26,11 @@ class Signature:
 AGGREGATES: dict[str, Signature] = {
     "count": Signature(sums.count),
     "sum": Signature(sums.sum),
-    **dict.fromkeys(("avg", "mean"), Signature(sums.mean)),
+    **dict.fromkeys(("avg", "mean", "average"), Signature(sums.mean)),
     "product": Signature(sums.product),
-    **dict.fromkeys(("stddev", "stddev_samp"), Signature(sums.stddev)),
+    **dict.fromkeys(("stddev", "stddev_samp", "std", "stdev"), Signature(sums.stddev)),
     "stddev_pop": Signature(partial(sums.stddev, population=True)),
-    **dict.fromkeys(("variance", "var_samp"), Signature(sums.variance)),
+    **dict.fromkeys(("variance", "var_samp", "var"), Signature(sums.variance)),
     "var_pop": Signature(partial(sums.variance, population=True)),
     **dict.fromkeys(("geomean", "geometric_mean"), Signature(sums.geometric_mean)),
     "min": Signature(extremes.min),
@@ -42,16 +42,16 @@ AGGREGATES: dict[str, Signature] = {
     "argmin": Signature(extremes.argmin, columns=2),
     "max_by": Signature(extremes.argmax, columns=2, is_reversed=True),
     "min_by": Signature(extremes.argmin, columns=2, is_reversed=True),
-    **dict.fromkeys(("first", "first_value"), Signature(extremes.first)),
+    **dict.fromkeys(("first", "first_value", "any_value"), Signature(extremes.first)),
     **dict.fromkeys(("last", "last_value"), Signature(extremes.last)),
     "m4": Signature(extremes.m4),
     "median": Signature(holistic.median),
     "mode": Signature(holistic.mode),
-    **dict.fromkeys(("quantile", "percentile"), Signature(holistic.quantile, parameters=1)),
+    **dict.fromkeys(("quantile", "percentile", "quantile_cont"), Signature(holistic.quantile, parameters=1)),
     **dict.fromkeys(("collect", "collect_list", "array_agg"), Signature(holistic.collect)),
-    "collect_distinct": Signature(holistic.collect_distinct),
-    "count_distinct": Signature(holistic.count_distinct),
-    **dict.fromkeys(("string_agg", "listagg"), Signature(holistic.string_agg, parameters=1)),
+    **dict.fromkeys(("collect_distinct", "collect_set"), Signature(holistic.collect_distinct)),
+    **dict.fromkeys(("count_distinct", "nunique", "n_unique"), Signature(holistic.count_distinct)),
+    **dict.fromkeys(("string_agg", "listagg", "group_concat"), Signature(holistic.string_agg, parameters=1)),
     "approx_count_distinct": Signature(sketches.hyperloglog),
     "hyperloglog": Signature(sketches.hyperloglog, parameters=1),
     "bloom_filter": Signature(sketches.bloom_filter, parameters=2),
@@ -59,7 +59,7 @@ AGGREGATES: dict[str, Signature] = {
     "moment_sketch": Signature(sketches.moment_sketch, parameters=2),
 }
 _OF_DISTINCT = {"count": "count_distinct", "collect": "collect_distinct", "array_agg": "collect_distinct"}
-_NEEDED = frozenset(("quantile", "percentile"))  # their parameter has no default
+_NEEDED = frozenset(("quantile", "percentile", "quantile_cont"))  # their parameter has no default
 
 _registered: dict[str, Template] = {}
 

@@ -12,7 +12,7 @@ from sash.windows.duration import Duration
 from sash.windows.grid import Grid, whole_parts
 from sash.windows.lengths import Length, count_of, in_positions, is_number, length_of, shortest
 from sash.windows.measure import Measure
-from sash.windows.window import Context, Window
+from sash.windows.window import Context, Window, call_of
 
 __all__ = [
     "Cumulative",
@@ -41,7 +41,12 @@ def _first_edge(offset: Any, period: Any) -> Any:
     return offset % period if isinstance(period, int) else offset
 
 
-@dataclass(frozen=True)
+def _unless_zero(offset: Length) -> Length | None:
+    """Return an offset, or None for the default."""
+    return None if offset == 0 else offset
+
+
+@dataclass(frozen=True, repr=False)
 class _Spaced(Window):
     """Windows of a size that start at regular distances."""
 
@@ -55,7 +60,7 @@ class _Spaced(Window):
         return shortest(self.size, self.every)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sliding(_Spaced):
     """Windows [offset + k · every, offset + k · every + size) for every whole k; tumbling where every = size.
 
@@ -79,8 +84,12 @@ class Sliding(_Spaced):
         slide = "" if self.size == self.every else f" every {self.every}"
         return f"{self._name} {self.size}{slide}{f' offset {self.offset}' if self.offset != 0 else ''}"
 
+    def __repr__(self) -> str:
+        every = None if self._name == "tumbling" else self.every
+        return call_of(self._name, self.size, every=every, offset=_unless_zero(self.offset))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Cumulative(_Spaced):
     """Windows that start every `size` and grow by `every` until the next start."""
 
@@ -98,8 +107,11 @@ class Cumulative(_Spaced):
     def __str__(self) -> str:
         return f"cumulative {self.size} every {self.every}{f' offset {self.offset}' if self.offset != 0 else ''}"
 
+    def __repr__(self) -> str:
+        return call_of("cumulative", self.size, every=self.every, offset=_unless_zero(self.offset))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Landmark(Window):
     """One window, [start, end)."""
 
@@ -116,8 +128,11 @@ class Landmark(Window):
     def __str__(self) -> str:
         return f"landmark {self.start} to {self.end}"
 
+    def __repr__(self) -> str:
+        return call_of("landmark", start=self.start, end=self.end)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Session(Window):
     """Rows at most `gap` apart: [first, last + gap)."""
 
@@ -134,8 +149,11 @@ class Session(Window):
     def __str__(self) -> str:
         return f"session gap {self.gap}"
 
+    def __repr__(self) -> str:
+        return call_of("session", gap=self.gap)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Punctuated(Window):
     """A true value in a boolean column opens the next window, and one in the column `end` closes it."""
 
@@ -154,8 +172,11 @@ class Punctuated(Window):
     def __str__(self) -> str:
         return f"punctuated by {', '.join(self.columns)}"
 
+    def __repr__(self) -> str:
+        return call_of("punctuated", self.column, self.end)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Rows(Window):
     """Windows of ranks [k · every, k · every + size): rows counted in the order of their positions."""
 
@@ -168,8 +189,12 @@ class Rows(Window):
         name = "tumbling" if self.size == self.every else "sliding"
         return f"{name} {self.size} rows{'' if self.size == self.every else f' every {self.every}'}"
 
+    def __repr__(self) -> str:
+        every = None if self.size == self.every else self.every
+        return call_of("tumbling" if every is None else "sliding", rows=self.size, every=every)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class LastRows(Window):
     """At each multiple of `every`, the last `rows` rows before it."""
 
@@ -193,6 +218,9 @@ class LastRows(Window):
 
     def __str__(self) -> str:
         return f"last {self.rows} rows every {self.every}{f' offset {self.offset}' if self.offset != 0 else ''}"
+
+    def __repr__(self) -> str:
+        return call_of("sliding", rows=self.rows, every=self.every, offset=_unless_zero(self.offset))
 
 
 # --- constructors --------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from sash.errors import InvalidInput, InvalidWindow
 from sash.windows.duration import Duration, duration
 from sash.windows.measure import Measure, MeasureKind
-from sash.windows.window import Context, Window
+from sash.windows.window import Context, Window, call_of
 
 __all__ = [
     "FURTHEST",
@@ -46,11 +46,12 @@ _DAYS = {"d", "day", "days"}
 _PART = re.compile(r"\s*([0-9]+)\s*([a-z]+)", re.IGNORECASE)
 _ISO = re.compile(r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?", re.IGNORECASE)
 _INTERVAL = re.compile(r"interval\s+'?([0-9]+)'?\s*([a-z]+)", re.IGNORECASE)
+_MOST_SHOWN = 6  # edges in a repr
 _MOST = 100_000  # months or days: far beyond any calendar
 FURTHEST = 253_402_300_800_000_000  # microseconds, the end of the year 9999: calendars end there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Span:
     """A length on the calendar: months, then days, then time of day.
 
@@ -68,6 +69,9 @@ class Span:
         parts = [f"{count} {unit}{'s' * (count != 1)}" for count, unit in ((self.months, "month"), days) if count]
         parts += [str(Duration(self.microseconds))] if self.microseconds else []
         return " ".join(parts) or "0s"
+
+    def __repr__(self) -> str:
+        return repr(str(self))  # the text that a user writes
 
     def after(self, starts: Array) -> Array:
         """Return local times this span later, in microseconds; a day that the month lacks becomes its last day.
@@ -127,7 +131,7 @@ def is_calendar(zone: Any, *lengths: Any) -> bool:
     return zone is not None or any(span is not None and span.months for span in spans)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calendar(Window):
     """Windows that start every so many days, weeks or months of a zone; if `grows`, they grow until the next start."""
 
@@ -156,12 +160,21 @@ class Calendar(Window):
         return self.every
 
     def __str__(self) -> str:
-        name = "cumulative" if self.grows else "tumbling" if self.size == self.every else "sliding"
-        slide = f" every {self.every}" if name != "tumbling" else ""
-        return f"{name} {self.size}{slide}{f' offset {self.offset}' if self.offset != Span() else ''} in {self.zone}"
+        slide = f" every {self.every}" if self._name != "tumbling" else ""
+        offset = f" offset {self.offset}" if self.offset != Span() else ""
+        return f"{self._name} {self.size}{slide}{offset} in {self.zone}"
+
+    def __repr__(self) -> str:
+        every = None if self._name == "tumbling" else self.every
+        offset = None if self.offset == Span() else self.offset
+        return call_of(self._name, self.size, every=every, offset=offset, zone=self.zone)
+
+    @property
+    def _name(self) -> str:
+        return "cumulative" if self.grows else "tumbling" if self.size == self.every else "sliding"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Listed(Window):
     """Windows from each of these edges to the next one."""
 
@@ -179,6 +192,9 @@ class Listed(Window):
 
     def __str__(self) -> str:
         return f"calendar of {len(self.edges)} edges from {self.edges[0]} to {self.edges[-1]}"
+
+    def __repr__(self) -> str:
+        return call_of("calendar", list(self.edges)) if len(self.edges) <= _MOST_SHOWN else f"<sash.{self}>"
 
 
 def calendar(edges: Any) -> Window:

@@ -53,7 +53,7 @@ _MISSING = "it is missing"
 _COMMA = "its comma could be a point or part thousands, so write such as 1.5 or 1500"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, repr=False)
 class Duration:
     """A length of time; `duration` parses its text.
 
@@ -70,12 +70,15 @@ class Duration:
             text += f"{count}{unit}" if count else ""
         return f"{'-' if self.microseconds < 0 else ''}{text or '0s'}"
 
+    def __repr__(self) -> str:
+        return repr(str(self))  # the text that a user writes
+
 
 def duration(value: Any) -> Duration:
     """Return a duration from text such as "1 hour", "90s" or "PT1H", or from a timedelta.
 
     >>> duration("1 day 2 hours"), str(duration("PT90M")), str(duration(dt.timedelta(milliseconds=250)))
-    (Duration(microseconds=93600000000), '1h30m', '250ms')
+    ('1d2h', '1h30m', '250ms')
     >>> duration("1 month")
     Traceback (most recent call last):
     sash.errors.InvalidInput: '1 month' is not a valid duration: months and years have no fixed length, so ...

@@ -42,6 +42,9 @@ class ContextFreeWindow(Window):
     def __str__(self) -> str:
         return _describe(self)
 
+    def __repr__(self) -> str:
+        return _describe(self)
+
 
 @dataclass
 class OpenWindows:
@@ -97,6 +100,9 @@ class ContextAwareWindow(Window):
         """Add and remove windows according to these rows."""
 
     def __str__(self) -> str:
+        return _describe(self)
+
+    def __repr__(self) -> str:
         return _describe(self)
 
 
@@ -169,6 +175,9 @@ class ForwardFreeWindow(Window):
         """Open and close windows according to these rows."""
 
     def __str__(self) -> str:
+        return _describe(self)
+
+    def __repr__(self) -> str:
         return _describe(self)
 
 

@@ -10,12 +10,12 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
-from html import escape
 from typing import ClassVar, TypeVar
 
+from sash.report import Call
 from sash.windows.measure import Measure
 
-__all__ = ["Context", "Window"]
+__all__ = ["Context", "Window", "call_of"]
 
 W = TypeVar("W", bound="Window")
 
@@ -28,13 +28,15 @@ class Context(Enum):
     FORWARD_AWARE = "forward-context-aware"
 
 
-@dataclass(frozen=True)
-class Window(ABC):
+@dataclass(frozen=True, repr=False)
+class Window(Call, ABC):
     """A window as a frozen description.
 
     >>> import sash
     >>> isinstance(sash.tumbling(10), sash.Window), str(sash.session(gap="5s"))
     (True, 'session gap 5s')
+    >>> sash.sliding("1 hour", every="5 minutes")
+    sash.sliding('1h', every='5m')
     """
 
     context: ClassVar[Context]
@@ -67,6 +69,16 @@ class Window(ABC):
     @abstractmethod
     def __str__(self) -> str: ...
 
-    def _repr_html_(self) -> str:
-        """Return HTML for notebooks."""
-        return f"<code>{escape(str(self))}</code>"
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+def call_of(function: str, *values: object, **named: object) -> str:
+    """Return the call that makes a window, as a user writes it; arguments that are None are left out.
+
+    >>> call_of("sliding", 10, every=2, zone=None)
+    'sash.sliding(10, every=2)'
+    """
+    given = [repr(each) for each in values if each is not None]
+    given += [f"{name}={each!r}" for name, each in named.items() if each is not None]
+    return f"sash.{function}({', '.join(given)})"

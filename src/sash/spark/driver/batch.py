@@ -16,8 +16,9 @@ from sash.engine.results import schema_of
 from sash.engine.rolling import FramePlan
 from sash.errors import InvalidInput
 from sash.plan.decide import Decision
-from sash.plan.plan import Plan, Report
+from sash.plan.plan import Plan
 from sash.plan.query import Query, named_queries
+from sash.report import Report
 from sash.spark.driver.expressions import drop_copies
 from sash.spark.driver.hot_keys import Distance, Reach
 from sash.spark.driver.jvm_slices import aggregate_in_spark, aggregate_slices, can_aggregate_in_spark, can_slice
@@ -82,7 +83,7 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     return drop_copies(with_intervals(framed, StructType([*before.fields, *new])), conditions)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explained(Report):
     """What runs on Spark, and why: the path of the rows, then the plan of the engine."""
 

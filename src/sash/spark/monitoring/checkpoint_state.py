@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from sash.engine.inspection import open_windows, slices_of
 from sash.errors import InvalidInput, InvalidState, sentence_of
-from sash.plan.plan import Report
 from sash.plan.query import Query, named_queries
+from sash.report import Report
 from sash.spark.monitoring.positions import position_on, shown
 from sash.spark.state.bucket import MicroBatch
 from sash.spark.state.snapshot_log import HEAD, LOG, SNAPSHOT, STATE_VARIABLE, Head
@@ -21,7 +21,7 @@ __all__ = ["Remembered", "state"]
 _Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a bucket: a nonce and data, by kind and number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Remembered(Report):
     """The state of a stopped query, as its checkpoint contains it."""
 

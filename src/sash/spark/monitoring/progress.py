@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql.streaming import StreamingQuery
 
 from sash.errors import sentence_of
-from sash.plan.plan import Report
+from sash.report import Report
 from sash.spark.monitoring.positions import later, position_on, shown
 from sash.spark.wire.results import FIGURES, OBSERVED
 from sash.windows.measure import Measure, MeasureKind
@@ -15,7 +15,7 @@ from sash.windows.measure import Measure, MeasureKind
 __all__ = ["Progress", "of_report", "progress", "why"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Progress(Report):
     """The progress of a query of sash: figures of its last micro-batch, if not stated otherwise."""
 
