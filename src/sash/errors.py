@@ -248,7 +248,7 @@ class InvalidAggregate(SashError, TypeError):
         return cls(
             f"Aggregate {name!r}: {what} {reads} (of type {home}{kind.__qualname__}), which cannot be compared with "
             "that of another process or of a saved state. Use only objects that can be pickled, such as numbers, "
-            "strings, functions and plain objects, or open files, locks and connections inside the function."
+            "strings, functions and plain objects. Create files, locks and connections inside the function."
         )
 
     truncates = _Sentence(
@@ -480,7 +480,7 @@ class NumberOverflow(SashError, OverflowError):
 class InvalidState(SashError, ValueError):
     """A saved state or a checkpoint is damaged, or does not match the queries or options."""
 
-    not_ours = _Sentence("These bytes are not a saved {what}: they do not start like those of save().")
+    not_ours = _Sentence("These bytes are not a saved {what}: they do not start as the bytes of save() do.")
     changed_query = _Sentence(
         "Query {name!r} differs from the saved one. Saved: {saved}. Given: {given}. Restore the saved query, or give "
         "the new one another name."
@@ -526,7 +526,7 @@ class InvalidState(SashError, ValueError):
         return cls(f"The state was saved with {what} {shown}, not {given}. Restore it with the same {what}.")
 
     own_window = _Sentence(
-        "The window of query {name!r} is defined by your code ({text}): pass the queries, sash.state(…, queries=[…])."
+        "The window of query {name!r} is defined by your code ({text}): pass the queries: sash.state(…, queries=[…])."
     )
 
     @classmethod
@@ -538,9 +538,9 @@ class InvalidState(SashError, ValueError):
         )
 
     partitions = _Sentence(
-        "The checkpoint was written with {saved} shuffle partitions, but the session now has {given}, so that the "
-        "state of keys would not be found. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or start "
-        "with a new checkpoint."
+        "The checkpoint was written with {saved} shuffle partitions, but the session now has {given}, so sash "
+        "would not find the state of the keys. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or "
+        "start with a new checkpoint."
     )
 
     @classmethod
@@ -623,8 +623,8 @@ class InvalidWindow(SashError, ValueError):
     column = _Sentence("A {window} window needs the name of a boolean column, but got {value:shown}.")
     edges = _Sentence("The window {window} is not valid: {why}.")
     edge_behind = _Sentence(
-        "The window {window} is not forward-free: it told an edge at {edge!r} after it had read rows up to {newest!r}. "
-        "Tell an edge with the first row after it, or derive from sash.ContextAwareWindow."
+        "The window {window} is not forward-free: it reported an edge at {edge!r} after it had read rows up to "
+        "{newest!r}. Report an edge at the latest with the first row after it, or derive from sash.ContextAwareWindow."
     )
     fails = _Sentence(
         "The window {window}: {call} raised {cause:raised}. The state is unchanged. Fix the function, and try again."
@@ -641,7 +641,7 @@ class InvalidWindow(SashError, ValueError):
         "floats are too coarse for their edges. Use longer windows, or create another stream."
     )
     too_many_at_once = _Sentence(
-        "The watermark passed more than {most:,} ends of windows of the last rows, which is the limit of one step. "
+        "The watermark passed the ends of more than {most:,} last-rows windows, which is the limit of one step. "
         "Make `every` longer, or check that watermarks have the unit of `on`."
     )
     not_a_window = _Sentence(
@@ -654,8 +654,8 @@ class InvalidQuery(SashError, ValueError):
 
     name = _Sentence("The name of a query must be a non-empty string, but is {value:shown}.")
     private = _Sentence(
-        "The name of a query must not start with an underscore, but is {name!r}: such names mark late rows. Use "
-        "another name."
+        "The name of a query must not start with an underscore, but is {name!r}: such names mark rejected rows. "
+        "Use another name."
     )
     empty = _Sentence(
         "Query {name!r} has no aggregate: add one under the name of its result, as in peak=sash.max('x')."
@@ -676,7 +676,7 @@ class InvalidQuery(SashError, ValueError):
     )
     twice = _Sentence("Two queries are named {name!r}: give each a name of its own.")
     alike = _Sentence(
-        "The columns {one!r} and {other!r} of the results differ in case only, so that Spark treats them as the same: "
+        "The columns {one!r} and {other!r} of the results differ only in case, so Spark treats them as the same: "
         "give the result another name, or set spark.sql.caseSensitive to true."
     )
     none = _Sentence("There is no query: pass at least one.")
@@ -757,7 +757,9 @@ class InvalidText(SashError, ValueError):
 
     arguments = _SentenceAt("{function} needs {expected}, but got {given}.")
     twice = _SentenceAt("Two results are named {name!r}: give one of them another name with AS.")
-    disagree = _SentenceAt("{what} must be the same in the whole text and the call, but is {one} and {other}.")
+    disagree = _SentenceAt(
+        "{what} must be the same in the whole text and in the call, but is {one} in one place and {other} in another."
+    )
 
     @classmethod
     def types(cls, place: int | None, function: str, kinds: Iterable[object]) -> "InvalidText":

@@ -580,7 +580,7 @@ def test_progress_tells_rows_watermark_windows_and_state(feed: Feed) -> None:
     assert "The next ends at 1970-01-01 00:00:20+00:00, and closes when a row at 1970-01-01 00:00:22" in sash.why(
         run.query
     )
-    assert "2 sent" in str(done) and "<table>" in done._repr_html_()
+    assert "2 emitted" in str(done) and "<table>" in done._repr_html_()
 
 
 def test_a_listener_is_told_the_progress_of_every_micro_batch(spark: Any, feed: Feed) -> None:

@@ -176,9 +176,9 @@ def test_a_foreign_or_damaged_blob_changes_nothing() -> None:
     window.insert_many([3, 1, 2])
     blob = window.save()
     for wrong, message in [
-        (b"", "do not start like those of save"),
-        (b"PK\3\4 something else", "do not start like those of save"),
-        ("text", "do not start like those of save"),
+        (b"", "do not start as the bytes of save"),
+        (b"PK\3\4 something else", "do not start as the bytes of save"),
+        ("text", "do not start as the bytes of save"),
         (blob[:10], "ends after 10 bytes"),
         (blob[:-1], "bytes were written"),
         (blob + b"\0", "bytes were written"),

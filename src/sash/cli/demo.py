@@ -200,7 +200,7 @@ def plot(
 
 NEXT = """
 Next:
-  sash algorithms                         list what each algorithm needs and costs
+  sash algorithms                         list the requirements and costs of the algorithms
   sash explain stddev --size 1000         show which algorithm sash uses, and why
   sash demo --algorithms                  run every algorithm over one signal
   python -c "import numpy, sash; print(sash.swag.slide(numpy.array([3, 1, 2, 5, 4]), 3, sash.max()))"

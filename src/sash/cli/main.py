@@ -13,7 +13,7 @@ __all__ = ["Guarded", "main"]
 MAIN_EXAMPLES = """\b
 Examples:
   sash demo                                run five queries over one stream on local Spark
-  sash algorithms                          list what each algorithm needs and costs
+  sash algorithms                          list the requirements and costs of the algorithms
   sash run job.toml                        run a job on Spark: source, queries, sink
   sash run job.toml --dry-run              check a job without running it
   sash explain job.toml                    show how a job would run, and why
@@ -124,7 +124,7 @@ def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorith
 @main.command()
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 def algorithms(markdown: bool) -> None:
-    """List what each algorithm needs and costs, and its source."""
+    """List the requirements, the costs and the paper of each algorithm."""
     from sash.cli.algorithm_table import facts_table
     from sash.cli.terminal import show
 
@@ -141,7 +141,7 @@ def algorithms(markdown: bool) -> None:
     "sizes",
     type=int,
     multiple=True,
-    help="Rows of the window. Repeat it for several windows. Without it, the size varies.",
+    help="The number of rows in the window. Repeat the option for several windows. Without it, the size varies.",
 )
 @click.option("--algorithm", default="auto", show_default=True, help="An algorithm of `sash algorithms`.")
 @click.option("--dtype", default="float64", show_default=True, help="The NumPy type of the values.")
@@ -197,7 +197,7 @@ def state_command(checkpoint: str, master: str | None, as_json: bool) -> None:
 @main.command()
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
-    """Check what is missing on this machine, and how to install it."""
+    """Show what is missing on this machine, and how to install it."""
     from sash.cli.doctor import findings
 
     is_fine = True

@@ -37,12 +37,12 @@ class Progress(Report):
 
     def lines(self) -> list[tuple[str, str]]:
         return [
-            ("batch", f"{self.batch}: {self.rows:,} rows, {self.rows_per_second:,.0f} a second"),
+            ("batch", f"{self.batch}: {self.rows:,} rows, {self.rows_per_second:,.0f} per second"),
             ("time", f"watermark {shown(self.watermark)}, newest row {shown(self.newest)}"),
-            ("windows", f"{self.results:,} sent, {self.open_windows:,} open"),
+            ("windows", f"{self.results:,} emitted, {self.open_windows:,} open"),
             ("late", f"{self.late:,} rows, {self.late_rows:,} since the query first started"),
             ("state", f"{self.keys:,} keys, {self.slices:,} slices, {self.state_bytes:,} bytes"),
-            ("work", f"{self.combines_per_row:.2f} combines a row, {self.written_bytes:,} bytes written"),
+            ("work", f"{self.combines_per_row:.2f} combines per row, {self.written_bytes:,} bytes written"),
         ]
 
 
