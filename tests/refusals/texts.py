@@ -172,7 +172,7 @@ TEXTS: dict[str, Case] = {
     "a function that is no aggregate": (
         sql(f"SELECT MINE(load) {WINDOW}", functions={"mine": abs}),
         InvalidAggregate,
-        "must be an aggregate",
+        "Expected an aggregate",
     ),
     "a query in the place of text": (lambda: S.sql(sash.max("load"), t=TABLE), InvalidText, "must be a string such as"),
 }
