@@ -7,7 +7,17 @@ from benchmarks.records import Bar, Report
 from benchmarks.report.runs import Runs
 from sash.cli.table import Table
 
-__all__ = ["AGREES", "DIFFERS", "NOT_MEASURED", "Finding", "Outcome", "Paper", "finding_table", "verdicts"]
+__all__ = [
+    "AGREES",
+    "DIFFERS",
+    "NOT_MEASURED",
+    "Finding",
+    "Outcome",
+    "Paper",
+    "figure_rows",
+    "finding_table",
+    "verdicts",
+]
 
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
 Check = Callable[[Report], Iterable[Bar]]
@@ -68,6 +78,18 @@ def finding_table(papers: Iterable[Paper], runs: Runs) -> Table:
         (paper.cited, each.where, each.short, each.judge(runs).verdict) for paper in papers for each in paper.findings
     )
     return Table("findings", ("paper", "where", "finding", "verdict"), rows)
+
+
+def figure_rows(paper: Paper) -> Iterator[str]:
+    """Return the rows of Markdown that say by which experiment each finding of a paper is measured.
+
+    >>> from benchmarks.report.papers.daba import PAPER
+    >>> next(figure_rows(PAPER))
+    '| 5.1, Table 2 | Two-Stacks has spikes, DABA has none | `algorithms latency` |'
+    """
+    for each in paper.findings:
+        measured = f"`{each.experiment}`" if each.experiment else f"not measured. {each.note}"
+        yield f"| {each.where} | {each.short} | {measured} |"
 
 
 def verdicts(papers: Iterable[Paper], runs: Runs) -> Iterator[str]:
