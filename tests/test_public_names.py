@@ -21,7 +21,7 @@ CLASSES: list[type] = [
     *(sash.ContextFreeWindow, sash.ForwardFreeWindow, sash.ContextAwareWindow),
 ]
 # Their examples are those of the functions that make them, or need a Spark session and stand in docs/streaming.md.
-SHOWN_ELSEWHERE = {"sash.spark.Progress": "progress", "sash.spark.Remembered": "state"}
+SHOWN_ELSEWHERE = {"sash.spark.Progress": "progress", "sash.spark.CheckpointState": "state"}
 
 
 def named() -> Iterator[tuple[str, Any]]:

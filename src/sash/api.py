@@ -78,12 +78,12 @@ def aggregate(
 
     For a streaming DataFrame, `watermark` is how late rows may be. With `late="keep"`, rejected rows are in the
     results, too: `query` is "_late", `late_row` is the row, and `late_reason` is the reason. `flush="at_end"` closes
-    all windows when a query with the trigger `availableNow` has read everything. `initial` is a bounded DataFrame
-    with the rows before the stream. Rows that are more than `max_future` ahead of the clock are rejected as late rows.
+    all windows when a query with the trigger `availableNow` has read everything. `initial` is a bounded DataFrame with
+    the rows before the stream. Rows whose time is ahead of the clock by more than `max_future` are rejected.
 
-    `store` says how windows are computed from slices. "lazy" combines the slices of a window when it ends. "eager"
-    keeps a tree over the slices of each key, so that a window combines only a logarithm of their number. "auto", the
-    default, chooses by the number of slices per window. Results do not depend on it.
+    `store` says how sash computes a window from its slices. "lazy" combines all slices of a window when the window
+    ends. "eager" keeps a tree over the slices of each key, so that a window of n slices needs only about log n
+    combines. "auto", the default, chooses by the number of slices per window. Results do not depend on `store`.
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
@@ -139,9 +139,10 @@ def rolling(
 ) -> Any:
     """Aggregate, for each row, its frame: the last `rows` rows of its key, or the rows within `range` before it.
 
-    The result is the table, of the same kind, with a column for each aggregate. It keeps its order, except on Spark,
-    and the index of pandas. Rows follow each other in the order of `on`, then of the columns `order`, then of arrival;
-    `descending=True` reverses the order, as DESC does in SQL. A frame has one of three extents:
+    The result is the table, of the same kind, with a column for each aggregate. The rows keep their order (except on
+    Spark), and pandas tables keep their index. Rows follow each other in the order of `on`, then of the columns
+    `order`, then of arrival; `descending=True` reverses the order, as DESC does in SQL. A frame has one of three
+    extents:
 
     - `rows=100`: the row and the 99 before it. `rows=(-10, 5)`: from 10 rows before the row to 5 after it.
     - `range="1 hour"`: the rows with positions in [p - 1 hour, p], where p is the position of the row.
@@ -149,13 +150,13 @@ def rolling(
     - `groups=(-1, 0)`: the same with groups of rows that are equal in `on` and `order`.
 
     None is an open end, such as in `rows=(None, 0)`. `center=True` puts a single length around the row. `exclude`
-    leaves out the row itself ("row"), its whole group ("group"), or its group without it ("ties"). A frame without
-    rows gives null, and 0 for counts. If fewer than `min_samples` values are not null, the result is null. A row
-    without a position is in no frame and has no result. Pass several frames as `sash.frame(…)`.
+    leaves out the row itself ("row"), its whole group ("group"), or the other rows of its group ("ties"). A frame
+    without rows gives null, and 0 for counts. If fewer than `min_samples` values are not null, the result is null. A
+    row without a position is in no frame and has no result. Pass several frames as `sash.frame(…)`.
 
-    A row of a stream is emitted when the watermark has passed everything that its frame can still receive. The options
-    of streams are those of `sash.aggregate`. With `late="keep"`, a late row is emitted without results, and
-    `late_reason` is the reason.
+    A stream emits a row when the watermark shows that no more rows of its frame can arrive. The options of streams are
+    those of `sash.aggregate`. With `late="keep"`, a late row is emitted without results, and `late_reason` is the
+    reason.
 
     >>> import sash
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
@@ -187,12 +188,12 @@ def join(
     closed: Closed = "left",
     delay: Any = 0,
 ) -> Any:
-    """Aggregate, for each label, the rows of other tables before it: features without rows from the future.
+    """Aggregate, for each label, the rows of other tables that are before the label, and no later rows.
 
     The result has all rows and columns of `labels`, in their order, and a column for each aggregate of each
     `sash.lookback(events, …)`. For a label at p, a lookback with `range=d` takes the events of its key with positions
     in [p - d, p); `closed` says which ends belong to the range. `rows=n` takes the last n events before p. `delay` is
-    how long it takes until an event is known: the position of an event is then position + delay. A label without
+    the time until an event becomes known: the join uses position + delay as the position of the event. A label without
     events gets null, and 0 for counts. A label without a position, or with a null key, gets null.
 
     >>> import sash
@@ -231,7 +232,7 @@ def explain(
 ) -> Any:
     """Return the plan for a table of these types, with reasons; it prints as text, and as HTML in a notebook.
 
-    With lookbacks in place of queries, it is the plan of `sash.join`.
+    If you pass lookbacks instead of queries, the result is the plan of `sash.join`.
 
     >>> import sash
     >>> hourly = sash.query("hourly", sash.sliding(60, every=1), peak=sash.max("load"), mean=sash.mean("load"))
@@ -260,7 +261,7 @@ def progress(query: Any) -> Any:
 
 
 def why(query: Any) -> str:
-    """Explain in sentences what a streaming query waits for, and what holds its watermark back.
+    """Explain in sentences what a streaming query waits for, and why its watermark does not move.
 
     >>> import sash
     >>> sash.why(None)

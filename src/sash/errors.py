@@ -758,7 +758,7 @@ class InvalidText(SashError, ValueError):
     arguments = _SentenceAt("{function} needs {expected}, but got {given}.")
     twice = _SentenceAt("Two results are named {name!r}: give one of them another name with AS.")
     disagree = _SentenceAt(
-        "{what} must be the same in the whole text and in the call, but is {one} in one place and {other} in another."
+        "{what} must be the same in the whole text and in the call, but two are given: {one} and {other}."
     )
 
     @classmethod

@@ -58,7 +58,7 @@ WRONG: list[tuple[str, str, str]] = [
     (f"SELECT * {WINDOW}", "*", "* is not allowed over a window"),
     (f"SELECT plug {WINDOW} GROUP BY plug", "plug FROM", "has no aggregate"),
     (f"_x: SELECT MAX(load) {WINDOW}", "_x", "must not start with _"),
-    ("SELECT MAX(load) FROM t [ROWS 5 PARTITION BY plug] GROUP BY n", "n", "but is n and plug"),
+    ("SELECT MAX(load) FROM t [ROWS 5 PARTITION BY plug] GROUP BY n", "n", "two are given: n and plug"),
     (f"SELECT MAX(load) {WINDOW} HAVING n > 3", "HAVING", "filter the result"),
     (f"SELECT MAX(load) {WINDOW} LIMIT 3", "LIMIT", "cut the result"),
     (f"SELECT MAX(load) {WINDOW} ORDER BY n", "ORDER", "sort the result"),

@@ -52,10 +52,11 @@ def test_what_text_and_python_say_must_agree() -> None:
     over = "SELECT *, MAX(load) OVER (PARTITION BY plug ORDER BY ts) AS m FROM t"
     assert sash.sql(over, t=TABLE, on="ts", by="plug").num_rows == 3
     with pytest.raises(
-        InvalidText, match="The column of `on` must be the same in the whole text and the call, but is n and ts"
+        InvalidText,
+        match="The column of `on` must be the same in the whole text and in the call, but two are given: n and ts",
     ):
         sash.sql(over, t=TABLE, on="n")
-    with pytest.raises(InvalidText, match="but is n and plug"):
+    with pytest.raises(InvalidText, match="two are given: n and plug"):
         sash.sql(over, t=TABLE, by="n")
     for wrong in ({"by": 5}, {"on": 5}, {"functions": [sash.max("n")]}, {"functions": {"gm": 5}}, {"on": "x"}):
         with pytest.raises(SashError):

@@ -97,9 +97,9 @@ class Template(Call, ABC):
 class Aggregate(Template):
     """An aggregate function of your own, in plain Python; it is compiled if its state is numbers.
 
-    A partial is a tuple with a value per field of `state`. `lift` makes one from a value, `combine`
-    combines an older and a newer one, `lower` returns the result. `invert(whole, older)`, which is
-    optional, removes the older rows: invert(combine(a, b), a) = b.
+    A partial is a tuple with a value per field of `state`. `lift` makes the partial of a value, `combine` makes one
+    partial from an older and a newer one, and `lower` returns the result. `invert(whole, older)`, which is optional,
+    removes the older rows: invert(combine(a, b), a) = b.
 
     >>> import math, sash
     >>> geometric = sash.Aggregate(

@@ -38,12 +38,13 @@ def moment_sketch(
 ) -> Template:
     """Return count, extremes and k power sums; with `quantile`, estimate the value below which that share of rows is.
 
-    Without `quantile` the result is the array [n, min, max, Σx, Σx², … Σx^k], to be queried with
-    `quantile_of`. An estimate is typically within one percent of rank for smooth data. Power sums
-    of raw values lose about log10(1 + |centre| / half-width) digits with each power: of values far
-    from zero and close together only the lower moments are used; subtract a typical value first if all
-    values are alike. Powers beyond 1e±290 are not used either (NaN in the array): keep |x| within 1e±29
-    for k = 10. One far outlier hides the shape of all the rest. A NaN or an infinity gives NaN.
+    Without `quantile`, the result is the array [n, min, max, Σx, Σx², … Σx^k], which `quantile_of` reads. For smooth
+    data, the rank of an estimate is typically wrong by less than one percent of the rows.
+
+    - Power sums of raw values lose about log10(1 + |centre| / half-width) digits with each power. So if values are far
+      from zero and close together, only the lower moments are used. Subtract a typical value first in this case.
+    - Powers beyond 1e±290 are not used either (NaN in the array): keep |x| within 1e±29 for k = 10.
+    - One far outlier makes all estimates inaccurate. A NaN or an infinity gives NaN.
 
     >>> import sash
     >>> [round(x, 6) for x in sash.swag.slide([1.0, 2.0, 9.0, 9.0], 3, sash.moment_sketch(quantile=0.5))]

@@ -101,9 +101,9 @@ def lookback(
 ) -> Lookback:
     """Describe the rows of a table before each label of `sash.join`, and their aggregates.
 
-    `range` is how far back rows are, and `rows` how many; without both, all earlier rows are taken. `on`, `by`,
-    `closed` and `delay` are those of `sash.join`, unless given here. If key columns have other names in this table,
-    `by` maps those of the labels to those of the table, such as `by={"user": "payer"}`.
+    `range` limits the distance from a row to the label, and `rows` limits the number of rows. Without both, all earlier
+    rows are used. `on`, `by`, `closed` and `delay` are those of `sash.join`, unless given here. If key columns have
+    other names in this table, `by` maps those of the labels to those of the table, such as `by={"user": "payer"}`.
 
     >>> import sash
     >>> clicks = sash.lookback({"ts": [1, 2, 6], "site": ["a", "b", "a"]}, range=5, sites=sash.count_distinct("site"))

@@ -33,12 +33,13 @@ class Stream:
 
     A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. The
     watermark is the one passed to `push`; with `watermark="10 seconds"`, the largest position minus that delay, after
-    each push; with `in_order=True`, the position of each row. Rows that are late by at most `allowed_lateness` change
-    their windows: exactly the windows that change are emitted again, with the next revision. Later rows are rejected:
-    they are counted, and kept with `late="keep"`. `store` is that of `sash.aggregate`.
+    each push; with `in_order=True`, the position of each row. Rows that are late by at most `allowed_lateness` are
+    accepted. If they change windows that were already emitted, exactly these windows are emitted again, with the next
+    revision. Rows that are later than this are rejected: the stream counts them, and keeps them with `late="keep"`.
+    `store` is that of `sash.aggregate`.
 
     Threads may share a stream: each call waits for the one before it, so rows are processed in the order of the calls.
-    Your own aggregates and windows, which `push` calls, cannot call the stream.
+    `push` calls the functions of your own aggregates and windows. They must not call the stream.
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))

@@ -12,10 +12,11 @@ __all__ = ["ship"]
 
 
 def ship(spark: Any) -> None:
-    """Add sash itself to a session's executors, from the driver's copy; they need its dependencies, as PySpark's do.
+    """Send the driver's copy of sash to the executors of a session.
 
-    Executors that have sash installed do not need it. Numba, NumPy and PyArrow hold compiled code that cannot be sent
-    along: where executors lack them, install them there, or send a packed environment with `spark.archives`.
+    Executors on which sash is installed do not need this call. It does not send Numba, NumPy and PyArrow, because they
+    contain compiled code. If executors lack them, install them there, or send a packed environment with
+    `spark.archives`.
     """
     spark.addArtifacts(str(Path(_folder().name) / "sash.zip"), pyfile=True)
 

@@ -43,8 +43,9 @@ _PLAIN = (
 def register_functions(session: Any, *, name: str = "sash", functions: Mapping[str, Template] | None = None) -> None:
     """Register a table function for query text in a session: `SELECT * FROM sash(TABLE(events), 'SELECT …', 'ts')`.
 
-    The text is that of `sash.sql`, and whatever table it names is the one that is given; `on` and `by` follow it, if it
-    does not say them. Aggregates that are registered now, and those in `functions`, travel with the function.
+    The text is that of `sash.sql`. Any table name in the text stands for the table in the first argument. Pass `on` and
+    `by` after the text, if the text does not contain them. The function can use aggregates that are already registered,
+    and those in `functions`.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InvalidInput.option("name", name, "the name of a function, such as 'sash'")

@@ -16,13 +16,13 @@ from sash.spark.state.bucket import MicroBatch
 from sash.spark.state.snapshot_log import HEAD, LOG, SNAPSHOT, STATE_VARIABLE, Head
 from sash.spark.state.window_bucket import WindowBucket, read_windows
 
-__all__ = ["Remembered", "state"]
+__all__ = ["CheckpointState", "state"]
 
 _Entries = dict[tuple[str, int], tuple[bytes, bytes]]  # of a bucket: a nonce and data, by kind and number
 
 
 @dataclass(frozen=True, repr=False)
-class Remembered(Report):
+class CheckpointState(Report):
     """The state of a stopped query, as its checkpoint contains it."""
 
     queries: tuple[tuple[str, str], ...]  # names and texts
@@ -47,10 +47,11 @@ class Remembered(Report):
         ]
 
 
-def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, operator: int = 0) -> Remembered:
+def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, operator: int = 0) -> CheckpointState:
     """Return the state of a stopped query, read from its checkpoint: keys, slices and open windows.
 
-    Windows and aggregates of sash are known by their texts. If there are users' own, give the `queries`.
+    The checkpoint does not contain the code of windows and aggregates that users wrote. If there are any, pass the
+    `queries`.
     """
     session = SparkSession.getActiveSession()
     if session is None:
@@ -68,7 +69,7 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
     queries_saved = found[0][1]
     buckets = [bucket for bucket, _ in found]
     plan = buckets[0].plan
-    return Remembered(
+    return CheckpointState(
         tuple(queries_saved),
         len(entries),
         max((position_on(each.watermark, plan.measure) for each in buckets), key=_order),
