@@ -48,9 +48,6 @@ def spark(spark_home: None) -> Iterator[Any]:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     from pyspark.sql import SparkSession
 
-    from tests.spark.older_spark import add_arrow
-
-    add_arrow()
     session = (
         SparkSession.builder.master("local[2]")
         .appName("sash tests")

@@ -1,4 +1,4 @@
-"""What tests use and Spark 3.5 lacks: DataFrames from Arrow tables, and back."""
+"""Arrow tables as DataFrames on every version: Spark 3.5 does not take them."""
 
 import tempfile
 from pathlib import Path
@@ -6,25 +6,15 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from sash.spark.versions import collect
-
-__all__ = ["add_arrow"]
+__all__ = ["table_of"]
 
 
-def add_arrow() -> None:
-    """Let a Spark without them take Arrow tables and return them, as newer ones do."""
+def table_of(spark: Any, rows: pa.Table) -> DataFrame:
+    """Return the rows as a DataFrame, by a file where Spark takes no Arrow table."""
     if hasattr(DataFrame, "toArrow"):
-        return
-    plain: Any = SparkSession.createDataFrame
-
-    def create(session: Any, rows: Any, *given: Any, **named: Any) -> Any:
-        if not isinstance(rows, pa.Table):
-            return plain(session, rows, *given, **named)
-        path = Path(tempfile.mkdtemp()) / "rows.parquet"
-        pq.write_table(rows, path, coerce_timestamps="us")
-        return session.read.parquet(str(path))
-
-    SparkSession.createDataFrame = create  # type: ignore[method-assign]
-    DataFrame.toArrow = collect
+        return spark.createDataFrame(rows)
+    path = Path(tempfile.mkdtemp()) / "rows.parquet"
+    pq.write_table(rows, path, coerce_timestamps="us")
+    return spark.read.parquet(str(path))

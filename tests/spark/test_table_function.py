@@ -92,6 +92,7 @@ def test_a_text_says_in_sql_what_it_says_of_a_dataframe(spark: SparkSession, tex
     check(spark.createDataFrame(EVENTS), text, on)
 
 
+@pytest.mark.compat_streams
 def test_arguments_have_names_and_the_key_may_be_one_of_them(spark: SparkSession) -> None:
     events = spark.createDataFrame(EVENTS)
     events.createOrReplaceTempView("readings")

@@ -33,6 +33,7 @@ __all__ = [
     "has_row_state",
     "interval_types",
     "repartition_by_number",
+    "round_to",
     "try_mod",
 ]
 
@@ -127,6 +128,11 @@ def has_row_state(grouped: Any) -> bool:
 def try_mod(left: Any, right: Any) -> Any:
     """Return the remainder of a division, null if the divisor is 0. Before 4.0, Spark has no function for it."""
     return F.try_mod(left, right) if hasattr(F, "try_mod") else F.when(right != 0, left % right)
+
+
+def round_to(value: Any, *places: Any) -> Any:
+    """Return a rounded number. Before 4.0, Python's `round` takes no column for the number of places."""
+    return F.call_function("round", value, *places) if _installed() < (4, 0) else F.round(value, *places)
 
 
 def add_package(session: Any, path: str) -> None:
