@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test quick format fix one check types contracts compiled compiled_core compiled_engine interpreted spark spark_interpreted spark_compiled long chaos docs pictures bench fuzz lock clean
+.PHONY: help setup java demo test quick format fix one check types contracts compiled compiled_core compiled_engine interpreted spark spark_interpreted spark_compiled long chaos compat docs pictures bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -98,6 +98,9 @@ long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect
 chaos: $(STAMP) java  ## kill drivers, executors and workers of a streaming job, thirty of each, and stream ten million rows
 	SASH_CHAOS_KILLS=30 $(BIN)/pytest -q -s -m long tests/spark/test_chaos.py tests/spark/test_soak.py
 
+compat: $(STAMP) java  ## the tests marked compat on every version of PySpark, each in an environment of its own
+	$(BIN)/python -m tests.compat
+
 docs: $(STAMP)  ## the documentation as a site, in build/docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html -d build/doctrees docs build/docs
 
@@ -125,6 +128,7 @@ fuzz: $(STAMP)  ## hours of random tests against the oracles: algorithms, lives 
 lock: $(STAMP)  ## pin all dependencies anew, with hashes
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header --no-annotate pyproject.toml -o requirements.lock
+	$(BIN)/python -m tests.compat --lock
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache

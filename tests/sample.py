@@ -6,6 +6,12 @@ from typing import Any
 import pytest
 
 
+def with_compat(values: Iterable[Any], chosen: Iterable[Any]) -> list[Any]:
+    """Return the values as parameters; those in `chosen` run on every version of PySpark."""
+    kept = list(chosen)
+    return [pytest.param(each, marks=pytest.mark.compat) if each in kept else each for each in values]
+
+
 def sample(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:
     """Return the values, or tuples of them, as parameters; those that are not in `kept` run in `make long` alone."""
     chosen = list(kept)

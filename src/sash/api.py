@@ -314,10 +314,16 @@ def _shell(rows: Any, given: CallOptions) -> Any:
                 raise InvalidInput.for_streams(name, getattr(given, name))
     if not is_spark(rows):
         return batch
-    from sash.spark.driver import batch as bounded
+    if not rows.isStreaming:
+        from sash.spark.driver import batch as bounded
+
+        return bounded
+    from sash.spark.versions import check_streams
+
+    check_streams()
     from sash.spark.driver import streaming as unbounded
 
-    return unbounded if rows.isStreaming else bounded
+    return unbounded
 
 
 def is_option(value: Any) -> bool:

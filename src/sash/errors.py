@@ -30,6 +30,7 @@ __all__ = [
     "UnknownAttribute",
     "UnknownName",
     "UnsupportedAggregate",
+    "UnsupportedVersion",
     "UnsupportedWindow",
     "sentence_of",
 ]
@@ -183,6 +184,24 @@ class MissingPackage(SashError, ImportError):
 
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
+
+
+class UnsupportedVersion(SashError, RuntimeError):
+    """The installed version of a package lacks what a call needs."""
+
+    spark = _Sentence("sash needs PySpark 3.5 to 4.x, but {found} is installed. Install it: pip install 'sash[spark]'")
+    streams = _Sentence(
+        "Streams need PySpark 4.0 or newer, but {found} is installed. Bounded DataFrames work with {found}, and "
+        "sash.Stream computes a stream in one process."
+    )
+    connect_streams = _Sentence(
+        "Streams on Spark Connect need PySpark 4.1 or newer, but {found} is installed. With {found}, bounded "
+        "DataFrames work on Spark Connect, and streams work in a session without it."
+    )
+    table_functions = _Sentence(
+        "The table function needs PySpark 4.0 or newer, but {found} is installed. sash.sql takes the same text and "
+        "works with {found}."
+    )
 
 
 class EmptyWindow(SashError, IndexError):

@@ -5,12 +5,14 @@ import importlib.metadata
 import importlib.util
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import sash
 from sash.algebra.cache import cache_directory
+from sash.cli.doctor import _standing
 from sash.cli.job import read_job
 from sash.cli.main import main
 from sash.errors import InvalidJob
@@ -158,6 +160,18 @@ def test_doctor_says_what_is_here() -> None:
     done = CliRunner().invoke(main, ["doctor"])
     assert done.exit_code in (0, 1)
     assert all(name in done.output for name in ("Python", "numba", "pyspark", "Java", "kernel cache"))
+
+
+def test_doctor_says_where_a_version_of_pyspark_stands() -> None:
+    record: list[dict[str, Any]] = [
+        {"pyspark": "3.5.9", "streams": 0, "failed": 0},
+        {"pyspark": "4.0.5", "streams": 7, "failed": 2},
+        {"pyspark": "4.1.4", "streams": 7, "failed": 0},
+    ]
+    assert _standing("3.5.1", record) == "tables (streams need 4.0 or newer) with 3.5.9: all tests passed"
+    assert _standing("4.0.5", record) == "tables and streams with 4.0.5: 2 tests failed"
+    assert _standing("4.1.0", record) == "tables and streams with 4.1.4: all tests passed"
+    assert _standing("4.9.0", record) == "4.9.0 is not tested; tested are 3.5.9, 4.0.5, 4.1.4"
 
 
 def test_doctor_is_content_with_the_base_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tests.spark.native import Frame, Grid, Session, Value
+from tests.spark.older_spark import table_of
 
 __all__ = ["Case", "case"]
 
@@ -68,8 +69,9 @@ class Case:
         """In as many partitions as there are cores, as they arrive; times are made of numbers, which no zone moves."""
         kinds = [each.split() for each in self.schema.split(", ")]
         columns = zip(*self.rows, strict=True)
-        raw = spark.createDataFrame(
-            pa.table({name: pa.array(each, ARROW[kind]) for (name, kind), each in zip(kinds, columns, strict=True)})
+        raw = table_of(
+            spark,
+            pa.table({name: pa.array(each, ARROW[kind]) for (name, kind), each in zip(kinds, columns, strict=True)}),
         )
         time: dict[str, Callable[[Any], Any]] = {
             "timestamp": F.timestamp_micros,

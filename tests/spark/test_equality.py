@@ -11,14 +11,18 @@ import sash
 from sash.engine.options import CallOptions
 from sash.limits import LIMITS, Limits
 from sash.spark.driver import batch
-from tests.sample import sample
+from tests.sample import sample, with_compat
 from tests.spark.cases import case
 from tests.spark.native import answers, difference, native_frames, native_windows, of_sash, types
 
 FEW = Limits(task_rows=50, packed_rows=40, piece_rows=10)
 EDGES = ("query", "window_start", "window_end")
-SEEDS = (pytest.param(0, marks=pytest.mark.compiled), 1, pytest.param(2, marks=pytest.mark.long))
-SEEDS_OF_FRAMES = (pytest.param(1, marks=pytest.mark.compiled), 4)  # of the same rows
+SEEDS = (
+    pytest.param(0, marks=pytest.mark.compiled),
+    pytest.param(1, marks=pytest.mark.compat),
+    pytest.param(2, marks=pytest.mark.long),
+)
+SEEDS_OF_FRAMES = (pytest.param(1, marks=[pytest.mark.compiled, pytest.mark.compat]), 4)  # of the same rows
 MORE = [pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 17)]
 
 
@@ -118,6 +122,7 @@ def test_rows_exactly_a_gap_apart_are_one_session_in_both(spark: Any) -> None:
     assert sorted(count for *_, count in wanted) == [1, 3]
 
 
+@pytest.mark.compat
 def test_an_empty_table_has_no_window_and_no_frame(spark: Any) -> None:
     rows = spark.createDataFrame([], "t timestamp, k string, x double")
     queries = [
@@ -151,6 +156,7 @@ def test_a_result_can_be_asked_further_as_any_dataframe(spark: Any) -> None:
     assert [(row["k"], row["n"]) for row in total] == [(0, 34), (1, 33), (2, 33)]
 
 
+@pytest.mark.compat
 @pytest.mark.parametrize("limits", [LIMITS, FEW], ids=["all rows at once", "few rows at once"])
 def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, limits: Limits) -> None:
     """Ten rows stand at each of 24 positions, in three partitions; Spark numbers partitions as they are given."""
@@ -180,7 +186,9 @@ def test_rows_at_one_position_are_in_the_order_of_arrival(spark: Any, limits: Li
     assert {row["x"]: row["last"] for row in framed} == wanted
 
 
-@pytest.mark.parametrize("unit", sample(["day", "week", "month", "quarter", "year"], ["week", "month"]))
+@pytest.mark.parametrize(
+    "unit", [*sample(["day", "week", "quarter", "year"], ["week"]), *with_compat(["month"], ["month"])]
+)
 def test_windows_of_the_calendar_are_those_of_date_trunc(spark: Any, unit: str) -> None:
     zone = "America/New_York"
     seconds = F.lit(1_700_000_000) + F.col("id") * 4321

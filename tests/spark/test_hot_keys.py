@@ -55,6 +55,7 @@ def chunks_of(rows: DataFrame, by: list[str]) -> int:
     return sum(len(each.chunks) for each in found)
 
 
+@pytest.mark.compat
 @pytest.mark.parametrize("by", [[], ["k"]], ids=["no key", "a key that most rows have"])
 def test_windows_and_frames_are_the_same_across_chunks(spark: Any, by: list[str]) -> None:
     rows = table(spark)

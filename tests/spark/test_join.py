@@ -11,6 +11,9 @@ from sash.engine.join import JoinOptions
 from sash.errors import InvalidInput
 from sash.limits import LIMITS, Limits
 from sash.spark.driver import join as driver
+from sash.spark.versions import collect
+from tests.sample import with_compat
+from tests.spark.older_spark import table_of
 
 CUTS = {
     "as shipped": LIMITS,
@@ -64,14 +67,14 @@ def check(spark: Any, seed: int, cuts: str) -> None:
     wanted = sash.join(
         labels, *lookbacks(events, paid, has_limits), on="ts", by=given.by, closed=given.closed, delay=given.delay
     )
-    frames = [spark.createDataFrame(each) for each in (labels, events, paid)]
+    frames = [table_of(spark, each) for each in (labels, events, paid)]
     found = driver.join(frames[0], lookbacks(frames[1], frames[2], has_limits), given, CUTS[cuts])
     assert found.columns == wanted.column_names
-    rows = sorted(found.toArrow().to_pylist(), key=lambda row: row["label"])
+    rows = sorted(collect(found).to_pylist(), key=lambda row: row["label"])
     assert rows == wanted.to_pylist()
 
 
-@pytest.mark.parametrize("cuts", CUTS)
+@pytest.mark.parametrize("cuts", with_compat(CUTS, ["as shipped", "in chunks and stretches"]))
 def test_features_are_those_of_one_process(spark: Any, cuts: str) -> None:
     check(spark, len(cuts), cuts)
 
@@ -83,6 +86,7 @@ def test_features_of_many_tables_are_those_of_one_process(spark: Any, cuts: str,
     check(spark, seed, cuts)
 
 
+@pytest.mark.compat
 def test_the_window_join_in_text_gives_the_features_of_one_process(spark: Any) -> None:
     rng = random.Random(5)
     labels, events = drawn(rng, 40, False), drawn(rng, 120, True).rename_columns(["at", "visitor", "g", "x", "site"])
@@ -91,9 +95,9 @@ def test_the_window_join_in_text_gives_the_features_of_one_process(spark: Any) -
         FROM labels WINDOW JOIN events [RANGE 1 MINUTE] ON user = visitor AND ts > at
     """
     wanted = sash.sql(text, labels=labels, events=events)
-    found = sash.sql(text, labels=spark.createDataFrame(labels), events=spark.createDataFrame(events))
+    found = sash.sql(text, labels=table_of(spark, labels), events=table_of(spark, events))
     assert found.columns == wanted.column_names
-    rows = sorted(found.toArrow().to_pylist(), key=lambda row: row["label"])
+    rows = sorted(collect(found).to_pylist(), key=lambda row: row["label"])
     assert rows == wanted.to_pylist() and any(row["visits"] for row in rows)
 
 

@@ -192,6 +192,7 @@ def random_batches(seed: int, rows: int, since: int = 0) -> list[pa.Table]:
     return [table(part, ("ts", "k", "x", "n"), (*TYPES, pa.int64())) for part in parts]
 
 
+@pytest.mark.compat_streams
 @pytest.mark.compiled
 @pytest.mark.parametrize("seed", [2])
 def test_stream_sends_what_native_windows_of_the_table_are(spark: Any, tmp_path: Path, seed: int) -> None:
@@ -248,6 +249,7 @@ def test_stream_sends_what_native_streaming_does_in_append_mode(spark: Any, tmp_
 # --- late rows -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.compat_streams
 def test_late_rows_are_counted_and_sent_on_with_the_reason(feed: Feed) -> None:
     far = (datetime.now(UTC) + timedelta(days=30)).timestamp()
     feed.add(seconds((1, "a", 1.0), (None, "a", 9.0)), seconds((40, "b", 2.0), (far, "b", 7.0)), seconds((3, "a", 5.0)))
@@ -303,6 +305,7 @@ def test_late_rows_within_lateness_correct_what_was_sent(feed: Feed) -> None:
 # --- the end, and before the beginning -----------------------------------------------------------------
 
 
+@pytest.mark.compat_streams
 def test_flush_sends_the_last_windows_and_idle_keys_have_theirs(feed: Feed) -> None:
     feed.add(seconds((1, "idle", 1.0), (2, "b", 2.0)), seconds((25, "b", 4.0)))
     run = ran(feed, sash.aggregate(feed.stream(), [ten, visit], on="ts", by="k", watermark="0s", flush="at_end"))
@@ -335,6 +338,7 @@ def test_a_run_that_died_before_it_flushed_is_flushed_by_the_next_one(feed: Feed
     assert run().all() == [], "once"
 
 
+@pytest.mark.compat_streams
 def test_history_makes_windows_right_from_the_first_minute(spark: Any, feed: Feed) -> None:
     feed.add(seconds((101, "a", 1.0)), seconds((125, "a", 2.0), (125, "new", 3.0)))
     history = spark.createDataFrame(seconds((50, "a", 7.0), (95, "a", 5.0), (96, "old", 4.0)))
@@ -501,6 +505,7 @@ def test_checkpoint_of_windows_is_not_one_of_frames(feed: Feed) -> None:
 # --- frames ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.compat_streams
 @pytest.mark.compiled
 def test_frames_of_a_stream_are_those_of_the_table(spark: Any, tmp_path: Path) -> None:
     feed = Feed(spark, tmp_path, SCHEMA + ", n long").add(*random_batches(5, 300))

@@ -17,7 +17,7 @@ import sash
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput
 from sash.spark import register_functions
-from sash.spark.driver.table_function import _function_class
+from sash.spark.driver.function_analysis import function_class
 from sash.spark.worker.table_function import _BATCH
 from tests.sample import sample
 from tests.spark.streams import Feed
@@ -92,6 +92,7 @@ def test_a_text_says_in_sql_what_it_says_of_a_dataframe(spark: SparkSession, tex
     check(spark.createDataFrame(EVENTS), text, on)
 
 
+@pytest.mark.compat_streams
 def test_arguments_have_names_and_the_key_may_be_one_of_them(spark: SparkSession) -> None:
     events = spark.createDataFrame(EVENTS)
     events.createOrReplaceTempView("readings")
@@ -177,7 +178,7 @@ def test_rows_beyond_a_batch_are_answered_together() -> None:
     text = "SELECT SUM(x) AS s FROM events [ROWS 1000 SLIDE 70000]"
     given = [AnalyzeArgument(schema, None, True, False)]
     given += [AnalyzeArgument(kinds.StringType(), each, False, True) for each in (text, "t")]
-    handler: Any = _function_class({})
+    handler: Any = function_class({})
     bucket = handler(handler.analyze(*given))
     for each in range(count):
         bucket.eval((each, float(each)), text, "t")

@@ -12,7 +12,9 @@ import sash
 from sash import text
 from sash.errors import InvalidText
 from sash.spark.driver import expressions
+from sash.spark.versions import collect
 from sash.syntax.expressions import SCALARS
+from tests.spark.older_spark import table_of
 from tests.spark.streams import Feed, ran
 from tests.text.test_expressions import TABLE, VALUES, same
 
@@ -41,20 +43,22 @@ def rows_of(table: Any) -> list[tuple[Any, ...]]:
     return sorted((tuple(row.values()) for row in table.to_pylist()), key=repr)
 
 
+@pytest.mark.compat
 def test_windows_and_frames_of_a_dataframe_are_those_of_a_table(spark: SparkSession) -> None:
-    given = spark.createDataFrame(EVENTS)
+    given = table_of(spark, EVENTS)
     for asked, on in ((WINDOWS, "ts"), (FRAMES, None)):
         found, wanted = sash.sql(asked, t=given, on=on), sash.sql(asked, t=EVENTS, on=on)
         assert found.columns == wanted.column_names
-        assert rows_of(found.toArrow()) == rows_of(wanted)
+        assert rows_of(collect(found)) == rows_of(wanted)
 
 
+@pytest.mark.compat
 def test_every_expression_has_the_value_that_it_has_on_arrow(spark: SparkSession, zone: Any) -> None:
     zone("Europe/Paris")  # that of the column: a time without a zone is in the one in which times are shown
     reader = expressions._OnSpark()
     where = {said: text.parse(f"SELECT MAX(i) FROM t [ROWS 1] WHERE {said}")[0].where for said, _ in VALUES}
     columns = [each.read(reader).alias(str(place)) for place, each in enumerate(where.values()) if each is not None]
-    found = spark.createDataFrame(TABLE).coalesce(1).select(*columns).toArrow()
+    found = collect(table_of(spark, TABLE).coalesce(1).select(*columns))
     for place, (said, wanted) in enumerate(VALUES):
         assert all(map(same, found.column(str(place)).to_pylist(), wanted)), said
     assert set(SCALARS) <= set(expressions._FUNCTIONS)
@@ -73,7 +77,7 @@ def test_days_and_times_long_ago_are_literals_too(spark: SparkSession) -> None:
 
 
 def test_a_wrong_text_is_refused_before_spark_runs(spark: SparkSession) -> None:
-    given = spark.createDataFrame(EVENTS)
+    given = table_of(spark, EVENTS)
     for wrong, says in (
         ("SELECT MAX(load) FROM t [ROWS 5 SLIDE 5] WHERE lod > 1", "There is no column 'lod'. Did you mean 'load'?"),
         ("SELECT MAX(load) FROM t [ROWS 5 SLIDE 5] WHERE load > 'a'", "> does not accept double and string"),
@@ -83,6 +87,7 @@ def test_a_wrong_text_is_refused_before_spark_runs(spark: SparkSession) -> None:
             sash.sql(wrong, t=given, on="ts")
 
 
+@pytest.mark.compat_streams
 def test_a_stream_is_asked_by_text(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(spark, tmp_path, "ts timestamp, `the plug` string, load double")
     feed.add(EVENTS.slice(0, 25), EVENTS.slice(25))

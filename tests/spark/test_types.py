@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 import sash
 from sash.engine.options import CallOptions
 from sash.spark.driver import batch
-from tests.sample import sample
+from tests.sample import sample, with_compat
 from tests.spark.native import Frame, Grid, Value, answers, difference, micros, native_frames, native_windows, types
 
 EDGES = ("query", "window_start", "window_end")
@@ -66,7 +66,7 @@ def table(spark: Any, kind: str) -> tuple[DataFrame, list[Value]]:
     return rows, [Value(function, _named(each)) for each in columns for function in functions]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", with_compat(KINDS, ["decimals", "text and truth"]))
 def test_results_of_windows_have_sparks_own_types_and_values(spark: Any, kind: str) -> None:
     rows, values = table(spark, kind)
     windows = {"q": Grid(10 * SECOND, 4 * SECOND)}

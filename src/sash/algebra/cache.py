@@ -15,8 +15,8 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numba.core import caching
-from numba.core.compiler import CompileResult
+
+from sash.algebra.numba_parts import CacheBase, CompileResult, dump_code
 
 __all__ = ["KernelCache", "cache_directory"]
 
@@ -96,7 +96,7 @@ def _unnamed() -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / f"sash-{_user()}"
 
 
-class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
+class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
     """One file per kernel and signature, named by everything that its machine code depends on.
 
     Numba's own cache looks only at the kernel's file, and has an index that concurrent writers can
@@ -169,7 +169,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # numba is untyped
         if path is None or data.lifted or data.library.has_dynamic_globals:
             return
         try:
-            payload = caching.dumps(data._reduce())
+            payload = dump_code(data._reduce())
             handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
             with os.fdopen(handle, "wb") as file:
                 file.write(_MAGIC + hashlib.sha256(payload).digest() + payload)

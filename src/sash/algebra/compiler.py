@@ -12,21 +12,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-import numba
 import numpy as np
-from numba import types
-from numba.core import config
-from numba.core.compiler import Compiler, run_frontend
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.datamodel import models
+from numba import config, types
 from numba.core.errors import NumbaError
-from numba.core.extending import NativeValue, overload, register_jitable, register_model, typeof_impl, unbox
-from numba.core.registry import cpu_target
-from numba.core.typed_passes import type_inference_stage
+from numba.extending import NativeValue, models, overload, register_jitable, register_model, typeof_impl, unbox
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from sash.algebra.cache import KernelCache
 from sash.algebra.digest import digest
+from sash.algebra.numba_parts import HAS_PARTS, callee_options, compile_kernel, inferred_type
 from sash.errors import InvalidAggregate
 
 __all__ = [
@@ -49,8 +43,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 JIT_DISABLED = bool(config.DISABLE_JIT)
-# Only kernels call it: a sixth of the time to compile went into wrappers.
-_CALLEE: Any = {"no_cfunc_wrapper": True}
 
 
 # --- statics -----------------------------------------------------------------------------------
@@ -105,7 +97,8 @@ def jitable(function: Callable[P, R]) -> Callable[P, R]:
     such as max and float, and compiled functions, by itself.
     """
     if isinstance(function, python_types.FunctionType) and function not in _JITABLE:
-        register_jitable(**_CALLEE)(function)
+        register = register_jitable(**callee_options) if callee_options else register_jitable
+        register(function)
         _JITABLE.add(function)
     return function
 
@@ -134,7 +127,7 @@ def copy_by_meaning(function: Callable[P, R]) -> Callable[P, R]:
 
 def compiled_reading(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate the compiler's version of `function`: from argument types to an implementation."""
-    decorate: Any = overload(function, strict=False, jit_options=_CALLEE)
+    decorate: Any = overload(function, strict=False, jit_options=callee_options)
     return decorate  # type: ignore[no-any-return]
 
 
@@ -180,30 +173,13 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 
     try:
         signature = tuple(kind_of(argument) for argument in arguments)
-        # Inference takes a lock of its own; another thread that compiles takes both, in this order.
-        with global_compiler_lock:
-            cpu_target.typing_context.refresh()
-            cpu_target.target_context.refresh()
-            inferred = type_inference_stage(
-                cpu_target.typing_context, cpu_target.target_context, run_frontend(function), signature, None
-            )
+        returned = inferred_type(function, signature)
     except (NumbaError, TypeError) as error:
         raise InvalidAggregate.not_compilable(name, f"{what} does not type-check ({_cause(error)}).") from error
-    return code_of(inferred.return_type)
+    return code_of(returned)
 
 
 # --- kernels -------------------------------------------------------------------------------------
-
-
-class _KernelCompiler(Compiler):
-    """Numba's compiler, with the promise that the arrays of a kernel do not overlap.
-
-    So a cursor stays in a register while the ring beside it is written to.
-    """
-
-    def define_pipelines(self) -> Any:
-        self.state.flags.noalias = True
-        return super().define_pipelines()
 
 
 class Kernel(Generic[P, R]):
@@ -224,8 +200,8 @@ class Kernel(Generic[P, R]):
     def dispatcher(self, heap: bool) -> Any:
         """Return the Numba dispatcher; it is made on first use."""
         if heap not in self._dispatchers:
-            compiled = numba.njit(nogil=True, _nrt=heap, pipeline_class=_KernelCompiler)(self.py_func)
-            if not JIT_DISABLED:
+            compiled = compile_kernel(self.py_func, heap)
+            if HAS_PARTS and not JIT_DISABLED:
                 compiled._cache = KernelCache(self.py_func, heap)
             self._dispatchers[heap] = compiled
         return self._dispatchers[heap]
@@ -288,7 +264,7 @@ def entry_point(kernel: "Kernel[..., Any]", arguments: tuple[Any, ...]) -> Any:
 
     It does not check the types of its arguments: they must be the same in every call.
     """
-    for heap in (False, True):
+    for heap in (False, True) if HAS_PARTS else ():
         dispatcher = kernel.dispatcher(heap)
         kinds = tuple(dispatcher.typeof_pyval(each) for each in arguments)
         if kinds in dispatcher.overloads:

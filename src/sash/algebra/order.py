@@ -9,7 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core.extending import intrinsic
+from numba.extending import intrinsic
 
 from sash.algebra.compiler import compiled_reading, jitable
 

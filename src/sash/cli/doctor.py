@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -10,11 +11,14 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sash.algebra.cache import cache_directory
+from sash.algebra.numba_parts import HAS_PARTS, NEWEST, OLDEST
 
 __all__ = ["Finding", "findings"]
 
+_RECORD = Path(__file__).with_name("tested_versions.json")  # written by `make compat`
 _NEEDED = ("numpy", "numba", "pyarrow", "click", "rich", "lark")
 _OPTIONAL = {
     "pandas": ("pandas tables, and Spark", "pip install pandas"),
@@ -47,6 +51,7 @@ def findings() -> Iterator[Finding]:
         yield _package(name, "", f"pip install {name}")
     for name, (what, fix) in _OPTIONAL.items():
         yield replace(_package(name, f" (for {what})", fix), is_optional=True)
+    yield from _versions()
     yield replace(_java(), is_optional=importlib.util.find_spec("pyspark") is None)
     yield _cache()
     yield _port()
@@ -57,6 +62,28 @@ def _package(name: str, what: str, fix: str) -> Finding:
         return Finding(name, True, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
         return Finding(name, False, f"not installed{what}", fix)
+
+
+def _versions() -> Iterator[Finding]:
+    """Tell whether the versions of PySpark and Numba are among the tested ones."""
+    spark = _package("pyspark", "", "")
+    if spark.is_fine:
+        yield Finding("tested PySpark", True, _standing(spark.found, json.loads(_RECORD.read_text())))
+    oldest, newest = (".".join(map(str, each)) for each in (OLDEST, NEWEST))
+    slower = "" if HAS_PARTS else ": kernels are slower, and every process compiles its own"
+    yield Finding("tested Numba", True, f"{oldest} to {newest}{slower}")
+
+
+def _standing(version: str, record: list[dict[str, Any]]) -> str:
+    """Return what was tested with a version of PySpark, or with another of the same minor version."""
+    minor = version.split(".")[:2]
+    known = [each for each in record if each["pyspark"].split(".")[:2] == minor]
+    if not known:
+        return f"{version} is not tested; tested are {', '.join(dict.fromkeys(each['pyspark'] for each in record))}"
+    found = known[-1]
+    what = "tables and streams" if found["streams"] else "tables (streams need 4.0 or newer)"
+    state = f"{found['failed']} tests failed" if found["failed"] else "all tests passed"
+    return f"{what} with {found['pyspark']}: {state}"
 
 
 def _java() -> Finding:

@@ -11,9 +11,9 @@ Costs     Adding and removing change at most three words. A search reads at most
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
 from sash.algebra.compiler import compiled_reading, jitable
+from sash.algebra.numba_parts import HAS_PARTS, count_leading_zeros, count_trailing_zeros
 
 __all__ = ["Levels", "add", "check_levels", "empty_levels", "first_from", "highest", "last_before", "lowest", "remove"]
 
@@ -43,8 +43,23 @@ def highest(word: Any) -> int:
     return int(word).bit_length() - 1
 
 
-compiled_reading(lowest)(lambda word: lambda word: trailing_zeros(word))
-compiled_reading(highest)(lambda word: lambda word: np.int64(63) - leading_zeros(word))
+@jitable
+def _highest_by_halves(word: Any) -> Any:
+    """Return the place of the highest set bit, by halves of the word."""
+    rest, place = np.uint64(word), np.int64(0)
+    for bits in (32, 16, 8, 4, 2, 1):
+        upper = rest >> np.uint64(bits)
+        if upper != np.uint64(0):
+            rest, place = upper, place + bits
+    return place
+
+
+if HAS_PARTS:
+    compiled_reading(lowest)(lambda word: lambda word: count_trailing_zeros(word))
+    compiled_reading(highest)(lambda word: lambda word: np.int64(63) - count_leading_zeros(word))
+else:
+    compiled_reading(lowest)(lambda word: lambda word: _highest_by_halves(word & (~word + np.uint64(1))))
+    compiled_reading(highest)(lambda word: lambda word: _highest_by_halves(word))
 
 
 @jitable

@@ -32,6 +32,7 @@ from sash.spark.driver.schema import (
     with_intervals,
     with_text_intervals,
 )
+from sash.spark.versions import collect
 from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.results import as_results
 from sash.spark.worker.frames import FrameTask
@@ -159,6 +160,6 @@ def _newest(rows: DataFrame, plan: Plan) -> Any:
     """Return the last position of any key: multi-measure windows of every key are emitted up to it."""
     on = column(plan.options.on)
     near = on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) <= plan.measure.reach, on)
-    found = rows.agg(F.max(near)).toArrow()
+    found = collect(rows.agg(F.max(near)))
     positions, valid = plan.measure.positions(found.column(0), plan.options.on)
     return positions[0].item() if valid is None or valid[0] else None

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sash.kinds.kind import Kind, Stretch
+from sash.spark.versions import create_table
 
 __all__ = ["can_list", "with_listed_starts"]
 
@@ -83,7 +84,7 @@ def with_listed_starts(rows: DataFrame, position: Column, kinds: list[Kind]) -> 
 def _look_up(rows: DataFrame, position: Column, cells: _Cells, place: int) -> tuple[DataFrame, Column]:
     cell, last, before = (f"_{name}{place}" for name in ("cell", "last", "before"))
     columns = {cell: np.arange(len(cells.lasts), dtype=np.int64), last: cells.lasts, before: cells.befores}
-    table = rows.sparkSession.createDataFrame(pa.table(columns))
+    table = create_table(rows.sparkSession, pa.table(columns))
     joined = rows.join(F.broadcast(table), F.shiftright(position - cells.low, cells.bits) == F.col(cell), "left")
     return joined, F.when(position >= F.col(last), F.col(last)).otherwise(F.col(before))
 

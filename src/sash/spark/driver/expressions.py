@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 
 from sash.engine.conditions import Conditions
 from sash.spark.driver.schema import arrow_schema, check_columns, column, quote
+from sash.spark.versions import round_to, try_mod
 from sash.syntax.arrow_expressions import Computed, check_types, compute_all
 from sash.syntax.expressions import Expression
 
@@ -120,7 +121,7 @@ _FUNCTIONS: dict[str, Callable[..., Column]] = {
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": F.try_divide,
-    "%": F.try_mod,
+    "%": try_mod,
     "||": F.concat,
     "negative": lambda value: -value,
     "case": _case,
@@ -135,7 +136,7 @@ _FUNCTIONS: dict[str, Callable[..., Column]] = {
     "lower": F.lower,
     "nullif": F.nullif,
     "power": F.pow,
-    "round": F.round,
+    "round": round_to,
     "sign": F.sign,
     "sqrt": F.sqrt,
     "trim": F.trim,

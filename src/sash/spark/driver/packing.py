@@ -11,6 +11,8 @@ from sash.limits import Limits
 from sash.plan.plan import Options
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
 from sash.spark.driver.schema import arrow_schema, column, spark_schema
+from sash.spark.versions import repartition_by_number
+from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.pieces import piece_schema
 from sash.spark.worker.packing import PackTask
@@ -75,7 +77,7 @@ def pack(
 
 def spread(pieces: DataFrame, tasks: int) -> DataFrame:
     """Return pieces sorted for the tasks that take buckets."""
-    spread = pieces.repartitionById(tasks, F.pmod(column("bucket"), F.lit(tasks)))
+    spread = repartition_by_number(pieces, tasks, F.pmod(column("bucket"), F.lit(tasks)), bucket_ids)
     return spread.sortWithinPartitions("bucket", "low", "task", "number")
 
 

@@ -11,9 +11,10 @@ from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
-from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type
 
 from sash.errors import InvalidInput, InvalidQuery, UnknownName, UnsupportedAggregate
+from sash.spark.versions import arrow_type_of, interval_types
 from sash.spark.wire.results import as_spark
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
 
 # Spark stores instants and shows them in the session's zone. Positions are instants, so the zone is only a label.
 _ZONE = "UTC"
-_INTERVALS = (spark.YearMonthIntervalType, spark.CalendarIntervalType)
+_INTERVALS = interval_types()
 
 
 def arrow_schema(schema: spark.StructType) -> pa.Schema:
@@ -39,7 +40,7 @@ def arrow_schema(schema: spark.StructType) -> pa.Schema:
     fields = []
     for each in schema.fields:
         try:
-            fields.append(pa.field(each.name, to_arrow_type(each.dataType, timezone=_ZONE)))
+            fields.append(pa.field(each.name, arrow_type_of(each.dataType, _ZONE)))
         except PySparkTypeError:
             raise InvalidInput.not_in_arrow(each.name, each.dataType.simpleString()) from None
     return pa.schema(fields)

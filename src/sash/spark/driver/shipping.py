@@ -8,6 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sash.spark.versions import add_package
+
 __all__ = ["ship"]
 
 
@@ -18,7 +20,7 @@ def ship(spark: Any) -> None:
     contain compiled code. If executors lack them, install them there, or send a packed environment with
     `spark.archives`.
     """
-    spark.addArtifacts(str(Path(_folder().name) / "sash.zip"), pyfile=True)
+    add_package(spark, str(Path(_folder().name) / "sash.zip"))
 
 
 @functools.cache

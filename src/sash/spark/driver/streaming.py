@@ -42,6 +42,7 @@ from sash.spark.state.lazy_processor import LazyProcessor
 from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import STATE_VARIABLE
 from sash.spark.state.window_bucket import WindowWork
+from sash.spark.versions import check_connect_streams, has_row_state
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import FIGURES, OBSERVED, answer_schema, as_results
@@ -57,6 +58,7 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _DELAY = "spark.watermarkDelayMs"  # metadata that withWatermark sets
 _LATE_ROW = "late_row"
+_POSITIONS = ("low", "newest")  # of a piece; pandas has no whole numbers with nulls
 
 
 def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> DataFrame:
@@ -129,6 +131,7 @@ def _check_options(given: CallOptions) -> None:
 
 def _options(rows: DataFrame, what: str, given: CallOptions) -> Options:
     """Return the options of a stream whose rows may be as late as `watermark` or `withWatermark` says."""
+    check_connect_streams(rows)
     if given.watermark is not None:
         return given.of_stream(given.watermark)
     found = rows.schema[given.on].metadata.get(_DELAY) if given.on in rows.schema.names else None
@@ -204,13 +207,7 @@ def _run_stream(
         # It stays far behind, because Spark drops older rows and clocks may go back.
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
     history = None if given.initial is None else _send(_history(given.initial, rows), task, measure).groupBy("bucket")
-    answers = sent.groupBy("bucket").transformWithState(
-        LazyProcessor(processor, STATE_VARIABLE),
-        spark_schema(answer_schema(measure), "answers"),
-        "append",
-        "EventTime" if flushes else "None",
-        history,
-    )
+    answers = _transform(sent.groupBy("bucket"), processor, measure, "EventTime" if flushes else "None", history)
     return (
         _observe(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}")
         .select("data")
@@ -225,7 +222,22 @@ def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
         # Times without a zone and dates are local.
         has_zone = rows.schema[task.on].dataType == TimestampType()
         plain = plain.withColumn("_now", F.current_timestamp() if has_zone else F.localtimestamp())
-    return plain.mapInArrow(as_function(task), spark_schema(piece_schema(measure), "pieces"))
+    sent = plain.mapInArrow(as_function(task), spark_schema(piece_schema(measure), "pieces"))
+    if has_row_state(sent.groupBy()):
+        return sent
+    return sent.withColumns({name: column(name).cast("string") for name in _POSITIONS})
+
+
+def _transform(grouped: Any, processor: BucketProcessor, measure: Measure, time_mode: str, history: Any) -> DataFrame:
+    """Run the processor in the state operator that Spark has."""
+    schema = spark_schema(answer_schema(measure), "answers")
+    lazy = LazyProcessor(processor, STATE_VARIABLE)
+    if has_row_state(grouped):
+        return grouped.transformWithState(lazy, schema, "append", time_mode, history)
+    from sash.spark.state.pandas_processor import PandasProcessor
+
+    wrapped = PandasProcessor(lazy, _POSITIONS, int if measure.dtype.kind == "i" else float, schema.names)
+    return grouped.transformWithStateInPandas(wrapped, schema, "append", time_mode, history)
 
 
 def _pulse(sent: DataFrame) -> DataFrame:

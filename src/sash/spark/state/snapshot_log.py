@@ -20,9 +20,9 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructType
 
 from sash.engine.arrow_bytes import batch_of_bytes
@@ -146,7 +146,7 @@ class SnapshotLog:
 
     def __init__(
         self,
-        handle: StatefulProcessorHandle,
+        handle: Any,  # of Spark's state operator
         work: Work,
         stream: str,
         buckets: int,

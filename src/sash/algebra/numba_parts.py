@@ -1,0 +1,114 @@
+"""The parts of Numba that its documentation does not promise: the one module that imports them.
+
+With a version of Numba that sash was not tested with, or one that lacks a part, kernels are compiled by the public
+`numba.njit`: with reference counts, and without a disk cache. Results are the same. Every process then compiles the
+kernels that it uses.
+"""
+
+import functools
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+__all__ = [
+    "HAS_PARTS",
+    "NEWEST",
+    "OLDEST",
+    "CacheBase",
+    "CompileResult",
+    "callee_options",
+    "compile_kernel",
+    "count_leading_zeros",
+    "count_trailing_zeros",
+    "dump_code",
+    "inferred_type",
+]
+
+OLDEST, NEWEST = (0, 66), (0, 68)  # tested
+
+CacheBase: Any = object
+Compiler: Any = object
+CompileResult: Any = None
+dump_code: Any = None
+count_leading_zeros: Any = None
+count_trailing_zeros: Any = None
+run_frontend: Any = None
+global_compiler_lock: Any = None
+cpu_target: Any = None
+type_inference_stage: Any = None
+
+
+def _is_tested() -> bool:
+    major, minor = map(int, re.findall(r"\d+", numba.__version__)[:2])
+    return OLDEST <= (major, minor) <= NEWEST
+
+
+def _import_parts() -> bool:
+    """Import all parts, or none; return whether they are there."""
+    global CacheBase, Compiler, CompileResult, dump_code, count_leading_zeros, count_trailing_zeros
+    global run_frontend, global_compiler_lock, cpu_target, type_inference_stage
+    try:
+        from numba.core.caching import _Cache, dumps
+        from numba.core.compiler import Compiler, CompileResult, run_frontend
+        from numba.core.compiler_lock import global_compiler_lock
+        from numba.core.registry import cpu_target
+        from numba.core.typed_passes import type_inference_stage
+        from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
+    except (ImportError, AttributeError):
+        return False
+    CacheBase, dump_code = _Cache, dumps
+    count_leading_zeros, count_trailing_zeros = leading_zeros, trailing_zeros
+    return True
+
+
+HAS_PARTS = _is_tested() and _import_parts()
+# Only kernels call it: a sixth of the time to compile went into wrappers.
+callee_options: Any = {"no_cfunc_wrapper": True} if HAS_PARTS else {}
+
+
+class _KernelCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
+    """Numba's compiler, with the promise that the arrays of a kernel do not overlap.
+
+    So a cursor stays in a register while the ring beside it is written to.
+    """
+
+    def define_pipelines(self) -> Any:
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
+def compile_kernel(function: Callable[..., Any], heap: bool) -> Any:
+    """Return a dispatcher of Numba; without reference counts, unless the kernel makes arrays (`heap`)."""
+    if HAS_PARTS:
+        return numba.njit(nogil=True, _nrt=heap, pipeline_class=_KernelCompiler)(function)
+    _warn_once()
+    return numba.njit(nogil=True)(function)
+
+
+@functools.cache
+def _warn_once() -> None:
+    (oldest, newest) = (".".join(map(str, each)) for each in (OLDEST, NEWEST))
+    warnings.warn(
+        f"sash is tested with Numba {oldest} to {newest}, and {numba.__version__} is installed. Results are the same, "
+        "but kernels are slower, and every process compiles its own.",
+        stacklevel=4,
+    )
+
+
+def inferred_type(function: Callable[..., Any], signature: tuple[Any, ...]) -> Any:
+    """Return the type that a function returns for arguments of these types."""
+    if not HAS_PARTS:
+        dispatcher = numba.njit(function)
+        dispatcher.compile(signature)
+        return dispatcher.nopython_signatures[0].return_type
+    # Inference takes a lock of its own; another thread that compiles takes both, in this order.
+    with global_compiler_lock:
+        cpu_target.typing_context.refresh()
+        cpu_target.target_context.refresh()
+        inferred = type_inference_stage(
+            cpu_target.typing_context, cpu_target.target_context, run_frontend(function), signature, None
+        )
+    return inferred.return_type

@@ -1,0 +1,129 @@
+"""Versions of PySpark: refused in one sentence, or the same by other means."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyspark
+import pytest
+from pyspark.sql import functions as F
+
+import sash
+from sash.errors import UnsupportedVersion
+from sash.spark import register_functions, versions
+from sash.spark.wire.buckets import bucket_ids
+from tests.spark.streams import Feed, ran
+
+REFUSED = {
+    "3.4.1": (versions.check_tables, "sash needs PySpark 3.5 to 4.x, but 3.4.1 is installed"),
+    "5.0.0.dev0": (versions.check_tables, "sash needs PySpark 3.5 to 4.x, but 5.0.0.dev0 is installed"),
+    "3.5.9": (versions.check_streams, "Streams need PySpark 4.0 or newer, but 3.5.9 is installed. Bounded"),
+    "4.0.5": (lambda: versions.check_connect_streams(object()), "Spark Connect need PySpark 4.1 or newer, but 4.0.5"),
+    "3.5.0": (versions.check_table_functions, "The table function needs PySpark 4.0 or newer, but 3.5.0 is installed"),
+}
+
+
+class Older:
+    """A DataFrame, or groups of one, without some of its methods."""
+
+    def __init__(self, wrapped: Any, *lacking: str) -> None:
+        self._wrapped, self._lacking = wrapped, lacking
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._lacking:
+            raise AttributeError(name)
+        return getattr(self._wrapped, name)
+
+
+@pytest.mark.parametrize("version", REFUSED)
+def test_an_unsupported_version_is_refused_in_a_sentence(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check, says = REFUSED[version]
+    monkeypatch.setattr(pyspark, "__version__", version)
+    with pytest.raises(UnsupportedVersion, match=says):
+        check()
+
+
+@pytest.mark.parametrize("version", ["3.5.9", "4.0.5", "4.1.4", "4.2.1", "4.3.0", "4.4.0.dev1", "4.1+vendor"])
+def test_tables_are_not_refused_from_3_5_on(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyspark, "__version__", version)
+    versions.check_tables()
+
+
+def test_the_first_import_refuses_a_version_before_it_needs_what_that_lacks() -> None:
+    program = "import pyspark; pyspark.__version__ = '3.3.4'; import sys; sys.modules['pyspark.errors'] = None; "
+    program += "import sash.spark"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1].startswith("sash.errors.UnsupportedVersion: sash needs PySpark 3.5 to 4.x")
+
+
+def test_a_stream_and_a_table_function_of_3_5_are_refused_at_the_call(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = spark.readStream.format("rate").load()
+    monkeypatch.setattr(pyspark, "__version__", "3.5.9")
+    query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
+    for call in (
+        lambda: sash.aggregate(stream, query, on="timestamp", watermark="1 second"),
+        lambda: sash.rolling(stream, on="timestamp", rows=3, watermark="1 second", n=sash.count()),
+        lambda: register_functions(spark),
+    ):
+        with pytest.raises(UnsupportedVersion, match=r"but 3\.5\.9 is installed"):
+            call()
+
+
+@pytest.mark.compat
+@pytest.mark.parametrize("count", [1, 3, 16])
+def test_rows_land_in_the_partition_of_their_number(spark: Any, count: int) -> None:
+    rows = spark.range(200).withColumn("number", F.pmod(F.col("id") * 7, F.lit(count)).cast("int"))
+    for given in (rows, Older(rows, "repartitionById")):
+        spread = versions.repartition_by_number(given, count, F.col("number"), bucket_ids)
+        found = {tuple(row) for row in spread.select("number", F.spark_partition_id()).distinct().collect()}
+        assert found == {(number, number) for number in range(count)}
+
+
+@pytest.mark.compat
+def test_tables_of_arrow_are_collected_and_created_on_every_version(spark: Any) -> None:
+    table = pa.table({"cell": [0, 1, 2], "last": [5, -7, 2**62]})
+    assert versions.collect(versions.create_table(spark, table).orderBy("cell")).to_pydict() == table.to_pydict()
+    empty = versions.collect(spark.range(0).withColumn("t", F.timestamp_seconds("id")))
+    assert (empty.num_rows, empty.schema.names) == (0, ["id", "t"])
+
+
+@pytest.mark.compat
+def test_the_remainder_of_a_division_by_zero_is_null(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = spark.range(3).select(F.lit(7).alias("a"), F.col("id").alias("b")).orderBy("b")
+    own = [row[0] for row in rows.select(versions.try_mod(F.col("a"), F.col("b"))).collect()]
+    monkeypatch.delattr(F, "try_mod", raising=False)
+    without = [row[0] for row in rows.select(versions.try_mod(F.col("a"), F.col("b"))).collect()]
+    assert own == without == [None, 0, 1]
+
+
+@pytest.mark.compat_streams
+@pytest.mark.parametrize("flush", ["at_end", None])
+def test_a_stream_with_a_restart_is_the_same_with_state_in_pandas(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flush: Any
+) -> None:
+    """Positions above 2⁵³ would lose their last digits as floats."""
+    from sash.spark.driver import streaming
+
+    base = 2**53
+    parts = [
+        pa.table({"t": pa.array([base + 3 * at + part for at in range(9 * part, 9 * part + 9)], pa.int64())})
+        for part in range(3)
+    ]
+    query = sash.query("seven", sash.tumbling(7), n=sash.count(), all=sash.collect("t"))
+    monkeypatch.setattr(streaming, "has_row_state", lambda grouped: False)
+    feed = Feed(spark, tmp_path, "t long").add(*parts[:2])
+
+    def results() -> Any:
+        return sash.aggregate(feed.stream(), query, on="t", watermark=2, flush=flush)
+
+    found = [*ran(feed, results()).all()] if flush is None else []
+    feed.add(parts[2])
+    found += ran(feed, results()).all()
+    wanted = sash.aggregate(pa.concat_tables(parts), query, on="t").to_pylist()
+    if flush is None:
+        wanted = [row for row in wanted if row["window_end"] <= base + 3 * 26 + 2 - 2]
+    assert [(row["window_start"], row["all"]) for row in found] == [(row["window_start"], row["all"]) for row in wanted]
