@@ -1,5 +1,6 @@
 """A window of one fixed size: values in, results out, and a helper that ends."""
 
+import gc
 import threading
 from typing import Any
 
@@ -151,3 +152,15 @@ def test_what_cannot_be_opened() -> None:
         sash.swag.open_fixed(sash.argmax(), 3).insert(1)
     with pytest.raises(InvalidInput, match="'a'"):
         sash.swag.open_fixed(sash.max(), 3, dtype=float).insert("a")
+
+
+def test_the_helper_of_a_window_that_is_forgotten_ends() -> None:
+    window = sash.swag.open_fixed(sash.max(), 4, handover=1)
+    window.insert_many(list(range(50)))
+    threads = [each for each in threading.enumerate() if each.name.startswith("sash-pba")]
+    assert threads
+    del window
+    gc.collect()
+    for thread in threads:
+        thread.join(60)
+    assert not helpers()
