@@ -191,8 +191,8 @@ def _steady(metric: str) -> Target:
     return _most("latency", name, 50, of, over, along="window", reduce=max)
 
 
-def _cores_busy(report: Report) -> str:
-    for record in report.select("parallel", subject="pba", metric=BUSY):
+def _cores_busy(report: Report, experiment: str = "parallel") -> str:
+    for record in report.select(experiment, subject="pba", metric=BUSY):
         if record.value is not None:
             known = f"{record.value:.2f} cores busy"
             no_core = ": the second thread found no core, so this says nothing about it"
@@ -246,6 +246,15 @@ ALGORITHMS = (
         _of("two_stacks_lite", metric="median", window=max),
     ),
     _least("parallel", "pba over sba, moment_sketch", 1.3, _rows("pba"), _rows("sba"), remark=_cores_busy),
+    _least(
+        "parallel_stream",
+        "pba over sba as streams, moment_sketch",
+        1.3,
+        _rows("pba"),
+        _rows("sba"),
+        remark=partial(_cores_busy, experiment="parallel_stream"),
+    ),
+    _least("row_by_row", "sba over two_stacks, window {window}", 1, _of("sba"), _of("two_stacks"), each="window"),
     _least(
         "ranges",
         "slick_deque over flat_fit, all ranges, worst",

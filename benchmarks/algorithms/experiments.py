@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks import bars, plots
-from benchmarks.algorithms import comparison, latency, memory, ranges, small_calls, throughput
+from benchmarks.algorithms import comparison, latency, memory, ranges, row_streams, small_calls, throughput
 from benchmarks.baselines.peers import PEERS, missing
 from benchmarks.settings import QUICK_ALGORITHMS, AlgorithmSettings
 from benchmarks.suite import Experiment, Suite, by_name
@@ -15,6 +15,8 @@ __all__ = ["EXPERIMENTS", "SUITE", "plan", "run"]
 EXPERIMENTS = by_name(
     Experiment("peers", "How fast is sash compared with other libraries?", comparison.peer_tasks),
     Experiment("parallel", "What does a second thread bring?", comparison.parallel_tasks),
+    Experiment("parallel_stream", "What does a helper thread bring to a stream?", row_streams.parallel_stream_tasks),
+    Experiment("row_by_row", "How fast is SBA as a queue?", row_streams.row_by_row_tasks),
     Experiment("warm_start", "How soon does a new process answer?", comparison.warm_start_tasks),
     Experiment("small_calls", "How long does a call take that does little?", small_calls.small_call_tasks),
     Experiment("in_order", "How fast is a tree for late rows, if no row is late?", small_calls.in_order_tasks),

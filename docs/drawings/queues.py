@@ -230,15 +230,14 @@ def slide_side_prefixes() -> Canvas:
 def boundary() -> Canvas:
     run = Run("sba").slide(11)
     ring, prefix, cursor = run.state
-    f, u, v, b = (cursor[place] for place in (sba.F, sba.U, sba.V, sba.B))
+    f, v, b = (cursor[place] for place in (sba.F, sba.V, sba.B))
     groups = [
-        Group("older chunk: folds to u", kept(ring, f, u), "blue"),
-        Group("last chunk: folds to v", kept(ring, u, v), "violet"),
+        Group("complete chunk: folds to v", kept(ring, f, v), "violet"),
         Group("growing: as inserted", kept(ring, v, b), "grey"),
         Group("prefix", alone(prefix), "green"),
     ]
-    title = "SBA: suffixes of the chunks before, a prefix of this one (max)"
-    return sheet(title, run, groups, {"f": f, "u": u, "v": v, "b": b})
+    title = "SBA: a suffix of the chunk before, a prefix of this one (max)"
+    return sheet(title, run, groups, {"f": f, "v": v, "b": b})
 
 
 PICTURES = {

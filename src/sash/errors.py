@@ -211,12 +211,16 @@ class EmptyWindow(SashError, IndexError):
 
 
 class BrokenWindow(SashError, RuntimeError):
-    """A user function raised an error while the window was being updated."""
+    """A user function raised an error while the window was being updated, or the window is closed."""
 
     since = _Sentence(
         "The window is no longer usable: combine or invert of {aggregate!r} raised {cause:raised}. Restore it from its "
         "last save()."
     )
+    for_good = _Sentence(
+        "The window is no longer usable: a function of {aggregate!r} raised {cause:raised}. Open another one."
+    )
+    closed = _Sentence("The window is closed. Open another one.")
 
 
 class BrokenStream(SashError, RuntimeError):
@@ -257,6 +261,10 @@ class InvalidAggregate(SashError, TypeError):
     breaks = _Sentence(
         "Aggregate {name!r}: combine or invert raised {cause:raised} while the window was being updated. The window "
         "is no longer usable: fix the function, and restore the window from its last save()."
+    )
+    breaks_for_good = _Sentence(
+        "Aggregate {name!r}: combine or lower raised {cause:raised} while the window was being updated. The window "
+        "is no longer usable: fix the function, and open another window."
     )
 
     @classmethod
@@ -337,7 +345,8 @@ class InvalidInput(SashError, ValueError):
         "{value!r} is not a value for a window of {bound}. Convert it, or create the window with another dtype=…"
     )
     whole_array = _Sentence(
-        "{algorithm} slides windows of one size over a whole array. Use sash.swag.slide, or another algorithm."
+        "{algorithm} slides windows of one size over a whole array. Use sash.swag.slide, for pba also "
+        "sash.swag.open_fixed, or another algorithm."
     )
     in_order = _Sentence(
         "{algorithm} accepts rows in order only, without positions. Create the window with algorithm='fiba'."

@@ -68,14 +68,31 @@ def test_a_busy_machine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("busy" in note for note in run([], QUICK).notes)
 
 
-def test_a_second_thread_without_a_core_is_named() -> None:
+@pytest.mark.parametrize("experiment", ["parallel", "parallel_stream"])
+def test_a_second_thread_without_a_core_is_named(experiment: str) -> None:
     shape = parameters(window=4)
     records = [
-        Record("parallel", name, "rows", rate, "M/s", parameters=shape) for name, rate in (("sba", 1.0), ("pba", 1.4))
+        Record(experiment, name, "rows", rate, "M/s", parameters=shape) for name, rate in (("sba", 1.0), ("pba", 1.4))
     ]
-    records.append(Record("parallel", "pba", "cores busy", 0.99, "cores", parameters=shape))
+    records.append(Record(experiment, "pba", "cores busy", 0.99, "cores", parameters=shape))
     (bar,) = bars_of(TARGETS, Report("r", Machine.here(), tuple(records)))
     assert bar.measured == 1.4 and "found no core" in bar.note
+
+
+def test_streams_are_measured_row_by_row_and_with_a_helper() -> None:
+    from dataclasses import replace
+
+    tiny = replace(QUICK, rows=64, peer_windows=(4,), parallel_window=8)
+    records = [
+        record
+        for name in ("parallel_stream", "row_by_row")
+        for task in EXPERIMENTS[name].tasks(tiny)
+        for record in task.measure()
+    ]
+    rows = {(record.experiment, record.subject) for record in records if record.metric == "rows" and record.value}
+    assert rows >= {("parallel_stream", "pba"), ("parallel_stream", "sba"), ("row_by_row", "sba")}
+    bars = bars_of(TARGETS, Report("r", Machine.here(), tuple(records)))
+    assert [bar.measured is not None for bar in bars] == [True, True]
 
 
 def test_windows_beyond_the_budget_are_left_out_with_a_reason() -> None:

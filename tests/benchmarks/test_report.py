@@ -110,7 +110,10 @@ def algorithms() -> Iterator[Record]:
             rate = (2.0 if subject.startswith("slick") else 1.0) * math.log2(ranges)
             yield record("ranges", subject, rate, "answers", suited(ALGORITHMS[subject]).name, ranges=ranges)
     for subject, rate in {"pba": 3.0, "sba": 2.0}.items():
-        yield record("parallel", subject, rate, aggregate="moment_sketch", window=1 << 20)
+        for experiment in ("parallel", "parallel_stream"):
+            yield record(experiment, subject, rate, aggregate="moment_sketch", window=1 << 20)
+    for subject, rate in {"sba": 170.0, "two_stacks": 100.0}.items():
+        yield record("row_by_row", subject, rate, aggregate="max", window=16)
     yield record("warm_start", "sash", 1.0, "first answer", "max")
     yield Record("peers", "sash", "rows", 400.0, "u", "max", parameters(window=16), 0.4)
     yield Record("peers", "polars", "rows", 40.0, "u", "max", parameters(window=16), 0.04)

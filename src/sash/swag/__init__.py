@@ -8,7 +8,8 @@ True
 """
 
 from sash.swag.catalog import ALGORITHMS
+from sash.swag.fixed_window import FixedWindow, open_fixed
 from sash.swag.slide import explain, fold, slide
 from sash.swag.window import Window, open
 
-__all__ = ["ALGORITHMS", "Window", "explain", "fold", "open", "slide"]
+__all__ = ["ALGORITHMS", "FixedWindow", "Window", "explain", "fold", "open", "open_fixed", "slide"]

@@ -11,9 +11,11 @@ Picture     batch     t-1            t              t+1
 Keeps     K1  when batch t is answered, the suffixes of t-1 and of t but for its last chunk are complete:
               their future has been awaited
           K2  at most two batches of suffixes exist: one being read, one being written
-Combines  3 per row, 1 of them on the second thread.  Space 2 batches: 2n, or a few times HANDOVER.
-Needs     associativity.  Order  rows of an array, one fixed size. The chunk of a stream is best_chunk
-          (Theorem 1, in `sba`); of a whole array it is the window, for then windows have two pieces.
+Combines  of an array 3 per row, 1 of them on the second thread; of a stream (`pba_stream`) 4, 2 of them there.
+Space     of an array 2 batches: 2n + 2 partials, or a few times HANDOVER; of a stream (3n + 13)/2 partials.
+Needs     associativity.  Order  first in, first out, one fixed size. The chunk of a stream is best_chunk
+          (Theorem 1), or best_chunk_in_time (Theorem 2); of a whole array it is the window, for then windows have
+          two pieces.
 From      Zhang, Akbarinia, Toumani. Efficient Incremental Computation of Aggregations over Sliding
           Windows. KDD 2021.
 """
@@ -26,14 +28,15 @@ from sash.algebra.monoid import Monoid, identity
 from sash.swag.contract import Answer, Bound, Cost, Facts, Sizes
 from sash.swag.sba import sweep_back, sweep_forward
 
-__all__ = ["FACTS", "run"]
+__all__ = ["FACTS", "best_chunk", "best_chunk_in_time", "run"]
 
 FACTS = Facts(
     title="PBA",
-    insert=Cost(Bound(2), Bound(2)),
+    # Of a stream whose helper is in time: csa, and on the helper a sweep and a total. An array takes one less.
+    insert=Cost(Bound(3), Bound(3)),
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(2, linear=2),
+    space=Bound(6.5, linear=1.5),  # of a stream: (3n + 13)/2
     sizes=Sizes.FIXED,
     threads=2,
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
@@ -41,6 +44,35 @@ FACTS = Facts(
 
 
 HANDOVER = 1 << 16  # rows of a batch at least: a handover takes 0.2 ms (one per row: 0.005 million rows/s)
+
+
+def best_chunk(size: int, every: int) -> int:
+    """Return how many slices make a chunk, for a window of `size` rows that slides by `every` (Theorem 1).
+
+    >>> best_chunk(10, 2), best_chunk(1024, 1)
+    (4, 513)
+    """
+    slices, rest = divmod(size, every)
+    if slices <= every + rest + 1:
+        return max(1, slices)
+    return (every * (slices + 1) + rest + 1) // (every + 1)
+
+
+def best_chunk_in_time(size: int, every: int, combine_time: int) -> int:
+    """Return the same for a window in time, where a combine takes `combine_time` (Theorem 2).
+
+    All three are whole numbers of one unit, such as nanoseconds. C is `rest` and a combine: the paper's
+    s (r mod s) is not a time.
+
+    >>> best_chunk_in_time(3_600_000_000, 10_000, 1), best_chunk_in_time(3_600_000_000, 1_000, 10_000)
+    (359965, 1885715)
+    """
+    slices, rest = divmod(size, every)
+    extra = rest + combine_time if rest else 0
+    if slices * combine_time <= every + 2 * combine_time + extra:
+        return max(1, slices)
+    period = every + 2 * combine_time
+    return (slices * (every + combine_time) + period + extra) // period
 
 
 @kernel

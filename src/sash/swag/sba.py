@@ -1,19 +1,18 @@
 """SBA, the Sequential Boundary Aggregator: two sweeps per chunk, three combines per answer.
 
-Idea      Cut the stream into chunks. A window that ends in a chunk is a suffix of what came before
-          the chunk and a prefix of the chunk itself: suffix folds are swept backward when a chunk is
-          complete, prefix folds grow with every row.
-Picture     oldest f           u                 v              b newest
-            ring  [ →u | →u ) [ →v | →v | →v ) [ p | p | p )      prefix = pv⊕…⊕pb-1
-                    older chunk  complete chunk   chunk that grows
-Keeps     K1  f ≤ u ≤ v ≤ b, b - f ≤ len(ring), and u = v or f < u     (positions grow, slots wrap)
-          K2  f ≤ i < u: ring[i] = pi ⊕ … ⊕ pu-1
-          K3  u ≤ i < v: ring[i] = pi ⊕ … ⊕ pv-1
-          K4  v ≤ i < b: ring[i] = pi
-          K5  prefix = pv ⊕ … ⊕ pb-1
-Combines  insert 1 and, at a boundary, the backward sweep of a chunk; query ≤ 2; evict 0, or the sweep
-          when it catches up with the boundary.  Space n + 1 partials.
-          Over a whole array the chunk is the window: 3 combines per row, always.
+Idea      Cut the stream into chunks as long as the window. A window that ends in a chunk is a suffix
+          of the chunk before it and a prefix of the chunk itself: suffix folds are swept backward when
+          a chunk is complete, prefix folds grow with every row.
+Picture     oldest f                      v                  b newest
+            ring  [ pf⊕…⊕pv-1 | … | pv-1 ) [ pv | … | pb-1 )       prefix = pv⊕…⊕pb-1
+                    complete chunk, swept    chunk that grows
+Keeps     K1  f ≤ v ≤ b, b - f ≤ len(ring)            (positions grow, slots wrap)
+          K2  f ≤ i < v: ring[i] = pi ⊕ … ⊕ pv-1
+          K3  v ≤ i < b: ring[i] = pi
+          K4  prefix = pv ⊕ … ⊕ pb-1
+Combines  insert 1 and, at a boundary, the backward sweep of a chunk; query ≤ 1; evict 0, or the sweep
+          of a shorter chunk, if the window has become shorter than a chunk.  Space n + 1 partials.
+          Over a whole array both sweeps share one loop.
 Needs     associativity.  Order  first in, first out.
 From      Zhang, Akbarinia, Toumani. Efficient Incremental Computation of Aggregations over Sliding
           Windows. KDD 2021. The sweep is also known from van Herk (1992), Gil and Werman (1993).
@@ -29,8 +28,6 @@ from sash.swag.ring import LAST, fold_all, ring_fault, ring_steps, room_for, slo
 
 __all__ = [
     "FACTS",
-    "best_chunk",
-    "best_chunk_in_time",
     "capacity",
     "check",
     "count",
@@ -48,44 +45,17 @@ FACTS = Facts(
     title="SBA",
     insert=Cost(Bound(1), Bound(linear=1)),
     evict=Cost(Bound(1), Bound(linear=1)),
-    query=Cost(Bound(2), Bound(2)),
+    query=Cost(Bound(1), Bound(1)),
     space=Bound(1, linear=1),
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
-F, U, V, B, CHUNK = range(5)  # the places of f, u, v, b and the length of a chunk in `cursor`
+F, V, B, CHUNK = range(4)  # the places of f, v, b and the length of a chunk in `cursor`
 count, capacity, _resized = ring_steps(newest=B)
 
 
-def best_chunk(size: int, every: int) -> int:
-    """Return how many slices make a chunk, for a window of `size` rows that slides by `every` (Theorem 1).
-
-    >>> best_chunk(10, 2), best_chunk(1024, 1)
-    (4, 513)
-    """
-    slices, rest = divmod(size, every)
-    if slices <= every + rest + 1:
-        return max(1, slices)
-    return max(1, (every * (slices + 1) + rest + 1) // (every + 1))
-
-
-def best_chunk_in_time(size: float, every: float, combine_time: float) -> int:
-    """Return the same for a window in time, where a combine takes `combine_time` (Theorem 2).
-
-    >>> best_chunk_in_time(3600.0, 1.0, 1e-6), best_chunk_in_time(3600.0, 0.001, 0.01)
-    (3600, 1885715)
-    """
-    slices, rest = int(size // every), size % every
-    extra = every * rest + combine_time if rest else 0.0
-    if slices <= (every + 2 * combine_time + extra) / combine_time:
-        return max(1, slices)
-    return max(
-        1, int((slices * (every + combine_time) + every + 2 * combine_time + extra) // (every + 2 * combine_time))
-    )
-
-
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
-    cursor = integers(aggregate, 5)
-    cursor[CHUNK] = best_chunk(max(sizes, default=capacity), 1)
+    cursor = integers(aggregate, 4)
+    cursor[CHUNK] = capacity
     return aggregate.allocate(room_for(capacity)), identities(aggregate, 1), cursor
 
 
@@ -94,7 +64,7 @@ def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     store(ring, slot(ring, cursor[B]), partial)
     store(prefix, 0, combine(aggregate, load(prefix, 0), partial))
     cursor[B] += 1
-    if cursor[B] - cursor[V] == cursor[CHUNK] and cursor[U] == cursor[V]:
+    if cursor[B] - cursor[F] == cursor[CHUNK] and cursor[F] == cursor[V]:
         _close_chunk(aggregate, state)
 
 
@@ -103,64 +73,54 @@ def evict(aggregate: Monoid, state: Any) -> None:
     if cursor[F] == cursor[V]:
         _close_chunk(aggregate, state)
     cursor[F] += 1
-    if cursor[F] == cursor[U]:  # the older chunk is used up
-        cursor[U] = cursor[V]
-        if cursor[B] - cursor[V] >= cursor[CHUNK] and cursor[F] != cursor[V]:
-            _close_chunk(aggregate, state)
 
 
 @jitable
 def _close_chunk(aggregate: Monoid, state: Any) -> None:
-    """Sweep the complete chunk backward: K4 becomes K3, or K2 if it is the oldest."""
+    """Sweep the chunk that grows backward: K3 becomes K2."""
     ring, prefix, cursor = state
     folded = identity(aggregate)
     for position in range(cursor[B] - 1, cursor[V] - 1, -1):
         folded = combine(aggregate, load(ring, slot(ring, position)), folded)
         store(ring, slot(ring, position), folded)
-    if cursor[F] == cursor[V]:
-        cursor[U] = cursor[B]
     cursor[V] = cursor[B]
     store(prefix, 0, identity(aggregate))
 
 
 def query(aggregate: Monoid, state: Any) -> Partial:
     ring, prefix, cursor = state
-    answer = load(prefix, 0)
-    if cursor[U] != cursor[V]:
-        answer = combine(aggregate, load(ring, slot(ring, cursor[U])), answer)
-    if cursor[F] != cursor[U]:
-        answer = combine(aggregate, load(ring, slot(ring, cursor[F])), answer)
-    return answer
+    if cursor[F] == cursor[V]:
+        return load(prefix, 0)
+    return combine(aggregate, load(ring, slot(ring, cursor[F])), load(prefix, 0))
 
 
 def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
     _ring, _prefix, cursor = state
-    cursor[CHUNK] = best_chunk(capacity, 1)
+    cursor[CHUNK] = capacity
     return _resized(aggregate, state, capacity)
 
 
 def fault(aggregate: Monoid, state: Any) -> str | None:
     ring, prefix, cursor = state
-    if len(cursor) != 5 or length(prefix) != 1:
-        return "its cursors are not f, u, v, b and the length of a chunk, or it has more than one prefix"
-    f, u, v, b, chunk = (int(each) for each in cursor)
-    if not 0 < chunk <= LAST or not (u == v or f < u):
-        return f"its chunks of {chunk} rows end at {u} and {v}"
-    return ring_fault(ring, f, u, v, b)  # K1
+    if len(cursor) != 4 or length(prefix) != 1:
+        return "its cursors are not f, v, b and the length of a chunk, or it has more than one prefix"
+    f, v, b, chunk = (int(each) for each in cursor)
+    if not 0 < chunk <= LAST:
+        return f"its chunks have {chunk} rows"
+    return ring_fault(ring, f, v, b)  # K1
 
 
 def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
     ring, prefix, cursor = state
-    f, u, v, b, _chunk = cursor
-    assert f <= u <= v <= b and b - f <= length(ring) and (u == v or f < u), "K1"
+    f, v, b, _chunk = cursor
+    assert f <= v <= b and b - f <= length(ring), "K1"
 
     def fold(start: int, end: int) -> Partial:
         return fold_all(aggregate, partials[start - f : end - f])
 
     for i in range(f, b):
-        end = u if i < u else v if i < v else i + 1
-        assert load(ring, slot(ring, i)) == fold(i, end), "K2, K3, K4"
-    assert load(prefix, 0) == fold(v, b), "K5"
+        assert load(ring, slot(ring, i)) == fold(i, v if i < v else i + 1), "K2, K3"
+    assert load(prefix, 0) == fold(v, b), "K4"
 
 
 # --- over a whole array --------------------------------------------------------------------------

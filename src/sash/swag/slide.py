@@ -91,7 +91,7 @@ def explain(
     >>> print(sash.swag.explain(sash.max(), 1000))
     slide   max of float64, windows of 1000: sba
     because two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size
-    partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 2 combines per insert / evict / query
+    partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 1 combines per insert / evict / query
     """
     sizes = () if size is None else _sizes(size)[1]
     templates = _by_name(aggregate)
@@ -247,7 +247,7 @@ class _Work:
                     _scatter(result, empty, [copy(value) for _ in empty])
             source = self.columns[max(template.arity, 1) - 1]
             if isinstance(result, list) and not output.result.is_object:
-                result = _as_array(result, output.result)
+                result = border.as_array(result, output.result)
             columns[output.name] = border.write(source, result, missing, keeps_type=template.selective)
         return columns
 
@@ -357,15 +357,6 @@ def _pick(answer: Answer, first: int, stride: int) -> Answer:
 
 def _as_lists(fields: Fields) -> Fields:
     return tuple(each.tolist() if isinstance(each, np.ndarray) else each for each in fields)
-
-
-def _as_array(result: list[Any], field: Field) -> np.ndarray[Any, Any]:
-    """Return interpreted results in the type of compiled ones."""
-    array: np.ndarray[Any, Any] = field.empty(len(result), compiled=True)
-    for row, value in enumerate(result):
-        if value is not None:
-            array[row] = value
-    return array
 
 
 def _stack(columns: list[Any], several: bool) -> Any:

@@ -12,7 +12,7 @@ from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 from sash.errors import InvalidAggregate, InvalidInput
 
-__all__ = ["Values", "as_type", "at_least", "column_of", "narrow", "plain", "read", "read_one", "write"]
+__all__ = ["Values", "as_array", "as_type", "at_least", "column_of", "narrow", "plain", "read", "read_one", "write"]
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,15 @@ def _arrow_column(values: Any, pa: Any) -> Values:
     data = np.ascontiguousarray(array.to_numpy(zero_copy_only=False))
     column = Column(Field(data.dtype.str[1:]), nullable=valid is not None, is_time=logical is not None)
     return Values(data, valid, column, "arrow", logical)
+
+
+def as_array(result: list[Any], field: Field) -> np.ndarray[Any, Any]:
+    """Return interpreted results in the type of compiled ones."""
+    array: np.ndarray[Any, Any] = field.empty(len(result), compiled=True)
+    for row, value in enumerate(result):
+        if value is not None:
+            array[row] = value
+    return array
 
 
 def write(values: Values, result: Any, missing: np.ndarray[Any, Any] | None, keeps_type: bool) -> Any:
