@@ -16,7 +16,7 @@ from sash.swag import loops
 from sash.swag.contract import Algorithm, Needs
 from sash.swag.values import read
 
-__all__ = ["bind_for", "bytes_of", "head_of", "sliding", "sliding_all", "to_inputs", "warm_up"]
+__all__ = ["bind_for", "bytes_of", "head_of", "room_of", "sliding", "sliding_all", "to_inputs", "warm_up"]
 
 
 def bind_for(algorithm: Algorithm, workload: Workload) -> Monoid:
@@ -43,7 +43,7 @@ def head_of(columns: Any, rows: int) -> Any:
     return tuple(column[:rows] for column in columns) if isinstance(columns, tuple) else columns[:rows]
 
 
-def _room(monoid: Monoid, rows: int) -> tuple[Fields, Fields]:
+def room_of(monoid: Monoid, rows: int) -> tuple[Fields, Fields]:
     """Allocate memory for the answers and touch it, because the first write to a page is slow."""
     presences = tuple(Field("u1") for output in monoid.outputs if output.presence)
     room = (
@@ -63,7 +63,7 @@ def sliding(algorithm: Algorithm, workload: Workload, columns: Any, size: int) -
         return lambda: sash.swag.slide(columns, size, template, algorithm=algorithm.name, threads=1)
     monoid = bind_for(algorithm, workload)
     inputs = to_inputs(monoid, columns)
-    room = _room(monoid, len(inputs[0]))
+    room = room_of(monoid, len(inputs[0]))
     return functools.partial(loops.over_rows, algorithm, monoid, inputs, size, *room, 1)
 
 
@@ -71,7 +71,7 @@ def sliding_all(algorithm: Algorithm, workload: Workload, columns: Any, most: in
     """Return a call that answers, at every row, all ranges from 1 to `most` rows."""
     monoid = bind_for(algorithm, workload)
     inputs = to_inputs(monoid, columns)
-    room = _room(monoid, len(inputs[0]) * most)
+    room = room_of(monoid, len(inputs[0]) * most)
     return functools.partial(loops.over_sizes, algorithm, monoid, inputs, tuple(range(most, 0, -1)), *room)
 
 

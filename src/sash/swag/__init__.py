@@ -9,6 +9,7 @@ True
 
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.slide import explain, fold, slide
+from sash.swag.slide_many import slide_many
 from sash.swag.window import Window, open
 
-__all__ = ["ALGORITHMS", "Window", "explain", "fold", "open", "slide"]
+__all__ = ["ALGORITHMS", "Window", "explain", "fold", "open", "slide", "slide_many"]
