@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 
 from benchmarks import bars, plots
-from benchmarks.algorithms import comparison, latency, memory, ranges, row_streams, small_calls, throughput
+from benchmarks.algorithms import (
+    comparison,
+    latency,
+    memory,
+    ranges,
+    row_streams,
+    shared_queries,
+    small_calls,
+    throughput,
+)
 from benchmarks.baselines.peers import PEERS, missing
 from benchmarks.settings import QUICK_ALGORITHMS, AlgorithmSettings
 from benchmarks.suite import Experiment, Suite, by_name
@@ -21,6 +30,9 @@ EXPERIMENTS = by_name(
     Experiment("small_calls", "How long does a call take that does little?", small_calls.small_call_tasks),
     Experiment("in_order", "How fast is a tree for late rows, if no row is late?", small_calls.in_order_tasks),
     Experiment("ranges", "How fast are many ranges at once?", ranges.range_tasks),
+    Experiment(
+        "shared_queries", "How many slides per second, if queries share slices?", shared_queries.shared_query_tasks
+    ),
     Experiment("latency", "How long does a single answer take, at worst?", latency.latency_tasks),
     Experiment("memory", "How much memory does a window take?", memory.memory_tasks),
     Experiment(

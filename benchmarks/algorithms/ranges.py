@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
+from benchmarks.algorithms.shared_queries import affordable
 from benchmarks.algorithms.throughput import columns_of
 from benchmarks.algorithms.timed_calls import bytes_of, sliding_all
 from benchmarks.algorithms.workloads import suited
@@ -26,7 +27,7 @@ def range_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
 def _all_ranges(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
     workload = suited(algorithm)
     for most in settings.ranges:
-        rows = max(2 * most, settings.range_answers // most)
+        rows = affordable(algorithm, most, settings.range_answers)
         columns = columns_of(workload, rows)
         sliding_all(algorithm, workload, columns[:most], most)()
         timing = best_of(sliding_all(algorithm, workload, columns, most), 3, settings.point_seconds)

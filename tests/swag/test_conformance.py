@@ -100,6 +100,65 @@ def test_average_combines_per_slide_stay_within_the_facts(algorithm: Algorithm, 
     assert counter.calls / slides <= expected + 0.05 + 1 / n  # a run does not end with a cycle
 
 
+def count_all_ranges(algorithm: Algorithm, aggregate: str, n: int, values: list[int]) -> tuple[list[int], Any]:
+    """Query all ranges from 1 to n at every slide; return the combines of each slide, and the state."""
+    counter = Counter(bound(aggregate, invertible=True))
+    monoid, steps = counter.monoid, algorithm.steps
+    counts, answers = list(range(n, 0, -1)), monoid.allocate(n)
+    state = steps.start(monoid, n, tuple(counts))
+    for value in values[:n]:
+        steps.insert(monoid, state, lift(monoid, (value,)))
+    query_each(algorithm, monoid, state, counts, answers)
+    calls = []
+    for value in values[n:]:
+        counter.calls = 0
+        steps.evict(monoid, state)
+        steps.insert(monoid, state, lift(monoid, (value,)))
+        query_each(algorithm, monoid, state, counts, answers)
+        calls.append(counter.calls)
+    return calls, state
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 64, 100])
+@pytest.mark.parametrize(
+    ("algorithm", "aggregate"),
+    [p for p in pairs(STEPPED) if p.values[0].facts.ranges and p.values[1] in ("turns", "latest")],
+)
+def test_combines_of_all_ranges_stay_within_the_facts(algorithm: Algorithm, aggregate: str, n: int) -> None:
+    facts = algorithm.facts.all_ranges
+    assert facts is not None
+    ascending = [2 * k for k in range(5 * n)]
+    descending = [-2 * (k % (2 * n)) for k in range(5 * n)]
+    scattered = [7919 * k % 9973 for k in range(5 * n)]
+    for values in (ascending, descending, scattered):
+        calls, _ = count_all_ranges(algorithm, aggregate, n, values)
+        assert max(calls) <= facts.slide.worst.at(n)
+        assert sum(calls) / len(calls) <= facts.slide.average.at(n) + 0.05 + 1 / n
+
+
+@pytest.mark.parametrize(
+    ("name", "aggregate", "combines", "partials"),
+    [
+        ("recalculate", "latest", 64 * 63 // 2, 64),  # Naive: the paper says n² and n
+        ("flat_fit", "latest", 63, 64),  # n, and 2 n with the skips
+        ("flat_fat", "latest", 64, 128),  # n log n and 2 n; here suffixes are folded one from the other
+        ("b_int", "latest", 64, 128),  # the same
+        ("slick_deque_inv", "turns", 128, 128),  # 2 n and 2 n
+        ("slick_deque", "latest", 2, 64),  # 2 to 2 n operations, of which fewer than 2 are combines
+    ],
+)
+def test_all_ranges_cost_what_the_table_of_slick_deque_says(
+    name: str, aggregate: str, combines: int, partials: int
+) -> None:
+    """Table 1 of Shein, Chrysanthis, Labrinidis (EDBT 2018), multi-query columns, for n = 64."""
+    facts = ALGORITHMS[name].facts.all_ranges
+    assert facts is not None
+    calls, state = count_all_ranges(ALGORITHMS[name], aggregate, 64, [7919 * k % 9973 for k in range(640)])
+    assert sum(calls) / len(calls) == pytest.approx(combines, abs=0.2 if combines < 64 else 12)
+    held = sum(len(part[0]) for part in state if isinstance(part, tuple))
+    assert held == partials == facts.space.at(64)
+
+
 @pytest.mark.parametrize(("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[0].facts.ranges])
 @settings(max_examples=15)
 @given(history=histories(), data=st.data())

@@ -10,14 +10,25 @@ __all__ = ["facts_table"]
 def facts_table() -> Table:
     """Return every algorithm of the catalog: what it needs, what it costs, and its paper."""
     operations = (f"{step} (average; worst)" for step in ("insert", "evict", "query"))
-    headings = ("algorithm", "needs", *operations, "space", "many ranges", "windows", "runs", "paper")
+    headings = (
+        "algorithm",
+        "needs",
+        *operations,
+        "space",
+        "all ranges",
+        "space of all ranges",
+        "windows",
+        "runs",
+        "paper",
+    )
     rows = []
     for name, algorithm in ALGORITHMS.items():
         facts = algorithm.facts
         runs = "plain Python" if not facts.compiled else f"{facts.threads} threads" if facts.threads > 1 else "compiled"
         costs = (_cost(cost) for cost in (facts.insert, facts.evict, facts.query))
-        many = "yes" if facts.ranges else "no"
-        rows.append((name, facts.needs.value, *costs, str(facts.space), many, facts.sizes.value, runs, facts.paper))
+        every = facts.all_ranges
+        many = ("no", "no") if every is None else (_cost(every.slide), str(every.space))
+        rows.append((name, facts.needs.value, *costs, str(facts.space), *many, facts.sizes.value, runs, facts.paper))
     return Table("Combines per operation and partials kept, for a window of n rows", headings, tuple(rows))
 
 

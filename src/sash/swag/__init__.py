@@ -10,6 +10,7 @@ True
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.fixed_window import FixedWindow, open_fixed
 from sash.swag.slide import explain, fold, slide
+from sash.swag.slide_many import slide_many
 from sash.swag.window import Window, open
 
-__all__ = ["ALGORITHMS", "FixedWindow", "Window", "explain", "fold", "open", "open_fixed", "slide"]
+__all__ = ["ALGORITHMS", "FixedWindow", "Window", "explain", "fold", "open", "open_fixed", "slide", "slide_many"]

@@ -21,7 +21,7 @@ from typing import Any
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, integers
 from sash.swag.flat_tree import fold, leaf, leaves, query_range, refresh
 from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for
 
@@ -47,7 +47,7 @@ FACTS = Facts(
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(log=1), Bound(log=2)),
     space=Bound(linear=2),
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(linear=1), Bound(log=1, linear=1)), Bound(linear=2)),
     paper="Arasu, Widom. VLDB 2004",
 )
 F, B = range(2)  # the places of f and b in `cursor`

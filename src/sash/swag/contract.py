@@ -9,6 +9,8 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     query(aggregate, state) → partial            of the whole window, identity if it is empty
     query_last(aggregate, state, count) → partial        of the newest `count`, if FACTS.ranges
     query_each(aggregate, state, counts, answers)        of many, counts descending; without it, one by one
+    query_ranges(aggregate, state, ranges, counts, answers)      the same, for ranges that have numbers and whose
+                                                 starts never go back; without it, query_each
     save(aggregate, state) → lists and numbers, restore(aggregate, saved) → state    if a state has other objects
     count(state) → how many partials are in the window
     capacity(state) → how many there is room for
@@ -63,6 +65,7 @@ from sash.algebra.monoid import Monoid, identity
 
 __all__ = [
     "Algorithm",
+    "AllRanges",
     "Answer",
     "Bound",
     "Cost",
@@ -81,6 +84,7 @@ __all__ = [
     "query_each",
     "query_last",
     "query_range",
+    "query_ranges",
     "settle",
     "sweep",
 ]
@@ -124,20 +128,32 @@ class Sizes(Enum):
 
 @dataclass(frozen=True)
 class Bound:
-    """A number of combine calls for a window of n rows: constant + log · ⌈log₂ n⌉ + linear · n."""
+    """A number of combine calls for a window of n rows.
+
+    It is constant + log · ⌈log₂ n⌉ + linear · n + linear_log · n ⌈log₂ n⌉ + square · n².
+    """
 
     constant: float = 0
     log: float = 0
     linear: float = 0
+    linear_log: float = 0
+    square: float = 0
 
     def at(self, n: int) -> float:
         """Return the bound for a window of n rows."""
-        return self.constant + self.log * math.ceil(math.log2(n if n > 1 else 1)) + self.linear * n
+        log = math.ceil(math.log2(n if n > 1 else 1))
+        return self.constant + self.log * log + (self.linear + self.linear_log * log + self.square * n) * n
 
     def __str__(self) -> str:
         parts = [
             f"{'' if factor == 1 and symbol else format(factor, '.3g')}{symbol}"
-            for factor, symbol in ((self.linear, "n"), (self.log, " log n"), (self.constant, ""))
+            for factor, symbol in (
+                (self.square, "n²"),
+                (self.linear_log, "n log n"),
+                (self.linear, "n"),
+                (self.log, " log n"),
+                (self.constant, ""),
+            )
             if factor
         ]
         return " + ".join(part.strip() for part in parts) or "0"
@@ -152,6 +168,14 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class AllRanges:
+    """The cost of a window whose ranges from 1 to n are all queried at every slide."""
+
+    slide: Cost  # combine calls of an evict, an insert and n queries together
+    space: Bound  # partials kept
+
+
+@dataclass(frozen=True)
 class Facts:
     """Facts about an algorithm; the tests check them, the planner and the docs read them."""
 
@@ -162,10 +186,15 @@ class Facts:
     space: Bound  # partials kept for a window of n rows
     needs: Needs = Needs.NOTHING
     sizes: Sizes = Sizes.ANY
-    ranges: bool = False  # answers many ranges in one pass
+    all_ranges: AllRanges | None = None  # None: it answers one range in a pass
     compiled: bool = True  # False: plain Python only, for study
     threads: int = 1
     paper: str = ""
+
+    @property
+    def ranges(self) -> bool:
+        """Whether it answers many ranges in one pass."""
+        return self.all_ranges is not None
 
 
 @dataclass(frozen=True)
@@ -257,6 +286,17 @@ def _one_by_one(steps: Any) -> Callable[..., Any]:
     return query_each
 
 
+@cache
+def _by_counts(steps: Any) -> Callable[..., Any]:
+    """Return a `query_ranges` that ignores the numbers of the ranges."""
+    query_each = jitable(getattr(steps, "query_each", None) or _one_by_one(steps))
+
+    def query_ranges(aggregate: Monoid, state: Any, ranges: Any, counts: Any, answers: Fields) -> None:
+        query_each(aggregate, state, counts, answers)
+
+    return query_ranges
+
+
 def _nothing_to_settle(_steps: Any) -> Callable[..., Any]:
     """Return a `settle` for states that are copied when they grow."""
     return _settle_nothing
@@ -271,6 +311,7 @@ evict = _step("evict", "aggregate", "state")
 query = _step("query", "aggregate", "state")
 query_last = _step("query_last", "aggregate", "state", "count")
 query_each = _step("query_each", "aggregate", "state", "counts", "answers", default=_one_by_one)
+query_ranges = _step("query_ranges", "aggregate", "state", "ranges", "counts", "answers", default=_by_counts)
 sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "out")
 insert_at = _step("insert_at", "aggregate", "state", "position", "partial")
 insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "partials", "count")

@@ -30,7 +30,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, Sizes
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
 from sash.swag.finger_faults import check_folds, check_tree, rows_below, tree_fault
 from sash.swag.finger_folds import drop, drop_child, fold_between, position_from_end, refold, repair
@@ -104,7 +104,7 @@ FACTS = Facts(
     query=Cost(Bound(2), Bound(2)),
     space=Bound(2 * SLOTS, linear=1 + 1 / LEAST),
     sizes=Sizes.UNORDERED,
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(linear_log=2.5), Bound(linear_log=3.5)), Bound(2 * SLOTS, linear=1 + 1 / LEAST)),
     paper="Tangwongsan, Hirzel, Schneider. PVLDB 2019, PVLDB 2023",
 )
 

@@ -37,7 +37,7 @@ import numpy as np
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, identities, integers
 from sash.swag.flat_tree import fold, leaf, leaves, query_range, refresh
 from sash.swag.ring import ring_fault, room_for
 
@@ -67,7 +67,7 @@ FACTS = Facts(
     evict=Cost(Bound(log=1), Bound(log=1)),
     query=Cost(Bound(log=1), Bound(log=2)),
     space=Bound(linear=2),
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(log=2, linear=1), Bound(log=2, linear=1)), Bound(linear=2)),
     paper="Tangwongsan, Hirzel, Schneider, Wu. PVLDB 2015",
 )
 F, B, HOLES, COMMUTES = range(4)  # the places of f, b, the number of holes and the aggregate's trait in `cursor`

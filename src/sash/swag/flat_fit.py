@@ -27,7 +27,7 @@ import numpy as np
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, integers
 from sash.swag.queue import Layout, load_at, room, store_at
 from sash.swag.ring import fold_all, ring_fault, room_for
 
@@ -39,7 +39,7 @@ FACTS = Facts(
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(3), Bound(linear=1)),
     space=Bound(linear=1),
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(linear=1), Bound(linear=1)), Bound(linear=1)),
     paper="Shein, Chrysanthis, Labrinidis. SSDBM 2017",
 )
 F, B = range(2)  # the places of f and b in `cursor`

@@ -33,7 +33,7 @@ import numpy as np
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, same, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, Needs, integers
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, Needs, integers
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at
 from sash.swag.ring import LAST, fold_all, ring_fault, room_for
 
@@ -59,7 +59,7 @@ FACTS = Facts(
     query=Cost(Bound(0), Bound(0)),
     space=Bound(linear=1),
     needs=Needs.SELECTIVE,
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(2), Bound(linear=1)), Bound(linear=1)),
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B, H, T = range(4)  # the places of f, b, h, t in `cursor`

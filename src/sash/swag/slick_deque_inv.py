@@ -26,7 +26,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, Needs, identities, integers
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at
 from sash.swag.ring import fold_all, ring_fault, room_for
 
@@ -52,7 +52,7 @@ FACTS = Facts(
     query=Cost(Bound(0), Bound(0)),
     space=Bound(1, linear=1),
     needs=Needs.INVERT,
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(linear=2), Bound(linear=2)), Bound(linear=2)),
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B = range(2)  # the places of f and b in `cursor`

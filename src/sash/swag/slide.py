@@ -17,7 +17,7 @@ from sash.swag import values as border
 from sash.swag.array_plan import Explanation, choose_for, plan_of
 from sash.swag.contract import Answer, Needs
 
-__all__ = ["explain", "fold", "slide"]
+__all__ = ["Work", "explain", "fold", "slide", "templates_of", "windows_of"]
 
 _VALUE, _OVERFLOW = np.uint8(Presence.VALUE), np.uint8(Presence.OVERFLOW)  # an enum would be compared as 64 bits
 
@@ -51,11 +51,11 @@ def slide(
     several, sizes = _sizes(size)
     every, min_samples = border.at_least("every", every, 1), border.at_least("min_samples", min_samples, 0)
     threads = None if threads is None else border.at_least("threads", threads, 1)
-    work = _Work(values, aggregate, algorithm, sizes)
+    work = Work(values, aggregate, algorithm, sizes)
     sizes, every = tuple(min(each, max(1, len(work))) for each in sizes), min(every, len(work) + 1)
     answers = work.at_every_row(sizes, threads) if every == 1 else work.at_some_rows(sizes, every, threads)
     columns = [
-        work.write_columns(*answer, partial(work.has_samples, partial(_windows, len(work), each, every), min_samples))
+        work.write_columns(*answer, partial(work.has_samples, partial(windows_of, len(work), each, every), min_samples))
         for each, answer in zip(sizes, answers, strict=True)
     ]
     results = {name: _stack([column[name] for column in columns], several) for name in work.templates}
@@ -74,7 +74,7 @@ def fold(
     >>> sash.swag.fold([3, 1, 2, 5, 4], [0, 0, 2, 5], [2, 4, 5, 5], sash.max())
     [3, 5, 5, None]
     """
-    work = _Work(values, aggregate, algorithm, ())
+    work = Work(values, aggregate, algorithm, ())
     starts, ends = _ranges(starts, ends, len(work))
     least = border.at_least("min_samples", min_samples, 1)
     enough = partial(work.has_samples, lambda: (starts, ends), least)
@@ -94,7 +94,7 @@ def explain(
     partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 1 combines per insert / evict / query
     """
     sizes = () if size is None else _sizes(size)[1]
-    templates = _by_name(aggregate)
+    templates = templates_of(aggregate)
     column = border.column_of(dtype)
     monoid = bind(templates, (column,) * max(1, *(each.arity for each in templates.values())))
     choice = choose_for(templates, monoid, algorithm, sizes, stepwise=size is None)
@@ -109,11 +109,11 @@ def explain(
     return Explanation(slide, choice.because, f"{partial}; {needs}")
 
 
-class _Work:
-    """One call of `slide` or `fold`: its columns, its monoid, its algorithm."""
+class Work:
+    """One call of `slide`, `fold` or `slide_many`: its columns, its monoid, its algorithm."""
 
     def __init__(self, values: Any, aggregate: Aggregates, algorithm: str, sizes: tuple[int, ...]) -> None:
-        self.templates = _by_name(aggregate)
+        self.templates = templates_of(aggregate)
         self.is_one = not isinstance(aggregate, Mapping)
         arity = max(1, *(each.arity for each in self.templates.values()))
         self.columns = border.read(values, arity, "+".join(self.templates))
@@ -153,13 +153,13 @@ class _Work:
         if len(sizes) > 1 and self.algorithm.facts.ranges:
             descending = tuple(sorted(set(sizes), reverse=True))
             flat = self.room(rows * len(descending))
-            self._run(loops.over_sizes, self.algorithm, self.monoid, self.inputs(), descending, *flat)
+            self.run(loops.over_sizes, self.algorithm, self.monoid, self.inputs(), descending, *flat)
             starts = [rows * descending.index(size) for size in sizes]
             return [tuple(tuple(each[k : k + rows] for each in group) for group in flat) for k in starts]  # type: ignore[misc]
         answers = [self.room(rows) for _ in sizes]
         inputs = self.inputs()
         for size, answer in zip(sizes, answers, strict=True):
-            self._run(loops.over_rows, self.algorithm, self.monoid, inputs, size, *answer, threads)
+            self.run(loops.over_rows, self.algorithm, self.monoid, inputs, size, *answer, threads)
         return answers
 
     def at_some_rows(self, sizes: tuple[int, ...], every: int, threads: int | None) -> list[Answer]:
@@ -170,10 +170,10 @@ class _Work:
         answers, inputs = [], self.inputs()
         for size in sizes:
             edges, fragments, stride = _pairs(len(self), size, every)
-            partials = self._run(loops.fold_fragments, self.monoid, inputs, edges)
+            partials = self.run(loops.fold_fragments, self.monoid, inputs, edges)
             answer, monoid = self.room(len(edges) - 1), of_partials(self.monoid)
             if len(edges) > 1:
-                self._run(loops.over_rows, self.algorithm, monoid, partials, fragments, *answer, threads)
+                self.run(loops.over_rows, self.algorithm, monoid, partials, fragments, *answer, threads)
             answers.append(_pick(answer, stride - 1, stride))
         return answers
 
@@ -186,7 +186,7 @@ class _Work:
         answer, part = self.room(len(starts)), self.room(len(filled))
         if len(filled):
             ranges = starts[filled], ends[filled]
-            self._run(loops.over_ranges, self.algorithm, self.monoid, self.inputs(), *ranges, *part)
+            self.run(loops.over_ranges, self.algorithm, self.monoid, self.inputs(), *ranges, *part)
         for whole, some in zip((*answer[0], *answer[1]), (*part[0], *part[1]), strict=True):
             _scatter(whole, filled, some)
         return answer
@@ -267,7 +267,8 @@ class _Work:
         presences = tuple(np.asarray(exists, np.uint8) for output, (_, exists) in pairs if output.presence)
         return tuple(values for values, _ in found), presences
 
-    def _run(self, loop: Callable[..., Any], *arguments: Any) -> Any:
+    def run(self, loop: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a loop; raise errors of users' functions with the row that they are about."""
         try:
             return loop(*arguments)
         except SashError:
@@ -289,7 +290,8 @@ class _Work:
         return InvalidAggregate.fails(self.monoid.name, "combine or lower", "these values", error)
 
 
-def _by_name(aggregate: Aggregates) -> dict[str, Template]:
+def templates_of(aggregate: Aggregates) -> dict[str, Template]:
+    """Return aggregates by name, whether one or a dict of them is given."""
     named = dict(aggregate) if isinstance(aggregate, Mapping) else {getattr(aggregate, "name", ""): aggregate}
     for template in named.values():
         if not isinstance(template, Template):
@@ -335,7 +337,8 @@ def _ranges(starts: Any, ends: Any, rows: int) -> tuple[Any, Any]:
     return starts, ends
 
 
-def _windows(rows: int, size: int, every: int) -> tuple[Any, Any]:
+def windows_of(rows: int, size: int, every: int) -> tuple[Any, Any]:
+    """Return the starts and the ends of the windows that end at every `every`-th row."""
     ends = np.arange(every, rows + 1, every)
     return np.maximum(ends - size, 0), ends
 

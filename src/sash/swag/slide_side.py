@@ -29,7 +29,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag import two_stacks_lite
-from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, identities, integers
 from sash.swag.queue import Layout, load_at, store_at
 from sash.swag.ring import LAST, ring_fault, room_for
 
@@ -41,7 +41,7 @@ FACTS = Facts(
     evict=Cost(Bound(1), Bound(linear=1)),
     query=Cost(Bound(1), Bound(1)),
     space=Bound(1, linear=1),
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(linear=2), Bound(linear=2)), Bound(1, linear=1)),
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, M, B, SHORTEST = range(4)  # the places of f, m, b and s in `cursor`; s is 0 if no ranges were registered

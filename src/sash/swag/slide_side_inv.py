@@ -30,7 +30,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.contract import AllRanges, Bound, Cost, Facts, Needs, identities, integers
 from sash.swag.queue import Layout, load_at, room, store_at
 from sash.swag.ring import ring_fault, room_for
 
@@ -43,7 +43,7 @@ FACTS = Facts(
     query=Cost(Bound(1.5), Bound(2)),
     space=Bound(1, linear=1),
     needs=Needs.INVERT,
-    ranges=True,
+    all_ranges=AllRanges(Cost(Bound(1, linear=1.25), Bound(linear=2)), Bound(1, linear=1)),
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, A, B = range(3)  # the places of f, a, b in `cursor`
