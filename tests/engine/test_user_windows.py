@@ -4,13 +4,16 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sash
-from sash.errors import InvalidWindow, SashError
+from sash.errors import BrokenStream, InvalidWindow, SashError
+from sash.limits import LIMITS
+from tests.limits import stream_with
 
 # One set for all: a kernel is compiled for each.
 VALUES = {"n": sash.count(), "s": sash.sum("x"), "m": sash.max("x")}
@@ -575,3 +578,30 @@ def test_a_memory_that_cannot_be_saved_is_named() -> None:
     stream.push({"t": [101], "x": [1]}, watermark=150)
     with pytest.raises(SashError, match="cannot be saved"):
         stream.save()
+
+
+def test_a_function_that_fails_after_new_strings_and_keys_changes_nothing() -> None:
+    """The strings of the failing push lie between known ones, so all labels change before the function is called."""
+    answers: dict[str, Any] = {"least": sash.min("s"), "kinds": sash.count_distinct("s")}
+    limits = replace(LIMITS, label_gap=1)
+    stream = stream_with(limits, sash.query("bad", BadAware(fails), **answers), on="t", by="k")
+    stream.push({"t": [1, 2], "k": [1, 2], "s": ["a", "c"], "x": [1, 2]}, watermark=50)
+    before = stream.save()
+    keys = list(range(40))
+    with pytest.raises(SashError, match="BadAware"):
+        stream.push({"t": [101] * 40, "k": keys, "s": ["b"] * 40, "x": keys}, watermark=150)
+    assert stream.save() == before
+    assert stream.push({"t": [300], "k": [1], "s": ["b"], "x": [1]}).num_rows == 0
+
+
+def test_a_push_that_fails_after_rows_were_placed_breaks_a_stream_with_own_windows() -> None:
+    class Pairs(sash.ContextAwareWindow):
+        def notify(self, context: Any, positions: Any, columns: Any) -> None:
+            context.add(positions[0], positions[-1] + 1)
+
+    stream = sash.Stream(sash.query("pairs", Pairs(), total=sash.sum("x")), on="t", watermark=0)
+    stream.push({"t": [1], "x": [1]})
+    with pytest.raises(SashError):
+        stream.push({"t": [5, 6, 9], "x": [2**62, 2**62, 2**62]}, watermark=20)
+    with pytest.raises(BrokenStream):
+        stream.push({"t": [30], "x": [1]})

@@ -146,6 +146,7 @@ def _used(plan: Plan, state: State, source: str) -> Array:
 
 def _relabel(plan: Plan, state: State, source: str, moved: Relabelling) -> None:
     """Replace the labels of a column, wherever they are."""
+    state.unshare()
     for partials, place in _fields(plan, state, source):
         if place < 0:
             partials.replace_values(moved.apply)

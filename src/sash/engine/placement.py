@@ -89,7 +89,9 @@ class Placer:
 
     def place_final(self, state: State, batch: RowBatch, final: Any) -> None:
         """Pass rows to windows that read them, and place them; no row before `final` can come any more."""
-        self.place(state, self._notify(state, batch), self.plan.is_ordered, final=final)
+        batch = self._notify(state, batch)
+        state.shares_slices = False  # from now on, this state changes them
+        self.place(state, batch, self.plan.is_ordered, final=final)
 
     def place_provisional(self, state: State, batch: RowBatch) -> Undo | None:
         """Place rows whose order is not final yet; return how to undo it."""

@@ -1,7 +1,7 @@
 """The state of a stream, as arrays."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ class State:
     dictionaries: dict[str, Dictionary] = field(default_factory=dict)  # of columns of strings, by name
     is_restored: bool = False  # from bytes, which may be the reason of an error
     broken: BaseException | None = None  # the error of a push that failed half way: the state is invalid
+    shares_slices: bool = False  # with the state before the push, until rows are placed: see `fork`
 
     @classmethod
     def empty(cls, plan: Plan) -> "State":
@@ -107,12 +108,19 @@ class State:
 
     def copy(self) -> "State":
         """Return an independent copy."""
-        slices = self.slices.copy()
-        slices.dirty[:] = 0  # trees are not copied
+        twin = self.fork()
+        twin.unshare()
+        return twin
+
+    def fork(self) -> "State":
+        """Return a copy that shares the slices and their partials.
+
+        Only one of both states may change them. `unshare` makes the copy independent.
+        """
         return State(
             Keys.from_saved(self.keys.save()),
-            slices,
-            [each.copy() for each in self.partials],
+            replace(self.slices),  # room for more keys makes new arrays
+            list(self.partials),
             self.groups,
             self.names,
             self.waiting,
@@ -135,7 +143,16 @@ class State:
             dict(self.lacking),
             {name: each.copy() for name, each in self.dictionaries.items()},
             self.is_restored,
+            shares_slices=True,
         )
+
+    def unshare(self) -> None:
+        """Copy the slices and their partials if they are shared, before they change."""
+        if self.shares_slices:
+            self.slices = self.slices.copy()
+            self.slices.dirty[:] = 0  # trees are not copied
+            self.partials = [each.copy() for each in self.partials]
+            self.shares_slices = False
 
     @property
     def nbytes(self) -> int:

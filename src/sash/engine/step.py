@@ -67,8 +67,21 @@ class Engine:
         effect. `newest` is the newest row of all buckets, if this is one of several. A replay passes
         `wants_results=False`: the state changes in the same way, and there are no results.
         """
-        if self.plan.calls_user_functions:
-            state = state.copy()
+        if not self.plan.calls_user_functions:
+            return self._step(state, rows, watermark, newest, wants_results)
+        copy = state.fork()
+        if not self.plan.calls_user_first:
+            copy.unshare()
+        try:
+            return self._step(copy, rows, watermark, newest, wants_results)
+        except BaseException as error:
+            if copy.slices.cursor is state.slices.cursor and not copy.shares_slices:
+                state.broken = error  # rows were placed into the slices of both
+            raise
+
+    def _step(
+        self, state: State, rows: InputRows, watermark: Any, newest: Any, wants_results: bool
+    ) -> tuple[State, pa.Table, Array]:
         accepted = self.watermarks.accept(state.watermark, rows.positions, rows.valid)
         batch = rows.batch(state.keys, accepted.accepted)
         if state.dictionaries:
@@ -147,6 +160,7 @@ class Engine:
         if len(batch) and batch.positions.min() <= state.unordered_until:
             # These are among rows that were cut in order of arrival, before a query that needs order was added.
             early = batch.positions <= state.unordered_until
+            state.unshare()
             self.placer.place(state, batch.take(np.flatnonzero(early)), in_order=False)
             batch = batch.take(np.flatnonzero(~early))
         waiting, final = state.waiting.with_newer(batch), self.watermarks.final(after)

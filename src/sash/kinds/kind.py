@@ -122,6 +122,7 @@ class Kind(ABC):
     reads_rows: ClassVar[bool] = False  # `notify` gets all rows, in order
     marks_edges: ClassVar[bool] = False  # `notify` returns which rows are the first after an edge
     calls_user: ClassVar[bool] = False  # it calls functions of users, which may fail
+    calls_user_first: ClassVar[bool] = False  # only in `notify`, before rows are placed
     needs_newest: ClassVar[bool] = False  # windows of one key depend on the newest row of all keys
     has_own_edges: ClassVar[bool] = False  # `edges_of` returns edges besides progressions and points
     spark_slices: ClassVar[bool] = False  # the slice of a row follows from its position alone, so Spark can compute it

@@ -29,6 +29,7 @@ class UserAwareKind(Kind):
     keeps_keys: ClassVar[bool] = True
     reads_rows: ClassVar[bool] = True
     calls_user: ClassVar[bool] = True
+    calls_user_first: ClassVar[bool] = True
 
     def slices_per_window(self, edges_per_unit: float) -> float:
         return math.inf

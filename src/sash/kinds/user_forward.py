@@ -84,6 +84,7 @@ class UserForwardKind(Kind):
     reads_rows: ClassVar[bool] = True
     marks_edges: ClassVar[bool] = True
     calls_user: ClassVar[bool] = True
+    calls_user_first: ClassVar[bool] = True
 
     # --- state ---------------------------------------------------------------------------------------
 

@@ -170,10 +170,21 @@ class Plan(Report):
     @cached_property
     def calls_user_functions(self) -> bool:
         """Whether the plan calls functions of users, which may fail."""
-        templates = [reading.template for each in self.queries for reading in each.readings]
-        return any(isinstance(each, Aggregate) for each in templates) or any(
-            each.kind.calls_user for each in self.queries
+        return self._has_user_aggregates or any(each.kind.calls_user for each in self.queries)
+
+    @cached_property
+    def calls_user_first(self) -> bool:
+        """Whether users' functions are called only before rows are placed: if they fail, slices are unchanged."""
+        kinds = [each.kind for each in self.queries]
+        return (
+            not self.has_revisions
+            and all(kind.calls_user_first or not kind.calls_user for kind in kinds)
+            and not self._has_user_aggregates
         )
+
+    @cached_property
+    def _has_user_aggregates(self) -> bool:
+        return any(isinstance(reading.template, Aggregate) for each in self.queries for reading in each.readings)
 
     @cached_property
     def separate_queries(self) -> tuple[PlannedQuery, ...]:

@@ -1,7 +1,8 @@
 """The partials of slices: fold rows into them, merge slices, and compute the results of windows.
 
 Lazy      Fold the slices of each window one by one, or slide over them with an algorithm of `swag` if windows overlap.
-Eager     Keep a tree over the slices of each key (FlatFAT): a window is the fold of O(log n) nodes.
+Eager     Keep a tree over the slices of each key (FlatFAT): a window is the fold of O(log n) nodes. Partials that are
+          arrays have trees with fewer nodes (`wide_trees`).
 Picture     segment of a key, room 4      order   [ s0 | s1 | s2 | s3 )          leaves 4 5 6 7
                                           inner   [  – | n1 | n2 | n3 )          n2 = s0⊕s1  n3 = s2⊕s3  n1 = n2⊕n3
 Keeps     T1  a node whose leaves are all in use and lie before `dirty` is the fold of its leaves, oldest left;
@@ -19,6 +20,7 @@ from sash.algebra.monoid import Monoid, absorb, borrow, combine, emit, identity,
 from sash.errors import InvalidState
 from sash.slicing.runs import Statistic
 from sash.slicing.slices import NO_CUT, Array, Slices, with_room
+from sash.slicing.wide_trees import grow_wide_trees, inner_room, read_wide_trees
 from sash.slicing.window_manager import Ended
 from sash.swag.catalog import find
 from sash.swag.contract import Algorithm, evict, insert, query
@@ -166,6 +168,7 @@ class Partials:
         self.monoid = monoid
         self.fields = monoid.allocate(0)
         self.inner = monoid.allocate(0) if eager else None
+        self._is_wide = any(each.is_array for each in monoid.fields)
         self._add = prepared(_add if monoid.absorb is None else _absorb, monoid)
 
     def copy(self) -> "Partials":
@@ -225,7 +228,8 @@ class Partials:
         if not len(ended):
             return answer
         if self.inner is not None:
-            _read_trees(view.monoid, fields, view.of(self.inner), _shape(slices), windows, answer)
+            read = read_wide_trees if self._is_wide else _read_trees
+            read(view.monoid, fields, view.of(self.inner), _shape(slices), windows, answer)
         elif algorithm is None:
             prepared(_fold, view.monoid)(fields, order, windows, answer)
         else:
@@ -239,9 +243,11 @@ class Partials:
         """Recompute the nodes above slices that changed; `mark_trees_updated` must follow, once for all partials."""
         if self.inner is None:
             return
-        if len(self.inner) and len(self.inner[0]) < len(slices.order):
-            self.inner = _lengthen(self.inner, len(slices.order))
-        _grow_trees(self.monoid, self.fields, self.inner, _shape(slices))
+        room = inner_room(len(slices.order)) if self._is_wide else len(slices.order)
+        if len(self.inner) and len(self.inner[0]) < room:
+            self.inner = _lengthen(self.inner, room)
+        grow = grow_wide_trees if self._is_wide else _grow_trees
+        grow(self.monoid, self.fields, self.inner, _shape(slices))
 
     @property
     def nbytes(self) -> int:
