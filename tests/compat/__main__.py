@@ -13,7 +13,16 @@ import venv
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from tests.compat.environments import ENVIRONMENTS, LOCKS, ROOT, Environment, Outcome, load_record, save_record
+from tests.compat.environments import (
+    ENVIRONMENTS,
+    LOCKS,
+    ROOT,
+    Environment,
+    Outcome,
+    load_record,
+    save_record,
+    write_docs,
+)
 
 BUILD = ROOT / "build" / "compat"
 TABLES = ("versions", "equality", "types", "hot_keys", "join", "text")
@@ -55,6 +64,7 @@ def main() -> int:
         known[environment.pyspark, environment.pandas] = outcome
         order = [(each.pyspark, each.pandas) for each in ENVIRONMENTS]
         save_record([known[each] for each in order if each in known])
+        write_docs()
     return failures
 
 

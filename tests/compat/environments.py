@@ -4,10 +4,23 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["ENVIRONMENTS", "LOCKS", "RECORD", "Environment", "Outcome", "load_record", "markdown"]
+__all__ = [
+    "ENVIRONMENTS",
+    "LOCKS",
+    "RECORD",
+    "Environment",
+    "Outcome",
+    "documented",
+    "load_record",
+    "markdown",
+    "save_record",
+    "write_docs",
+]
 
 ROOT = Path(__file__).parents[2]
 LOCKS = Path(__file__).parent / "locks"
+DOCS = ROOT / "docs" / "spark.md"
+_BEGIN, _END = "<!-- versions: begin -->", "<!-- versions: end -->"
 RECORD = ROOT / "src" / "sash" / "cli" / "tested_versions.json"
 
 
@@ -75,6 +88,19 @@ def markdown(outcomes: list[Outcome]) -> list[str]:
         versions = each.pandas, each.numpy, each.pyarrow, each.numba
         lines.append(f"| {each.pyspark} | {tables} | {streams} | {' | '.join(versions)} |")
     return lines
+
+
+def documented() -> list[str]:
+    """Return the table of versions that the docs have."""
+    lines = DOCS.read_text().splitlines()
+    return [each for each in lines[lines.index(_BEGIN) + 1 : lines.index(_END)] if each]
+
+
+def write_docs() -> None:
+    """Write the table of versions into the docs."""
+    before, rest = DOCS.read_text().split(_BEGIN)
+    _, after = rest.split(_END)
+    DOCS.write_text("\n".join([before + _BEGIN, "", *markdown(load_record()), "", _END + after]))
 
 
 def _shown(passed: int, failed: int) -> str:
