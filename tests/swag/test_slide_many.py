@@ -18,7 +18,7 @@ from sash.swag import running_answers
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm
 from sash.swag.shared_plan import SLICES, share
-from sash.swag.slide_many import run_plan
+from sash.swag.slide_many import run_plan, work_of
 from tests.swag.monoids import TEMPLATES, Counter, bound
 
 MANY = [each for each in ALGORITHMS.values() if each.facts.ranges]
@@ -86,6 +86,20 @@ def test_the_automatic_choice_slides_any_aggregate() -> None:
     assert joined == [[(1,), (1, 2), (2, 3)]]
 
 
+@pytest.mark.parametrize(
+    ("values", "aggregate", "algorithm"),
+    [
+        ([1.5, 2.5], sash.max(), "slick_deque"),
+        ([1, 2], sash.sum(), "slick_deque_inv"),
+        ([1.5, 2.5], sash.sum(), "flat_fit"),
+        ([1, 2], TEMPLATES["words"], "flat_fit"),
+        ([1, 2], {"low": sash.min(), "high": sash.max()}, "flat_fit"),
+    ],
+)
+def test_the_automatic_choice_is_the_fastest_finisher(values: list[Any], aggregate: Any, algorithm: str) -> None:
+    assert work_of(values, aggregate, "auto", (2,)).algorithm.name == algorithm
+
+
 def test_results_are_of_the_kind_of_the_values() -> None:
     column = pa.array([3, None, 2])
     largest, latest = sash.swag.slide_many(column, [(3, 1), (1, 1)], sash.max(), min_samples=1)
@@ -107,7 +121,8 @@ def test_many_queries_agree_with_one_slide_for_each(kind: str) -> None:
 
 def test_an_outlier_leaves_the_running_answers_with_its_slice() -> None:
     values = np.array([1.0, 1e300, float("nan"), float("inf"), *[2.0] * 12])
-    whole, single = sash.swag.slide_many(values, [(4, 2), (1, 1)], sash.sum(), slices="cutty")
+    queries = [(4, 2), (1, 1)]
+    whole, single = sash.swag.slide_many(values, queries, sash.sum(), slices="cutty", algorithm="slick_deque")
     assert whole[-3:].tolist() == [8.0, 8.0, 8.0] and single[-2:].tolist() == [2.0, 2.0]
 
 

@@ -17,7 +17,7 @@ from sash.swag import values as border
 from sash.swag.array_plan import Explanation, choose_for, plan_of
 from sash.swag.contract import Answer, Needs
 
-__all__ = ["Work", "explain", "fold", "slide", "templates_of", "windows_of"]
+__all__ = ["Work", "explain", "fold", "slide", "windows_of"]
 
 _VALUE, _OVERFLOW = np.uint8(Presence.VALUE), np.uint8(Presence.OVERFLOW)  # an enum would be compared as 64 bits
 
@@ -94,7 +94,7 @@ def explain(
     partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 1 combines per insert / evict / query
     """
     sizes = () if size is None else _sizes(size)[1]
-    templates = templates_of(aggregate)
+    templates = _by_name(aggregate)
     column = border.column_of(dtype)
     monoid = bind(templates, (column,) * max(1, *(each.arity for each in templates.values())))
     choice = choose_for(templates, monoid, algorithm, sizes, stepwise=size is None)
@@ -113,13 +113,18 @@ class Work:
     """One call of `slide`, `fold` or `slide_many`: its columns, its monoid, its algorithm."""
 
     def __init__(self, values: Any, aggregate: Aggregates, algorithm: str, sizes: tuple[int, ...]) -> None:
-        self.templates = templates_of(aggregate)
+        self.templates = _by_name(aggregate)
         self.is_one = not isinstance(aggregate, Mapping)
         arity = max(1, *(each.arity for each in self.templates.values()))
         self.columns = border.read(values, arity, "+".join(self.templates))
         types = tuple(each.column for each in self.columns)
         if sizes and algorithm == "auto" and arity == 1:
             types = (border.narrow(self.columns[0], max(sizes), self.templates.values()),)
+        self.monoid, self.algorithm, self.reads_ranks = plan_of(self.templates, types, algorithm, sizes)
+
+    def change_algorithm(self, algorithm: str, sizes: tuple[int, ...]) -> None:
+        """Use another algorithm than the one of the call."""
+        types = tuple(each.column for each in self.columns)
         self.monoid, self.algorithm, self.reads_ranks = plan_of(self.templates, types, algorithm, sizes)
 
     def __len__(self) -> int:
@@ -290,8 +295,7 @@ class Work:
         return InvalidAggregate.fails(self.monoid.name, "combine or lower", "these values", error)
 
 
-def templates_of(aggregate: Aggregates) -> dict[str, Template]:
-    """Return aggregates by name, whether one or a dict of them is given."""
+def _by_name(aggregate: Aggregates) -> dict[str, Template]:
     named = dict(aggregate) if isinstance(aggregate, Mapping) else {getattr(aggregate, "name", ""): aggregate}
     for template in named.values():
         if not isinstance(template, Template):
