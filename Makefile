@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test quick format fix one check types contracts compiled compiled_core compiled_engine interpreted spark spark_interpreted spark_compiled long chaos compat docs pictures bench fuzz lock clean
+.PHONY: help setup java demo test quick format fix one check lint types examples contracts compiled compiled_core compiled_engine interpreted spark spark_interpreted spark_compiled long chaos compat docs pictures bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,19 +31,26 @@ java:
 demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on local Spark
 	$(BIN)/sash demo
 
-# Two of the five parts run at once, each in one process, because tests on Spark often wait: kernels are compiled once,
-# and there is one Spark. The parts that take longest begin first, so that both processes end at about the same time.
-test: check java  ## everything that CI runs
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target WORKERS=0 JAVA= spark_interpreted interpreted compiled_core compiled_engine spark_compiled
+# Three of the eight parts run at once, each in one process: kernels are compiled once, there is one Spark, and what runs
+# beside the tests on Spark uses the time in which they wait. The parts that take longest begin first.
+PARTS = spark_interpreted interpreted compiled_engine compiled_core spark_compiled types examples contracts
+
+test: lint java  ## everything that CI runs
+	@$(MAKE) --no-print-directory -j 3 --output-sync=target WORKERS=0 JAVA= $(PARTS)
 
 # The plans that these pages print depend on the compiler: `make compiled` runs them.
 COMPILED_PAGES = docs/windows.md docs/tutorials/many_windows.md
 
-check: $(STAMP)  ## format, lint, types, import contracts, and every example in docstrings and docs
+check: lint  ## format, lint, types, import contracts, and every example in docstrings and docs
+	@$(MAKE) --no-print-directory -j 2 types examples contracts
+
+lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	@$(MAKE) --no-print-directory -j 2 types contracts
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q src benchmarks README.md docs $(patsubst %,--ignore=%,$(COMPILED_PAGES))
+
+# One process: to load the modules takes most of the time.
+examples: $(STAMP)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q src benchmarks README.md docs $(patsubst %,--ignore=%,$(COMPILED_PAGES))
 
 types: $(STAMP)
 	$(BIN)/mypy
