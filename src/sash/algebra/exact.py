@@ -23,6 +23,7 @@ __all__ = [
     "halves_as_float",
     "subtract",
     "subtract_exactly",
+    "two_sum",
     "whole",
 ]
 
@@ -74,7 +75,7 @@ def halves_as_float(total: Partial) -> float:
 
 
 @jitable
-def _two_sum(a: float, b: float) -> tuple[float, float]:
+def two_sum(a: float, b: float) -> tuple[float, float]:
     """Return a + b, and the rounding error of the addition."""
     total = a + b
     if math.isinf(total):
@@ -85,7 +86,7 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:
 
 @jitable
 def _renormalise(high: float, low: float, rest: float) -> tuple[float, float]:
-    return _two_sum(high, low + rest)
+    return two_sum(high, low + rest)
 
 
 @jitable
@@ -100,13 +101,13 @@ def exact_of(x: float) -> Partial:
 
 
 def add_exactly(a: Partial, b: Partial) -> Partial:
-    total, lost = _two_sum(a[0], b[0])
+    total, lost = two_sum(a[0], b[0])
     high, low = _renormalise(total, lost, a[1] + b[1])
     return high, low, a[2] + b[2], a[3] + b[3], a[4] + b[4]
 
 
 def subtract_exactly(whole: Partial, older: Partial) -> Partial:
-    total, lost = _two_sum(whole[0], -older[0])
+    total, lost = two_sum(whole[0], -older[0])
     high, low = _renormalise(total, lost, whole[1] - older[1])
     return high, low, whole[2] - older[2], whole[3] - older[3], whole[4] - older[4]
 

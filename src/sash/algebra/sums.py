@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra import exact
+from sash.algebra import exact, products
 from sash.algebra.aggregate import Kind, Template, builtin
 from sash.algebra.building_blocks import (
     F8,
@@ -241,6 +241,13 @@ def _product_of_factors(p: Partial) -> int:
 def _product(columns: Columns, invertible: bool) -> Parts:
     column = columns[0]
     numeric("product", column)
+    if invertible:
+        fields, one = (F8, F8, I8, I8, I8, I8, I8), (0.5, 0.0, 1, 0, 0, 0, 0)
+        lift = products.factor_of_float if is_float(column) else products.factor_of_integer
+        divisible = Component("exact product", fields, one, lift, products.multiply, products.divide)
+        if is_float(column):
+            return with_count(columns, divisible, products.product_of_floats, F8)
+        return with_count(columns, divisible, products.whole_product, I8, products.fits)
     if is_float(column):
         return with_count(columns, Component("product", (F8,), (1.0,), _plain, _multiply), first_field, F8)
     factor = _factor_of_unsigned if column.field.dtype.kind == "u" else _factor
@@ -324,4 +331,4 @@ def product(column: str | None = None, *, where: str | None = None) -> Template:
     >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())
     [2, 6, 0, 0]
     """
-    return builtin("product", column, through_floats(_product), commutative=True, kind=Kind.DISTRIBUTIVE, where=where)
+    return builtin("product", column, through_floats(_product), **_ADDED, where=where)

@@ -108,6 +108,38 @@ def _move(counts: Any, levels: Any, codes: Any, cursor: Any, part: int, low: int
     return distinct
 
 
+@jitable
+def _slide_whole(counts: Any, codes: Any, cursor: Any, starts: Any, ends: Any, distinct: int, results: Any) -> None:
+    """Do the same for ranges of one part, without a set.
+
+    Whether a row is the first or the last with its value is random, so it is added and not tested: the CPU would guess
+    wrong every third time.
+    """
+    first, end = cursor[FIRST, 0], cursor[END, 0]
+    for place in range(len(starts)):
+        low, high = starts[place], ends[place]
+        while first < low and first < end:
+            code = codes[first]
+            if code >= 0:
+                left = counts[np.uint64(code)] - 1  # never negative: the compiler need not test for it
+                counts[np.uint64(code)] = left
+                distinct -= left == 0
+            first += 1
+        if first < low:  # rows that no range covers never enter
+            first = low
+            end = low
+        while end < high:
+            code = codes[end]
+            if code >= 0:
+                before = counts[np.uint64(code)]
+                counts[np.uint64(code)] = before + 1
+                distinct += before == 0
+            end += 1
+        results[place] = distinct
+    cursor[FIRST, 0] = first
+    cursor[END, 0] = end
+
+
 @kernel
 def slide(state: Any, codes: Any, starts: Any, ends: Any, results: Any) -> None:
     """Move the parts of a range over ranges, and write the distinct count of each."""
@@ -115,6 +147,9 @@ def slide(state: Any, codes: Any, starts: Any, ends: Any, results: Any) -> None:
     distinct = 0
     for code in range(len(counts)):
         distinct += counts[code] > 0
+    if len(starts) == 1 and len(levels[0]) == 0:
+        _slide_whole(counts, codes, cursor, starts[0], ends[0], distinct, results)
+        return
     for place in range(starts.shape[1]):
         for part in range(len(starts)):
             distinct = _move(counts, levels, codes, cursor, part, starts[part, place], ends[part, place], distinct)
