@@ -307,6 +307,7 @@ class InvalidInput(SashError, ValueError):
     whole_array = _Sentence(
         "{algorithm} slides windows of one size over a whole array. Use sash.swag.slide, or another algorithm."
     )
+    no_index = _Sentence("{algorithm} does not support {call}: create the window with {instead:or}.")
     in_order = _Sentence(
         "{algorithm} accepts rows in order only, without positions. Create the window with algorithm='fiba'."
     )
