@@ -8,7 +8,8 @@ from docs.drawings.spans import PI, Run, Span, costs
 from sash.algebra.fields import length, load
 from sash.swag import amta
 from sash.swag.finger_tree import KIDS, LEVEL, NEWEST, OLDEST, ROOT, SIZE, TIMES, entry_of, fold_of
-from sash.swag.flat_tree import leaf, leaves
+from sash.swag.flat_slots import slot_at
+from sash.swag.flat_tree import leaves
 
 __all__ = ["PICTURES"]
 
@@ -16,14 +17,14 @@ __all__ = ["PICTURES"]
 def flat_fat() -> Canvas:
     """A wrapped ring of leaves, and the path that the last insert repaired."""
     run = Run("flat_fat", 6).slide(10)
-    tree, _holes, _cursor = run.state
+    tree, _holes, cursor = run.state
     answer, used = run.query()
     canvas = Canvas("FlatFAT: a tree of folds over a ring of leaves (max)")
     y = heading(canvas)
     room = leaves(tree)
     cell = (RIGHT - LEFT) / room
-    path = leaf(tree, run.newest - 1)
-    changed = {path >> level for level in range(room.bit_length())}
+    slots = {run.oldest + offset: slot_at(cursor, offset) for offset in range(run.newest - run.oldest)}
+    changed = {(room + slots[run.newest - 1]) >> level for level in range(room.bit_length())}
     level_of = {node: node.bit_length() - 1 for node in range(1, 2 * room)}
     names = {0: "root", room.bit_length() - 1: "leaves, one per slot"}
     for node, level in level_of.items():
@@ -38,15 +39,22 @@ def flat_fat() -> Canvas:
             named(canvas, top + 13, names[level])
     y += 34 * room.bit_length()
     named(canvas, y + 5, "row in the slot")
-    for position in range(run.oldest, run.newest):
+    for position, slot in slots.items():
         words = {run.oldest: "oldest", run.newest - 1: "newest"}.get(position, f"row {position}")
-        canvas.text(LEFT + (position % room + 0.5) * cell, y + 5, words, 12, "grey")
+        canvas.text(LEFT + (slot + 0.5) * cell, y + 5, words, 12, "grey")
     y += 30
     named(canvas, y, "query")
     parts = " ⊕ ".join(map(str, sorted(used)))
     canvas.text(LEFT, y, f"{parts} = {answer}: from the oldest to the end, then from slot 0 on", 13, anchor="start")
     named(canvas, y + 24, "last insert", "green")
-    canvas.text(LEFT, y + 24, f"one leaf, and {room.bit_length() - 1} nodes above it", 13, "green", "start")
+    canvas.text(
+        LEFT,
+        y + 24,
+        f"overwrites the evicted leaf, and repairs {room.bit_length() - 1} nodes above it",
+        13,
+        "green",
+        "start",
+    )
     strip(canvas, y + 36, costs("flat_fat", run.size), run.size)
     return canvas
 

@@ -348,6 +348,7 @@ class InvalidInput(SashError, ValueError):
         "{algorithm} slides windows of one size over a whole array. Use sash.swag.slide, for pba also "
         "sash.swag.open_fixed, or another algorithm."
     )
+    no_index = _Sentence("{algorithm} does not support {call}: create the window with {instead:or}.")
     in_order = _Sentence(
         "{algorithm} accepts rows in order only, without positions. Create the window with algorithm='fiba'."
     )

@@ -64,8 +64,14 @@ def _slide_on(value: Any) -> Callable[[sash.swag.Window], None]:
             if ALGORITHMS[each.algorithm].facts.sizes is Sizes.UNORDERED:
                 each.insert_at([5, 95, 2**40, -3], [value(k) for k in range(4)])
                 each.evict_at(95)
-                each.query_range(0, 100)
+                each.query_positions(0, 100)
                 each.evict_until(7)
+            if ALGORITHMS[each.algorithm].has_step("query_between"):
+                each.query_range(1, len(each))
+                each.update_at([len(each) - 1, 0], [value(3), value(4)])
+            if ALGORITHMS[each.algorithm].has_step("remove_at"):
+                each.remove_at(len(each) // 2)
+                each.insert(value(2))
             while len(each):
                 each.evict(min(len(each), 7))
             each.insert(value(1))

@@ -1,4 +1,4 @@
-"""What FlatFAT can do beyond the contract: ranges, changes in the middle, many at once."""
+"""What FlatFAT can do beyond the contract: one path per slide, ranges, changes in the middle, many at once."""
 
 import math
 from typing import Any
@@ -14,7 +14,16 @@ from sash.algebra.monoid import Monoid, combine, identity, lift
 from sash.swag import flat_fat
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm, insert
-from sash.swag.flat_fat import evict_many, insert_many, query_each, query_last, query_range, remove_at, update_at
+from sash.swag.flat_fat import (
+    evict_many,
+    insert_many,
+    query_between,
+    query_each,
+    query_last,
+    remove_at,
+    update_at,
+    update_many,
+)
 from tests.swag.monoids import TEMPLATES, Counter, bound
 
 
@@ -33,62 +42,56 @@ def packed(monoid: Monoid, partials: list[Partial]) -> Any:
 
 
 class Model:
-    """A window as two lists, partials and their positions, kept by the documented rules alone."""
+    """A window as a list of partials beside the state of FlatFAT."""
 
     def __init__(self, monoid: Monoid) -> None:
         self.monoid = monoid
         self.state = flat_fat.start(monoid, 4)
-        self.room = 4
         self.partials: list[Partial] = []
-        self.positions: list[int] = []
-        self.next = 0
-        self.compactions = 0
 
-    def close_holes(self) -> None:
-        self.positions = list(range(self.next - len(self.partials), self.next))
+    @property
+    def room(self) -> int:
+        return len(self.state[1]) // 2
 
-    def make_room(self, count: int) -> None:
-        while len(self.partials) + count > flat_fat.capacity(self.state):
-            self.room *= 2
-            self.state = flat_fat.resize(self.monoid, self.state, self.room)
-            self.close_holes()
-        span = self.next - self.positions[0] if self.positions else 0
-        if span + count > self.room:
-            assert 4 * (span - len(self.partials)) >= self.room  # enough removals have paid for it
-            self.close_holes()
-            self.compactions += 1
+    @property
+    def holes(self) -> int:
+        return int(self.state[1][1])
 
     def insert(self, values: list[int], at_once: bool) -> None:
-        self.make_room(len(values))
+        while len(self.partials) + len(values) > flat_fat.capacity(self.state):
+            self.state = flat_fat.resize(self.monoid, self.state, 2 * self.room)
         partials = [lift(self.monoid, (value,)) for value in values]
         if at_once:
             insert_many(self.monoid, self.state, packed(self.monoid, partials), len(partials))
         else:
             flat_fat.insert(self.monoid, self.state, partials[0])
         self.partials += partials
-        self.positions += range(self.next, self.next + len(partials))
-        self.next += len(partials)
 
     def evict(self, count: int, at_once: bool) -> None:
         if at_once:
             evict_many(self.monoid, self.state, count)
         else:
             flat_fat.evict(self.monoid, self.state)
-        del self.partials[:count], self.positions[:count]
+        del self.partials[:count]
 
-    def update(self, rank: int, value: int) -> None:
-        self.partials[rank] = lift(self.monoid, (value,))
-        update_at(self.monoid, self.state, self.positions[rank], self.partials[rank])
+    def update(self, changes: dict[int, int], at_once: bool) -> None:
+        partials = {index: lift(self.monoid, (value,)) for index, value in sorted(changes.items())}
+        if at_once:
+            update_many(
+                self.monoid, self.state, list(partials), packed(self.monoid, list(partials.values())), len(partials)
+            )
+        for index, partial in partials.items():
+            self.partials[index] = partial
+            if not at_once:
+                update_at(self.monoid, self.state, index, partial)
 
-    def remove(self, rank: int) -> None:
-        remove_at(self.monoid, self.state, self.positions[rank])
-        del self.partials[rank], self.positions[rank]
+    def remove(self, index: int) -> None:
+        remove_at(self.monoid, self.state, index)
+        del self.partials[index]
 
     def shrink(self) -> None:
         if 4 * len(self.partials) < flat_fat.capacity(self.state) and self.room > 4:
-            self.room //= 2
-            self.state = flat_fat.resize(self.monoid, self.state, self.room)
-            self.close_holes()
+            self.state = flat_fat.resize(self.monoid, self.state, self.room // 2)
 
     def agree(self) -> None:
         flat_fat.check(self.monoid, self.state, self.partials)
@@ -97,9 +100,7 @@ class Model:
         assert flat_fat.query(self.monoid, self.state) == folded(self.monoid, self.partials)
 
     def agree_on_ranges(self, low: int, high: int) -> None:
-        end = self.positions[high] if high < len(self.positions) else self.next
-        answer = query_range(self.monoid, self.state, self.positions[low], end)
-        assert answer == folded(self.monoid, self.partials[low:high])
+        assert query_between(self.monoid, self.state, low, high) == folded(self.monoid, self.partials[low:high])
         counts = [len(self.partials) - rank for rank in (low, high) if rank < len(self.partials)]
         answers = self.monoid.allocate(len(counts))
         query_each(self.monoid, self.state, counts, answers)
@@ -114,7 +115,19 @@ class Model:
 def test_any_mix_of_changes_agrees_with_a_list(aggregate: str, data: st.DataObject) -> None:
     model = Model(bound(aggregate))
     values = st.integers(-9, 9)
-    verbs = ["insert", "insert", "insert_many", "evict", "evict_many", "update", "remove", "remove", "ask"]
+    verbs = [
+        "insert",
+        "insert",
+        "insert_many",
+        "evict",
+        "evict_many",
+        "slide",
+        "slide",
+        "update",
+        "remove",
+        "remove",
+        "ask",
+    ]
     for verb in data.draw(st.lists(st.sampled_from(verbs), min_size=5, max_size=60)):
         size = len(model.partials)
         if verb == "insert" or not size:
@@ -125,8 +138,14 @@ def test_any_mix_of_changes_agrees_with_a_list(aggregate: str, data: st.DataObje
             model.evict(1, at_once=False)
         elif verb == "evict_many":
             model.evict(data.draw(st.integers(0, size)), at_once=True)
+        elif verb == "slide":
+            for value in data.draw(st.lists(values, max_size=9)):
+                model.evict(1, at_once=False)
+                model.agree()
+                model.insert([value], at_once=False)
         elif verb == "update":
-            model.update(data.draw(st.integers(0, size - 1)), data.draw(values))
+            changes = data.draw(st.dictionaries(st.integers(0, size - 1), values))
+            model.update(changes, at_once=data.draw(st.booleans()))
         elif verb == "remove":
             model.remove(data.draw(st.integers(0, size - 1)))
         else:
@@ -139,51 +158,123 @@ def test_any_mix_of_changes_agrees_with_a_list(aggregate: str, data: st.DataObje
 def test_a_window_full_of_holes_is_compacted_and_one_with_few_asks_for_room() -> None:
     model = Model(bound("words"))
     model.insert(list(range(16)), at_once=True)
-    for rank in (12, 9, 5):
-        model.remove(rank)
+    for index in (12, 9, 5):
+        model.remove(index)
     assert flat_fat.capacity(model.state) == flat_fat.count(model.state) == 13  # 3 holes of 16: not worth it
     model.remove(1)
-    assert flat_fat.capacity(model.state) == 16
+    assert flat_fat.capacity(model.state) == 16 and model.holes == 4
     model.insert([16], at_once=False)
     model.agree()
-    assert model.compactions == 1
-    assert model.positions == list(range(4, 17))  # the newest stays where it would have been
+    assert model.room == 16 and model.holes == 0
 
 
 def test_removing_the_oldest_or_everything_leaves_no_hole_behind() -> None:
     model = Model(bound("words"))
     model.insert([1, 2, 3, 4], at_once=True)
-    for rank in (1, 1, 0, 0):  # the two in the middle, the oldest with the holes behind it, the last
-        model.remove(rank)
+    for index in (1, 1, 0, 0):  # the two in the middle, the oldest with the holes behind it, the last
+        model.remove(index)
         model.agree()
-    assert flat_fat.capacity(model.state) == 4
+    assert flat_fat.capacity(model.state) == 4 and model.holes == 0
     model.insert([5], at_once=False)
     model.agree()
 
 
-@pytest.mark.parametrize("room", [1, 2, 16, 128])
+# --- combines ------------------------------------------------------------------------------------
+
+
+class CountAll:
+    """A monoid that counts every combine, also those with an identity."""
+
+    def __init__(self, name: str) -> None:
+        self.counter = Counter(bound(name))
+        self.calls = 0
+        combine_once = self.counter.monoid.combine
+
+        def combine(a: Any, b: Any) -> Any:
+            self.calls += 1
+            return combine_once(a, b)
+
+        object.__setattr__(self.counter.monoid, "combine", combine)
+        self.monoid = self.counter.monoid
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 16, 64, 100, 256, 300, 1000])
+@pytest.mark.parametrize(
+    ("aggregate", "is_ordered"), [("max", False), ("sum", False), ("words", True), ("latest", True)]
+)
+def test_a_slide_repairs_one_path(n: int, aggregate: str, is_ordered: bool) -> None:
+    """Rows that come one by one, in a tree that has grown as that of a window opened by hand does."""
+    counted = CountAll(aggregate)
+    monoid = counted.monoid
+    model = Model(monoid)
+    for value in range(n):
+        model.insert([value], at_once=False)
+    path, leaves = math.ceil(math.log2(n)), math.log2(model.room)
+    for value in range(2 * n + 5):
+        partial = lift(monoid, (value,))
+        model.partials = [*model.partials[1:], partial]
+        counted.calls = counted.counter.calls = 0
+        flat_fat.evict(monoid, model.state)
+        assert counted.calls == 0
+        flat_fat.insert(monoid, model.state, partial)
+        assert counted.calls == leaves and counted.counter.calls <= path
+        answer = flat_fat.query(monoid, model.state)
+        # Of an ordered aggregate, a suffix and a prefix of the ring: at most one block for each level, and one more.
+        assert counted.counter.calls <= (2 * path + 1 if is_ordered else path)
+        if value % 7 == 0:
+            assert answer == folded(monoid, model.partials)
+
+
+@pytest.mark.parametrize("room", [1, 2, 16, 100, 128])
 @pytest.mark.parametrize("phase", [0, 1, 5, 77])
-def test_many_changes_at_once_combine_each_node_above_them_once(room: int, phase: int) -> None:
-    counter = Counter(bound("words"))
-    monoid = counter.monoid
+def test_many_changes_at_once_take_the_combines_of_the_theorem(room: int, phase: int) -> None:
+    counted = CountAll("words")
+    monoid = counted.monoid
     full = [lift(monoid, (value,)) for value in range(room)]
+    random = np.random.default_rng(phase)
     for m in range(1, room + 1):
         state = flat_fat.start(monoid, room)
         for _ in range(phase):  # so that the changed leaves lie anywhere on the ring, wrapped or not
             flat_fat.insert(monoid, state, full[0])
-            flat_fat.evict(monoid, state)
-        counter.calls = 0
+            flat_fat.insert(monoid, state, full[0]) if room > 1 else None
+            evict_many(monoid, state, flat_fat.count(state))
         insert_many(monoid, state, packed(monoid, full), room)
-        assert counter.calls == room - 1
-        counter.calls = 0
+        bound_ = m + m * math.log2(room / m) + math.log2(room)  # theorem 4.2 of the paper
+        counted.calls = 0
         evict_many(monoid, state, m)
-        evicting, counter.calls = counter.calls, 0
+        evicting, counted.calls = counted.calls, 0
         insert_many(monoid, state, packed(monoid, full[:m]), m)
-        inserting = counter.calls
-        assert flat_fat.query(monoid, state) == folded(monoid, full[m:] + full[:m])
-        for calls in (evicting, inserting):
-            assert calls <= m * (1 + math.ceil(math.log2(room / m)))  # theorem 4.2 of the paper
-            assert calls <= m + 2 * math.log2(room)  # neighbours share nearly all of their paths
+        inserting = counted.calls
+        window = full[m:] + full[:m]
+        assert flat_fat.query(monoid, state) == folded(monoid, window)
+        scattered = sorted(random.choice(room, m, replace=False).tolist())
+        evenly = [room * k // m for k in range(m)]
+        for indexes in (scattered, evenly):
+            counted.calls = 0
+            update_many(monoid, state, list(indexes), packed(monoid, full[:m]), m)
+            assert counted.calls <= 1.2 * bound_
+            for place, index in enumerate(indexes):
+                window[index] = full[place]
+            flat_fat.check(monoid, state, window)
+        assert evicting <= 1.2 * bound_ and evicting <= 3 * math.ceil(math.log2(room)) + 1
+        assert inserting <= 1.2 * bound_ and inserting <= m + 3 * math.ceil(math.log2(room))
+
+
+def test_rows_that_wrapped_move_once_if_the_window_grows_again() -> None:
+    counted = CountAll("words")
+    model = Model(counted.monoid)
+    model.insert(list(range(100)), at_once=True)
+    for value in range(60):
+        model.evict(1, at_once=False)
+        model.insert([value], at_once=False)
+    counted.calls = 0
+    model.insert([7], at_once=False)
+    assert 60 <= counted.calls <= 60 + 6 * 7
+    counted.calls = 0
+    model.insert([8], at_once=False)
+    assert counted.calls <= 7
+    assert model.room == 128
+    model.agree()
 
 
 def test_all_suffixes_of_a_window_take_a_combine_each() -> None:
@@ -198,16 +289,18 @@ def test_all_suffixes_of_a_window_take_a_combine_each() -> None:
 
 @kernel
 def _replay(
-    algorithm: Algorithm, aggregate: Monoid, state: Any, inputs: Any, counts: Any, answers: Any, asked: Any
+    algorithm: Algorithm, aggregate: Monoid, state: Any, inputs: Any, numbers: Any, answers: Any, asked: Any
 ) -> None:
+    counts, indexes = numbers
     insert_many(aggregate, state, inputs, 8)
     evict_many(aggregate, state, 5)
     insert_many(aggregate, state, inputs, 5)
-    update_at(aggregate, state, 9, load(inputs, 0))
-    remove_at(aggregate, state, 7)
-    remove_at(aggregate, state, 10)
+    update_at(aggregate, state, 4, load(inputs, 0))
+    update_many(aggregate, state, indexes, inputs, 3)
+    remove_at(aggregate, state, 2)
+    remove_at(aggregate, state, 4)
     query_each(aggregate, state, counts, answers)
-    store(asked, 0, query_range(aggregate, state, 6, 11))
+    store(asked, 0, query_between(aggregate, state, 1, 5))
     insert(algorithm, aggregate, state, load(inputs, 3))  # compacts
     store(asked, 1, query_last(aggregate, state, 4))
 
@@ -220,9 +313,10 @@ def test_compiled_and_interpreted_are_one(aggregate: str) -> None:
         monoid = bound(aggregate, interpreted=interpreted)
         state = flat_fat.start(monoid, 8)
         inputs = packed(monoid, [lift(monoid, (value,)) for value in (3, -8, 5, 6, 1, -7, 4, 2)])
-        counts: Any = [6, 4, 1] if interpreted else np.array([6, 4, 1])
+        numbers: Any = ([6, 4, 1], [0, 3, 6])
+        numbers = numbers if interpreted else tuple(np.array(each) for each in numbers)
         answers, asked = monoid.allocate(3), monoid.allocate(2)
-        _replay(ALGORITHMS["flat_fat"], monoid, state, inputs, counts, answers, asked)
+        _replay(ALGORITHMS["flat_fat"], monoid, state, inputs, numbers, answers, asked)
         state = flat_fat.resize(monoid, state, 32)
         nodes = [load(state[0], node) for node in range(1, 64)]
         seen.append([load(answers, k) for k in range(3)] + [load(asked, k) for k in range(2)] + nodes)

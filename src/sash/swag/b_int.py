@@ -11,8 +11,10 @@ Picture     level 2   [        8 … 11         ][        12 … 15        ][
             level l is a ring of N / 2^l blocks; all levels lie flat in one tree of 2 N
 Keeps     K1  f ≤ b, b - f ≤ N                         (positions grow, slots wrap)
           K2  each block [j 2^l, (j+1) 2^l) inside [f, b) holds the fold of its positions
-Combines  insert amortised 1, worst log n; evict 0; query about log n, ≤ 2 log n.  Space 2 N partials.
-Needs     associativity.  Order  first in, first out.  Any range of the window can be queried.
+Combines  insert amortised 1, worst log n; evict 0; query about log n, ≤ 2 log n.  A changed row log n,
+          m of them at once ≤ m + m log N/m.  Space 2 N partials.
+Needs     associativity.  Order  first in, first out.  Any range of the window can be queried, and any
+          row of it can be changed.
 From      Arasu, Widom. Resource Sharing in Continuous Sliding-Window Aggregates. VLDB 2004.
 """
 
@@ -22,7 +24,7 @@ from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import AllRanges, Bound, Cost, Facts, integers
-from sash.swag.flat_tree import fold, leaf, leaves, query_range, refresh
+from sash.swag.flat_tree import fold, leaf, leaves, refresh
 from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for
 
 __all__ = [
@@ -34,11 +36,13 @@ __all__ = [
     "fault",
     "insert",
     "query",
+    "query_between",
     "query_each",
     "query_last",
-    "query_range",
     "resize",
     "start",
+    "update_at",
+    "update_many",
 ]
 
 FACTS = Facts(
@@ -77,9 +81,54 @@ def evict(aggregate: Monoid, state: Any) -> None:
     cursor[F] += 1
 
 
+@jitable
+def _refold(aggregate: Monoid, state: Any, block: int, level: int) -> bool:
+    """Fold a block again from its two halves; return False if it is not inside the window, so that nothing reads it."""
+    tree, cursor = state
+    if block << level < cursor[F] or (block + 1) << level > cursor[B] or 1 << level > leaves(tree):
+        return False
+    width = leaves(tree) >> level
+    refresh(aggregate, tree, width + (block & (width - 1)))
+    return True
+
+
+@jitable
+def update_at(aggregate: Monoid, state: Any, index: int, partial: Partial) -> None:
+    tree, cursor = state
+    position = cursor[F] + index
+    store(tree, leaf(tree, position), partial)
+    level = 1
+    while _refold(aggregate, state, position >> level, level):
+        level += 1
+
+
+@jitable
+def update_many(aggregate: Monoid, state: Any, indexes: Any, partials: Fields, count: int) -> None:
+    tree, cursor = state
+    for place in range(count):
+        indexes[place] += cursor[F]
+        store(tree, leaf(tree, indexes[place]), load(partials, place))
+    level = 1
+    while count > 0:  # each block once: the list becomes that of the blocks of a level
+        kept = 0
+        for place in range(count):
+            block = indexes[place] >> 1
+            if (kept == 0 or block != indexes[kept - 1]) and _refold(aggregate, state, block, level):
+                indexes[kept] = block
+                kept += 1
+        count = kept
+        level += 1
+
+
 def query(aggregate: Monoid, state: Any) -> Partial:
     tree, cursor = state
     return fold(aggregate, tree, cursor[F], cursor[B])
+
+
+@jitable
+def query_between(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
+    tree, cursor = state
+    return fold(aggregate, tree, cursor[F] + start, cursor[F] + end)
 
 
 @jitable

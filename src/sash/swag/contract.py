@@ -11,6 +11,8 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     query_each(aggregate, state, counts, answers)        of many, counts descending; without it, one by one
     query_ranges(aggregate, state, ranges, counts, answers)      the same, for ranges that have numbers and whose
                                                  starts never go back; without it, query_each
+    insert_many(aggregate, state, partials, count)       the first `count`, oldest first; without it, one by one
+    evict_many(aggregate, state, count)          the oldest `count`; without it, one by one
     save(aggregate, state) → lists and numbers, restore(aggregate, saved) → state    if a state has other objects
     count(state) → how many partials are in the window
     capacity(state) → how many there is room for
@@ -19,6 +21,14 @@ An algorithm is a module with `FACTS`, these functions, and a line in `catalog`.
     fault(aggregate, state) → str or None        what is wrong with a saved state (or with what `save` returned).
                                                  It checks, cheaply, what the steps need to stay within their
                                                  arrays and to end
+
+An algorithm can have these steps for rows anywhere in the window. Indexes count from the oldest row, which is 0.
+
+    update_at(aggregate, state, index, partial)          replace a row
+    update_many(aggregate, state, indexes, partials, count)     replace rows; indexes ascend, and the step overwrites
+                                                 them; without it, one by one
+    remove_at(aggregate, state, index)           the rows after it have lower indexes then
+    query_between(aggregate, state, start, end) → partial of the rows in [start, end)
 
 An algorithm for rows in any order (Sizes.UNORDERED) also has, for whole-number positions,
 
@@ -60,7 +70,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, from_source, jitable, static_of
-from sash.algebra.fields import Fields, store
+from sash.algebra.fields import Fields, load, store
 from sash.algebra.monoid import Monoid, identity
 
 __all__ = [
@@ -74,19 +84,25 @@ __all__ = [
     "Sizes",
     "evict",
     "evict_at",
+    "evict_many",
     "evict_until",
     "identities",
     "insert",
     "insert_at",
+    "insert_many",
     "insert_sorted",
     "integers",
     "query",
+    "query_between",
     "query_each",
     "query_last",
     "query_range",
     "query_ranges",
+    "remove_at",
     "settle",
     "sweep",
+    "update_at",
+    "update_many",
 ]
 
 
@@ -297,6 +313,42 @@ def _by_counts(steps: Any) -> Callable[..., Any]:
     return query_ranges
 
 
+@cache
+def _inserts(steps: Any) -> Callable[..., Any]:
+    """Return an `insert_many` that calls `insert` for each partial."""
+    insert = jitable(steps.insert)
+
+    def insert_many(aggregate: Monoid, state: Any, partials: Fields, count: int) -> None:
+        for place in range(count):
+            insert(aggregate, state, load(partials, place))
+
+    return insert_many
+
+
+@cache
+def _evicts(steps: Any) -> Callable[..., Any]:
+    """Return an `evict_many` that calls `evict` so many times."""
+    evict = jitable(steps.evict)
+
+    def evict_many(aggregate: Monoid, state: Any, count: int) -> None:
+        for _ in range(count):
+            evict(aggregate, state)
+
+    return evict_many
+
+
+@cache
+def _updates(steps: Any) -> Callable[..., Any]:
+    """Return an `update_many` that calls `update_at` for each index."""
+    update_at = jitable(steps.update_at)
+
+    def update_many(aggregate: Monoid, state: Any, indexes: Any, partials: Fields, count: int) -> None:
+        for place in range(count):
+            update_at(aggregate, state, indexes[place], load(partials, place))
+
+    return update_many
+
+
 def _nothing_to_settle(_steps: Any) -> Callable[..., Any]:
     """Return a `settle` for states that are copied when they grow."""
     return _settle_nothing
@@ -312,6 +364,12 @@ query = _step("query", "aggregate", "state")
 query_last = _step("query_last", "aggregate", "state", "count")
 query_each = _step("query_each", "aggregate", "state", "counts", "answers", default=_one_by_one)
 query_ranges = _step("query_ranges", "aggregate", "state", "ranges", "counts", "answers", default=_by_counts)
+insert_many = _step("insert_many", "aggregate", "state", "partials", "count", default=_inserts)
+evict_many = _step("evict_many", "aggregate", "state", "count", default=_evicts)
+update_at = _step("update_at", "aggregate", "state", "index", "partial")
+update_many = _step("update_many", "aggregate", "state", "indexes", "partials", "count", default=_updates)
+remove_at = _step("remove_at", "aggregate", "state", "index")
+query_between = _step("query_between", "aggregate", "state", "start", "end")
 sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "out")
 insert_at = _step("insert_at", "aggregate", "state", "position", "partial")
 insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "partials", "count")

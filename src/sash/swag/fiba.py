@@ -16,7 +16,8 @@ Keeps     K1  T1 … T4 of `finger_tree`; its entries, read in order, are the wi
           K4  B1 of `finger_bulk`: between steps no node waits for its parent
 Combines  d = how many rows a position is away from the nearer end.  Amortised: insert_at, evict_at
           O(log d), in order 5 for insert and 7.5 for evict; evict_until of m rows O(log m);
-          insert_sorted of m rows O(log d + m log(d/m)).  query 2; query_range, query_last O(log n).
+          insert_sorted of m rows O(log d + m log(d/m)).  update_at O(log n), m of them at once fold each
+          node once.  query 2; query_range, query_between, query_last O(log n).
           Worst O(log n).  Space n + n / (μ-1) partials, in at most n (2μ+1) / (μ-1) slots.
 Needs     associativity.  Order  any.
 From      Tangwongsan, Hirzel, Schneider. Optimal and General Out-of-Order Sliding-Window
@@ -34,6 +35,7 @@ from sash.swag.contract import AllRanges, Bound, Cost, Facts, Sizes
 from sash.swag.finger_bulk import evict_until, insert_sorted
 from sash.swag.finger_faults import check_folds, check_tree, rows_below, tree_fault
 from sash.swag.finger_folds import drop, drop_child, fold_between, position_from_end, refold, repair
+from sash.swag.finger_indexes import count, position_of, query_between, update_at, update_many
 from sash.swag.finger_tree import (
     BELOW,
     FAN,
@@ -81,6 +83,7 @@ __all__ = [
     "count",
     "evict",
     "evict_at",
+    "evict_many",
     "evict_until",
     "fault",
     "insert",
@@ -89,11 +92,15 @@ __all__ = [
     "newest",
     "oldest",
     "query",
+    "query_between",
     "query_each",
     "query_last",
     "query_range",
+    "remove_at",
     "resize",
     "start",
+    "update_at",
+    "update_many",
 ]
 
 FACTS = Facts(
@@ -193,6 +200,7 @@ def insert_at(aggregate: Monoid, state: Any, position: int, partial: Partial) ->
     repair(aggregate, state)
 
 
+@jitable
 def evict(aggregate: Monoid, state: Any) -> None:
     _entries, nodes, cursor = state
     node = cursor[OLDEST]
@@ -266,6 +274,22 @@ def evict_at(aggregate: Monoid, state: Any, position: int) -> bool:
     return True
 
 
+# --- by index ------------------------------------------------------------------------------------
+
+
+@jitable
+def evict_many(aggregate: Monoid, state: Any, many: int) -> None:
+    if many == 1:
+        evict(aggregate, state)
+    elif many > 1:
+        evict_until(aggregate, state, position_of(state, many - 1))
+
+
+@jitable
+def remove_at(aggregate: Monoid, state: Any, index: int) -> None:
+    evict_at(aggregate, state, position_of(state, index))
+
+
 # --- answers -------------------------------------------------------------------------------------
 
 
@@ -315,14 +339,6 @@ def newest(state: Any) -> int:
     if nodes[cursor[NEWEST] + SIZE] == 0:
         return int(cursor[NEXT] - 1)
     return int(nodes[cursor[NEWEST] + TIMES + nodes[cursor[NEWEST] + SIZE] - 1])
-
-
-@jitable
-def count(state: Any) -> int:
-    _entries, nodes, cursor = state
-    if nodes[cursor[ROOT] + LEVEL] == 0:
-        return int(nodes[cursor[ROOT] + BELOW])
-    return int(nodes[cursor[OLDEST] + BELOW] + nodes[cursor[ROOT] + BELOW] + nodes[cursor[NEWEST] + BELOW])
 
 
 def capacity(state: Any) -> int:

@@ -2,44 +2,65 @@
 
 Idea      Every inner node holds the fold of the leaves below it. A changed leaf changes only the
           path above it, and many changed leaves share the upper parts of their paths. The window
-          is a ring over the leaves, so the root is the answer unless the ring is wrapped: then the
-          newest rows stand before the oldest, and the answer is suffix(f) ⊕ prefix(b). Of a
+          is a ring over the first r leaves, so the root is the answer unless the ring is wrapped:
+          then the newest rows stand before the oldest, and the answer is suffix(f) ⊕ prefix. Of a
           commutative aggregate the root is always the answer. A row removed from the middle leaves
           a hole, for its slot cannot be reused without breaking the order.
+Slide     An evict that finds the oldest row in slot 0 sets r to the number of rows in use: the ring
+          is full, and the next row overwrites the evicted leaf. So an evict from a full ring leaves
+          the path above its leaf as it is (stale), and the insert repairs it: one path per slide.
+          Only the root is read with stale parts in it; until then a query folds whole blocks, and
+          none of them has a stale leaf. If more rows come, the rows that have wrapped move behind
+          the others (r = N): one move for each row that slid.
 Picture                           1 = 2⊕3                    tree[1], the root
                      2 = 4⊕5                 3 = 6⊕7         tree[k] = tree[2k] ⊕ tree[2k+1]
                  4 = 8⊕9    5 = …        6 = …      7 = …
-            tree  8    9    10    11     12    13    14   15     leaf of i = N + i mod N, N = 8
-                [ p8 | p9 |  ⊥  |  ⊥  |  p4  |  ⊥  | p6 | p7 ]   ⊥ is the identity
-                            b             f    hole              here wrapped: f = 4, b = 10
-Keeps     K1  f ≤ b, b - f ≤ N                         (positions grow, slots wrap)
-          K2  f ≤ i < b, not a hole: leaf of i = pi;  every other leaf is the identity
-          K3  1 ≤ k < N: tree[k] = tree[2k] ⊕ tree[2k+1]
-          K4  holes lie in (f, b): the oldest is never a hole;  `holes` marks and counts them
-Combines  insert ≤ log n, evict ≤ log n, query 0, wrapped ≤ 2 log n.  m changes at once
-          (insert_many, evict_many): each node above them once, ≤ m (1 + ⌈log N/m⌉).
-          Space 2 N partials.
+            tree  8    9    10    11     12    13    14   15     leaf of slot s = N + s, N = 8
+                [ p8 | p9 |  ⊥  |  ⊥  |  p4  |  ⊥  | p6 |  ⊥ ]   ⊥ is the identity
+                            next          f    hole        r     here wrapped: f = 4, r = 7, span 5
+Keeps     K1  0 ≤ f < r ≤ N, span ≤ r: the window is slots f, f + 1, …, span of them, modulo r
+          K2  a slot of the window that is no hole: its leaf = its row;  every other leaf is ⊥
+          K3  1 ≤ k < N: tree[k] = tree[2k] ⊕ tree[2k+1], but not on a stale path
+          K4  the oldest is never a hole;  `holes[k]` counts the holes below node k
+          K5  at most one path is stale, the one above the next slot, (f + span) mod r
+Combines  A slide: evict 0, insert log n; query 0, of an ordered aggregate ≤ log n + 1.  An evict not
+          followed by an insert log n, at worst 2 log n; then a query ≤ 2 log n.  insert at worst
+          2 n + 2 log n, if n rows have wrapped and one more comes.  m changes at once (insert_many,
+          evict_many, update_many): each node above them once, ≤ m + m log N/m; neighbours
+          ≤ m + 2 log N.  Space 2 N partials.
 Needs     associativity.  Order  any row of the window can be changed or removed; rows enter at
           the newest end.
 Resizing  When count = capacity, the window is copied into a larger tree, without its holes
           (`resize`). Holes take room: with fewer than N/4 of them, capacity is N less the holes.
           With N/4 or more, capacity is N, and the insert that finds no free slot compacts: N/4
-          removals have paid for it. Compaction and resizing keep b, so the next position stays the
-          same; rows older than a hole move up to close it.
+          removals have paid for it.
 From      Tangwongsan, Hirzel, Schneider, Wu. General Incremental Sliding-Window Aggregation.
           PVLDB 8(7), 2015. doi:10.14778/2752939.2752940
 """
 
 from typing import Any
 
-import numpy as np
-
 from sash.algebra.compiler import jitable, kernel
-from sash.algebra.fields import Fields, Partial, length, load, store
+from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import AllRanges, Bound, Cost, Facts, identities, integers
-from sash.swag.flat_tree import fold, leaf, leaves, query_range, refresh
-from sash.swag.ring import ring_fault, room_for
+from sash.swag.flat_slots import (
+    COMMUTES,
+    HOLES,
+    SPAN,
+    STALE,
+    F,
+    R,
+    check,
+    fault,
+    mark_hole,
+    offset_of,
+    settle_path,
+    skip_holes,
+    slot_at,
+)
+from sash.swag.flat_tree import clear, fold, leaves, refresh, repair, repair_listed, repair_ring
+from sash.swag.ring import room_for
 
 __all__ = [
     "FACTS",
@@ -52,255 +73,275 @@ __all__ = [
     "insert",
     "insert_many",
     "query",
+    "query_between",
     "query_each",
     "query_last",
-    "query_range",
     "remove_at",
     "resize",
     "start",
     "update_at",
+    "update_many",
 ]
 
 FACTS = Facts(
     title="FlatFAT",
-    insert=Cost(Bound(log=1), Bound(log=1)),
-    evict=Cost(Bound(log=1), Bound(log=1)),
+    insert=Cost(Bound(log=1), Bound(log=2, linear=2)),
+    evict=Cost(Bound(0), Bound(log=2)),
     query=Cost(Bound(log=1), Bound(log=2)),
     space=Bound(linear=2),
     all_ranges=AllRanges(Cost(Bound(log=2, linear=1), Bound(log=2, linear=1)), Bound(linear=2)),
     paper="Tangwongsan, Hirzel, Schneider, Wu. PVLDB 2015",
 )
-F, B, HOLES, COMMUTES = range(4)  # the places of f, b, the number of holes and the aggregate's trait in `cursor`
 
 
 def start(aggregate: Monoid, capacity: int, sizes: tuple[int, ...] = ()) -> Any:
     room = room_for(capacity)
-    cursor = integers(aggregate, 4)
+    cursor = integers(aggregate, 6)
+    cursor[R] = room
     cursor[COMMUTES] = int(aggregate.commutative)
-    return identities(aggregate, 2 * room), integers(aggregate, room), cursor
-
-
-@jitable
-def _repair(aggregate: Monoid, tree: Fields, position: int) -> None:
-    """Restore K3 on the path above one changed leaf."""
-    node = leaf(tree, position) >> 1
-    while node > 0:
-        refresh(aggregate, tree, node)
-        node >>= 1
-
-
-@jitable
-def _repair_many(aggregate: Monoid, tree: Fields, start: int, end: int) -> None:
-    """Restore K3 above the changed leaves [start, end), level by level, each node once."""
-    if start == end:
-        return
-    width = leaves(tree)
-    low, high = leaf(tree, start), leaf(tree, end - 1)
-    wrapped = low > high  # changed: from low to the end of a level, and from its beginning to high
-    while width > 1:
-        width >>= 1
-        low >>= 1
-        high >>= 1
-        if wrapped:
-            for node in range(width, high + 1):
-                refresh(aggregate, tree, node)
-            for node in range(max(low, high + 1), 2 * width):  # the two parts meet below the root
-                refresh(aggregate, tree, node)
-        else:
-            for node in range(low, high + 1):
-                refresh(aggregate, tree, node)
+    return identities(aggregate, 2 * room), integers(aggregate, 2 * room), cursor
 
 
 @jitable
 def _compact(aggregate: Monoid, state: Any) -> None:
-    """Close the holes: rows that are older than one move up, so that b stays."""
+    """Close the holes: newer rows move up to the older ones. Then the ring has all leaves."""
     tree, holes, cursor = state
-    target = cursor[B] - 1
-    for position in range(cursor[B] - 1, cursor[F] - 1, -1):
-        place = leaf(tree, position)
-        if holes[place - leaves(tree)] == 1:
-            holes[place - leaves(tree)] = 0
-        else:
-            if target != position:
-                store(tree, leaf(tree, target), load(tree, place))
-                store(tree, place, identity(aggregate))
-            target -= 1
-    cursor[F] = target + 1
+    kept = 0
+    for offset in range(cursor[SPAN]):
+        slot = slot_at(cursor, offset)
+        if holes[leaves(tree) + slot] == 0:
+            if kept < offset:
+                store(tree, leaves(tree) + slot_at(cursor, kept), load(tree, leaves(tree) + slot))
+                store(tree, leaves(tree) + slot, identity(aggregate))
+            kept += 1
+    for node in range(len(holes)):
+        holes[node] = 0
+    cursor[SPAN] = kept
     cursor[HOLES] = 0
+    cursor[STALE] = 0
     for node in range(leaves(tree) - 1, 0, -1):
         refresh(aggregate, tree, node)
+    if cursor[R] < leaves(tree):
+        _unwrap(aggregate, state)
 
 
 @jitable
-def _skip_holes(state: Any) -> None:
-    """Restore K4 after an evict, which can leave holes in front."""
-    tree, holes, cursor = state
-    while cursor[HOLES] > 0 and holes[leaf(tree, cursor[F]) - leaves(tree)] == 1:
-        holes[leaf(tree, cursor[F]) - leaves(tree)] = 0
-        cursor[HOLES] -= 1
-        cursor[F] += 1
+def _unwrap(aggregate: Monoid, state: Any) -> None:
+    """Let the ring have all leaves: rows that have wrapped, none of them a hole, move behind the others."""
+    tree, _holes, cursor = state
+    settle_path(aggregate, state)
+    room, end = leaves(tree), cursor[R]
+    wrapped = cursor[F] + cursor[SPAN] - end
+    cursor[R] = room
+    if wrapped < 1:
+        return
+    for slot in range(wrapped):
+        target = end + slot if end + slot < room else end + slot - room
+        store(tree, room + target, load(tree, room + slot))
+    repair_ring(aggregate, tree, end, wrapped, room)
+    clear(aggregate, tree, max(0, end + wrapped - room), wrapped)
 
 
+@jitable
+def _make_room(aggregate: Monoid, state: Any) -> None:
+    """Free the slots that are no rows; the capacity has room for the rows that come."""
+    tree, _holes, cursor = state
+    if cursor[HOLES] > 0:
+        _compact(aggregate, state)
+    elif cursor[R] < leaves(tree):
+        _unwrap(aggregate, state)
+
+
+# --- the newest and the oldest -------------------------------------------------------------------
+
+
+@jitable
 def insert(aggregate: Monoid, state: Any, partial: Partial) -> None:
     tree, _holes, cursor = state
-    if cursor[B] - cursor[F] == leaves(tree):
-        _compact(aggregate, state)
-    store(tree, leaf(tree, cursor[B]), partial)
-    _repair(aggregate, tree, cursor[B])
-    cursor[B] += 1
+    if cursor[SPAN] == cursor[R]:
+        _make_room(aggregate, state)
+    slot = slot_at(cursor, cursor[SPAN])
+    store(tree, leaves(tree) + slot, partial)
+    repair(aggregate, tree, slot)
+    cursor[STALE] = 0
+    cursor[SPAN] += 1
 
 
 @jitable
 def insert_many(aggregate: Monoid, state: Any, partials: Fields, count: int) -> None:
-    """Insert the first `count` of `partials`, oldest first; there is room for them."""
     tree, _holes, cursor = state
-    if cursor[B] - cursor[F] + count > leaves(tree):
-        _compact(aggregate, state)
+    if count < 1:
+        return
+    if cursor[SPAN] + count > cursor[R]:
+        _make_room(aggregate, state)
     for place in range(count):
-        store(tree, leaf(tree, cursor[B] + place), load(partials, place))
-    _repair_many(aggregate, tree, cursor[B], cursor[B] + count)
-    cursor[B] += count
+        store(tree, leaves(tree) + slot_at(cursor, cursor[SPAN] + place), load(partials, place))
+    repair_ring(aggregate, tree, slot_at(cursor, cursor[SPAN]), count, cursor[R])
+    cursor[STALE] = 0
+    cursor[SPAN] += count
 
 
+@jitable
 def evict(aggregate: Monoid, state: Any) -> None:
     tree, _holes, cursor = state
-    store(tree, leaf(tree, cursor[F]), identity(aggregate))
-    _repair(aggregate, tree, cursor[F])
-    cursor[F] += 1
-    _skip_holes(state)
+    if cursor[F] == 0 and cursor[STALE] == 0:
+        cursor[R] = cursor[SPAN]
+    if cursor[SPAN] < cursor[R] or cursor[HOLES] > 0:
+        _evict_and_repair(aggregate, state)
+        return
+    store(tree, leaves(tree) + cursor[F], identity(aggregate))
+    cursor[STALE] = 1
+    cursor[F] = slot_at(cursor, 1)
+    cursor[SPAN] -= 1
+
+
+@jitable
+def _evict_and_repair(aggregate: Monoid, state: Any) -> None:
+    """Evict from a ring that is not full or has holes. It is a function of its own to keep slides fast."""
+    tree, _holes, cursor = state
+    slot = cursor[F]
+    settle_path(aggregate, state)
+    store(tree, leaves(tree) + slot, identity(aggregate))
+    repair(aggregate, tree, slot)
+    cursor[F] = slot_at(cursor, 1)
+    cursor[SPAN] -= 1
+    skip_holes(state)
 
 
 @jitable
 def evict_many(aggregate: Monoid, state: Any, count: int) -> None:
-    """Evict the oldest `count`; the window has as many."""
-    tree, _holes, cursor = state
-    start = cursor[F]
-    end = start  # holes further on are identities already: their paths need no repair
-    for _ in range(count):
-        store(tree, leaf(tree, cursor[F]), identity(aggregate))
-        cursor[F] += 1
-        end = cursor[F]
-        _skip_holes(state)
-    _repair_many(aggregate, tree, start, end)
-
-
-@jitable
-def update_at(aggregate: Monoid, state: Any, position: int, partial: Partial) -> None:
-    """Replace the partial at a position of the window."""
-    tree, _holes, _cursor = state
-    store(tree, leaf(tree, position), partial)
-    _repair(aggregate, tree, position)
-
-
-@jitable
-def remove_at(aggregate: Monoid, state: Any, position: int) -> None:
-    """Remove the partial at a position of the window; all others keep their positions."""
     tree, holes, cursor = state
-    store(tree, leaf(tree, position), identity(aggregate))
-    _repair(aggregate, tree, position)
-    holes[leaf(tree, position) - leaves(tree)] = 1
+    if count == 1:
+        evict(aggregate, state)
+        return
+    settle_path(aggregate, state)
+    first, span = cursor[F], offset_of(state, count)
+    if cursor[HOLES] > 0:
+        for offset in range(span):
+            slot = slot_at(cursor, offset)
+            if holes[leaves(tree) + slot] == 1:
+                mark_hole(holes, slot, -1)
+                cursor[HOLES] -= 1
+    before_end = min(span, cursor[R] - first)
+    clear(aggregate, tree, first, first + before_end)
+    clear(aggregate, tree, 0, span - before_end)
+    cursor[F] = slot_at(cursor, span)
+    cursor[SPAN] -= span
+
+
+# --- anywhere ------------------------------------------------------------------------------------
+
+
+@jitable
+def update_at(aggregate: Monoid, state: Any, index: int, partial: Partial) -> None:
+    tree, _holes, cursor = state
+    slot = slot_at(cursor, offset_of(state, index))
+    store(tree, leaves(tree) + slot, partial)
+    repair(aggregate, tree, slot)
+
+
+@jitable
+def update_many(aggregate: Monoid, state: Any, indexes: Any, partials: Fields, count: int) -> None:
+    tree, _holes, cursor = state
+    for place in range(count):
+        node = leaves(tree) + slot_at(cursor, offset_of(state, indexes[place]))
+        store(tree, node, load(partials, place))
+        indexes[place] = node
+    repair_listed(aggregate, tree, indexes, count)
+
+
+@jitable
+def remove_at(aggregate: Monoid, state: Any, index: int) -> None:
+    tree, holes, cursor = state
+    if index == 0:
+        evict(aggregate, state)
+        return
+    slot = slot_at(cursor, offset_of(state, index))
+    store(tree, leaves(tree) + slot, identity(aggregate))
+    repair(aggregate, tree, slot)
+    mark_hole(holes, slot, 1)
     cursor[HOLES] += 1
-    _skip_holes(state)
 
 
+# --- answers -------------------------------------------------------------------------------------
+
+
+@jitable
+def _fold(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
+    """Return the fold of the slots that are [start, end) after the oldest."""
+    tree, _holes, cursor = state
+    first, last, room = cursor[F] + start, cursor[F] + end, cursor[R]
+    if first >= room:
+        return fold(aggregate, tree, first - room, last - room)
+    if last <= room:
+        return fold(aggregate, tree, first, last)
+    # Leaves from r on are identities: up to the last leaf there are fewer blocks.
+    suffix = fold(aggregate, tree, first, leaves(tree))
+    return combine(aggregate, suffix, fold(aggregate, tree, 0, last - room))
+
+
+@jitable
 def query(aggregate: Monoid, state: Any) -> Partial:
     tree, _holes, cursor = state
-    oldest = leaf(tree, cursor[F]) - leaves(tree)
-    if cursor[COMMUTES] == 1 or oldest + cursor[B] - cursor[F] <= leaves(tree):
+    is_root = cursor[COMMUTES] == 1 or cursor[F] + cursor[SPAN] <= cursor[R]
+    if is_root and cursor[STALE] == 0:
         return load(tree, 1)
-    return fold(aggregate, tree, cursor[F], cursor[B])
+    return _fold(aggregate, state, 0, cursor[SPAN])
 
 
 @jitable
-def query_last(aggregate: Monoid, state: Any, count: int) -> Partial:
-    tree, _holes, cursor = state
-    return fold(aggregate, tree, _start_of_last(state, count), cursor[B])
+def query_between(aggregate: Monoid, state: Any, start: int, end: int) -> Partial:
+    return _fold(aggregate, state, offset_of(state, start), offset_of(state, end))
+
+
+@jitable
+def query_last(aggregate: Monoid, state: Any, last: int) -> Partial:
+    _tree, _holes, cursor = state
+    start = offset_of(state, cursor[SPAN] - cursor[HOLES] - last)
+    return _fold(aggregate, state, start, cursor[SPAN])
 
 
 @jitable
 def query_each(aggregate: Monoid, state: Any, counts: Any, answers: Fields) -> None:
-    tree, _holes, cursor = state
+    _tree, _holes, cursor = state
     suffix = identity(aggregate)
-    end = cursor[B]
+    end = cursor[SPAN]
     for place in range(len(counts) - 1, -1, -1):  # shortest first: each extends the one before
-        start = _start_of_last(state, counts[place])
-        suffix = combine(aggregate, fold(aggregate, tree, start, end), suffix)
+        start = offset_of(state, cursor[SPAN] - cursor[HOLES] - counts[place])
+        suffix = combine(aggregate, _fold(aggregate, state, start, end), suffix)
         store(answers, place, suffix)
         end = start
 
 
-@jitable
-def _start_of_last(state: Any, count: int) -> int:
-    """Return the position where the newest `count` begin; holes do not count, so with holes it is a search."""
-    tree, holes, cursor = state
-    position: int = cursor[B]
-    if cursor[HOLES] == 0:
-        return position - count
-    missing = count
-    while missing > 0:
-        position -= 1
-        missing -= 1 - holes[leaf(tree, position) - leaves(tree)]
-    return position
+# --- room ----------------------------------------------------------------------------------------
 
 
 def count(state: Any) -> int:
     _tree, _holes, cursor = state
-    return int(cursor[B] - cursor[F] - cursor[HOLES])
+    return int(cursor[SPAN] - cursor[HOLES])
 
 
 def capacity(state: Any) -> int:
     _tree, holes, cursor = state
-    room, lost = len(holes), int(cursor[HOLES])
+    room, lost = len(holes) // 2, int(cursor[HOLES])
     return room if 4 * lost >= room else room - lost
 
 
 def resize(aggregate: Monoid, state: Any, capacity: int) -> Any:
-    tree, holes, cursor = state
-    room = room_for(capacity)
-    wider, moved = identities(aggregate, 2 * room), integers(aggregate, 4)
-    moved[B], moved[COMMUTES] = cursor[B], cursor[COMMUTES]
-    _replant(aggregate, tree, holes, cursor, wider, moved)
-    return wider, integers(aggregate, room), moved
+    wider = start(aggregate, capacity)
+    _replant(aggregate, state, wider)
+    return wider
 
 
 @kernel
-def _replant(aggregate: Monoid, tree: Fields, holes: Any, cursor: Any, wider: Fields, moved: Any) -> None:
-    """Copy the window, without its holes, into a bare tree."""
-    target = cursor[B] - 1
-    for position in range(cursor[B] - 1, cursor[F] - 1, -1):
-        place = leaf(tree, position)
-        if holes[place - leaves(tree)] == 0:
-            store(wider, leaf(wider, target), load(tree, place))
-            target -= 1
-    moved[F] = target + 1
-    for node in range(leaves(wider) - 1, 0, -1):
-        refresh(aggregate, wider, node)
-
-
-def fault(aggregate: Monoid, state: Any) -> str | None:
+def _replant(aggregate: Monoid, state: Any, wider: Any) -> None:
+    """Copy the window, without its holes, into an empty one."""
     tree, holes, cursor = state
-    if len(cursor) != 4 or length(tree) != 2 * len(holes) or cursor[COMMUTES] != int(aggregate.commutative):
-        return "its cursors are not those of its aggregate, or its leaves are not half of its tree"
-    wrong = ring_fault((holes,), cursor[F], cursor[B])  # K1
-    if wrong is not None:
-        return wrong
-    marks = np.asarray(holes)
-    own = marks[np.arange(cursor[F], cursor[B]) & (len(marks) - 1)]
-    if not ((marks == 0) | (marks == 1)).all() or not marks.sum() == own.sum() == cursor[HOLES]:
-        return "its holes are not those that it counts (K4)"
-    return "its oldest row is a hole (K4)" if len(own) and own[0] else None
-
-
-def check(aggregate: Monoid, state: Any, partials: list[Partial]) -> None:
-    tree, holes, cursor = state
-    f, b, lost, _commutes = cursor
-    room = len(holes)
-    assert length(tree) == 2 * room and f <= b and b - f <= room, "K1"
-    live = [i for i in range(f, b) if not holes[i % room]]
-    assert [load(tree, leaf(tree, i)) for i in live] == partials, "K2"
-    for place in set(range(room)) - {i % room for i in live}:
-        assert load(tree, room + place) == identity(aggregate), "K2"
-    for node in range(1, room):
-        assert load(tree, node) == combine(aggregate, load(tree, 2 * node), load(tree, 2 * node + 1)), "K3"
-    assert sum(holes) == lost == (b - f) - len(live), "K4"
-    assert f == b or not holes[f % room], "K4"
+    target, _holes, moved = wider
+    for offset in range(cursor[SPAN]):
+        node = leaves(tree) + slot_at(cursor, offset)
+        if holes[node] == 0:
+            store(target, leaves(target) + moved[SPAN], load(tree, node))
+            moved[SPAN] += 1
+    if moved[SPAN] > 0:
+        repair_ring(aggregate, target, 0, moved[SPAN], leaves(target))

@@ -9,6 +9,7 @@ from sash.errors import CallWithinCall, EmptyWindow, InvalidInput, InvalidState,
 from sash.swag import state_bytes, window_rows, window_state
 from sash.swag import values as border
 from sash.swag import window_kernels as kernels
+from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Sizes
 from sash.swag.guard import guarded
 from sash.swag.window_base import LAST_POSITION, WindowBase
@@ -154,6 +155,81 @@ class Window(WindowBase):
             self._run(kernels.query_newest, int(last), answer)
         return self._lowered_first(answer)
 
+    # --- anywhere in the window, by index --------------------------------------------------------
+
+    @guarded
+    def update_at(self, index: Any, *values: Any) -> None:
+        """Replace the value at an index, or the values at many: all or none of them.
+
+        Index 0 is the oldest row. With an array of indexes, pass a column of values; of a repeated index, the last
+        value counts. Many at once take fewer combines than one by one.
+
+        >>> import sash
+        >>> w = sash.swag.open("flat_fat", sash.sum())
+        >>> w.insert_many([1, 2, 3, 4]); w.update_at(0, 10); w.query()
+        19
+        >>> w.update_at([3, 1], [40, 20]); w.query()
+        73
+        """
+        self._needs_step("update_at")
+        if not len(self):
+            raise EmptyWindow.cannot("update")
+        if not window_rows.is_column(index):
+            indexes = np.array([window_rows.index("index", index, 0, len(self) - 1)])
+            typed = self._row(values)
+        else:
+            indexes = window_rows.indexes(index, len(self))
+            many = values[0] if len(values) == 1 else values
+            typed = self._typed(border.read(many, max(1, self.aggregate.arity), self.aggregate.name))
+            if len(indexes) != len(typed[0]):
+                raise InvalidInput.ragged([len(indexes), len(typed[0])])
+        monoid = self._usable()
+        order = np.argsort(indexes, kind="stable")
+        order = order[np.append(np.diff(indexes[order]) > 0, True)] if len(order) else order
+        partials = window_rows.taken(window_rows.lifted(self.aggregate, monoid, typed), order)
+        places = indexes[order] if monoid.is_compiled else indexes[order].tolist()
+        self._run(kernels.update_indexes, places, partials, len(order))
+
+    @guarded
+    def remove_at(self, index: int) -> None:
+        """Remove the row at an index; index 0 is the oldest row, and the rows after it move up by one.
+
+        >>> import sash
+        >>> w = sash.swag.open("flat_fat", sash.sum())
+        >>> w.insert_many([1, 2, 3, 4]); w.remove_at(1); w.query(), w.query_range(0, 2)
+        (8, 4)
+        """
+        self._needs_step("remove_at")
+        if not len(self):
+            raise EmptyWindow.cannot("remove a row from")
+        place = window_rows.index("index", index, 0, len(self) - 1)
+        self._has_gaps = self._has_gaps or self._algorithm.facts.sizes is Sizes.UNORDERED
+        self._run(kernels.remove_index, place)
+        self._release()
+
+    @guarded
+    def query_range(self, lo: int, hi: int) -> Any:
+        """Return the aggregate of the rows with indexes in [lo, hi); index 0 is the oldest row.
+
+        >>> import sash
+        >>> w = sash.swag.open("b_int", sash.max())
+        >>> w.insert_many([5, 1, 4, 2]); w.query_range(1, 3), w.query_range(0, len(w))
+        (4, 5)
+        """
+        self._needs_step("query_range", "query_between")
+        if not len(self):
+            raise EmptyWindow.cannot("query")
+        start = window_rows.index("lo", lo, 0, len(self))
+        end = window_rows.index("hi", hi, start, len(self))
+        answer = self._usable().allocate(1)
+        self._run(kernels.query_indexes, start, end, answer)
+        return self._lowered_first(answer)
+
+    def _needs_step(self, call: str, step: str = "") -> None:
+        if not self._algorithm.has_step(step or call):
+            able = [name for name, each in ALGORITHMS.items() if each.has_step(step or call)]
+            raise InvalidInput.no_index(self.algorithm, call, able)
+
     # --- in any order, by position ---------------------------------------------------------------
 
     @guarded
@@ -162,7 +238,7 @@ class Window(WindowBase):
 
         >>> import sash
         >>> w = sash.swag.open("fiba", sash.sum())
-        >>> w.insert_at([10, 30, 20], [1, 3, 2]); w.query_range(10, 21), w.query()
+        >>> w.insert_at([10, 30, 20], [1, 3, 2]); w.query_positions(10, 21), w.query()
         (3, 6)
         >>> w.evict_until(10); w.query()
         5
@@ -177,11 +253,9 @@ class Window(WindowBase):
         order = np.argsort(places, kind="stable")
         typed = self._typed(columns)
         partials = window_rows.lifted(self.aggregate, self._usable(), typed)
-        ordered = tuple(
-            each[order] if isinstance(each, np.ndarray) else [each[k] for k in order.tolist()] for each in partials
-        )
         self._reserve(len(order))
         self._has_gaps = True
+        ordered = window_rows.taken(partials, order)
         self._run(kernels.insert_at_positions, places[order].astype(np.int64), ordered, len(order))
 
     @guarded
@@ -202,7 +276,7 @@ class Window(WindowBase):
             self._release()
 
     @guarded
-    def query_range(self, start: int, end: int) -> Any:
+    def query_positions(self, start: int, end: int) -> Any:
         """Return the aggregate of the positions in [start, end)."""
         self._needs_positions()
         first, last = window_rows.position(start), window_rows.position(end)

@@ -7,15 +7,18 @@ from sash.algebra.fields import Fields, length, load, store
 from sash.algebra.monoid import Monoid, lift
 from sash.swag.contract import (
     Algorithm,
-    evict,
     evict_at,
+    evict_many,
     evict_until,
-    insert,
+    insert_many,
     insert_sorted,
     query,
+    query_between,
     query_last,
     query_range,
+    remove_at,
     settle,
+    update_many,
 )
 from sash.swag.queue import MOVES
 
@@ -25,8 +28,11 @@ __all__ = [
     "insert_at_positions",
     "lift_rows",
     "move",
+    "query_indexes",
     "query_newest",
     "query_positions",
+    "remove_index",
+    "update_indexes",
 ]
 
 
@@ -40,10 +46,10 @@ def lift_rows(aggregate: Monoid, inputs: Fields, partials: Fields) -> None:
 @kernel
 def move(algorithm: Algorithm, aggregate: Monoid, state: Any, evictions: int, partials: Fields, answer: Fields) -> None:
     """Evict, insert, and query if `answer` has room; one kernel, so that only one is compiled per algorithm."""
-    for _ in range(evictions):
-        evict(algorithm, aggregate, state)
-    for row in range(length(partials)):
-        insert(algorithm, aggregate, state, load(partials, row))
+    if evictions > 0:
+        evict_many(algorithm, aggregate, state, evictions)
+    if length(partials) > 0:
+        insert_many(algorithm, aggregate, state, partials, length(partials))
     settle(algorithm, state, MOVES * (evictions + length(partials)))
     if length(answer) > 0:
         store(answer, 0, query(algorithm, aggregate, state))
@@ -53,6 +59,26 @@ def move(algorithm: Algorithm, aggregate: Monoid, state: Any, evictions: int, pa
 def query_newest(algorithm: Algorithm, aggregate: Monoid, state: Any, count: int, answer: Fields) -> None:
     """Query the `count` newest rows."""
     store(answer, 0, query_last(algorithm, aggregate, state, count))
+
+
+@kernel
+def update_indexes(
+    algorithm: Algorithm, aggregate: Monoid, state: Any, indexes: Any, partials: Fields, count: int
+) -> None:
+    """Replace the rows of ascending indexes, which are overwritten."""
+    update_many(algorithm, aggregate, state, indexes, partials, count)
+
+
+@kernel
+def remove_index(algorithm: Algorithm, aggregate: Monoid, state: Any, index: int) -> None:
+    """Remove the row of an index."""
+    remove_at(algorithm, aggregate, state, index)
+
+
+@kernel
+def query_indexes(algorithm: Algorithm, aggregate: Monoid, state: Any, start: int, end: int, answer: Fields) -> None:
+    """Query the rows of the indexes in [start, end)."""
+    store(answer, 0, query_between(algorithm, aggregate, state, start, end))
 
 
 @kernel
