@@ -30,9 +30,6 @@ EXPERIMENTS = by_name(
     Experiment("small_calls", "How long does a call take that does little?", small_calls.small_call_tasks),
     Experiment("in_order", "How fast is a tree for late rows, if no row is late?", small_calls.in_order_tasks),
     Experiment("ranges", "How fast are many ranges at once?", ranges.range_tasks),
-    Experiment(
-        "shared_queries", "How many slides per second, if queries share slices?", shared_queries.shared_query_tasks
-    ),
     Experiment("latency", "How long does a single answer take, at worst?", latency.latency_tasks),
     Experiment("memory", "How much memory does a window take?", memory.memory_tasks),
     Experiment(
@@ -40,6 +37,9 @@ EXPERIMENTS = by_name(
     ),
     Experiment("throughput", "How many rows per second, by window?", throughput.throughput_tasks),
     Experiment("slides", "How many rows per second, by slide?", throughput.slide_tasks),
+    Experiment(
+        "shared_queries", "How many slides per second, if queries share slices?", shared_queries.shared_query_tasks
+    ),
 )
 
 
