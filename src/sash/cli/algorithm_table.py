@@ -2,7 +2,7 @@
 
 from sash.cli.table import Table
 from sash.swag import ALGORITHMS
-from sash.swag.contract import Cost
+from sash.swag.facts import Cost
 
 __all__ = ["facts_table"]
 
@@ -14,9 +14,10 @@ def facts_table() -> Table:
         "algorithm",
         "needs",
         *operations,
-        "space",
+        "partials",
+        "positions",
         "all ranges",
-        "space of all ranges",
+        "partials of all ranges",
         "windows",
         "runs",
         "paper",
@@ -28,8 +29,9 @@ def facts_table() -> Table:
         costs = (_cost(cost) for cost in (facts.insert, facts.evict, facts.query))
         every = facts.all_ranges
         many = ("no", "no") if every is None else (_cost(every.slide), str(every.space))
-        rows.append((name, facts.needs.value, *costs, str(facts.space), *many, facts.sizes.value, runs, facts.paper))
-    return Table("Combines per operation and partials kept, for a window of n rows", headings, tuple(rows))
+        room = (str(facts.space), facts.space.positions_text)
+        rows.append((name, facts.needs.value, *costs, *room, *many, facts.sizes.value, runs, facts.paper))
+    return Table("Combines per operation and room, for a window of n rows", headings, tuple(rows))
 
 
 def _cost(cost: Cost) -> str:
