@@ -28,7 +28,7 @@ from sash.query_text import register, sql
 from sash.synonyms import NAMES
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
 from sash.windows.calendar import calendar
-from sash.windows.user import ContextAwareWindow, ContextFreeWindow, ForwardFreeWindow
+from sash.windows.user import ContextAwareWindow, ContextFreeWindow, ForwardFreeWindow, MarkedWindow
 from sash.windows.window import Window
 
 __version__ = "0.1.0"
@@ -50,7 +50,7 @@ __all__ = [  # noqa: RUF022
     "Stream", "progress", "state", "why",
     # queries and windows
     "query", "tumbling", "sliding", "cumulative", "session", "punctuated", "landmark", "calendar",
-    "ContextFreeWindow", "ForwardFreeWindow", "ContextAwareWindow",
+    "ContextFreeWindow", "ForwardFreeWindow", "MarkedWindow", "ContextAwareWindow",
     # aggregates
     "count", "sum", "product", "mean", "geometric_mean", "variance", "stddev",
     "min", "max", "range", "min_count", "max_count", "argmin", "argmax", "first", "last", "m4",
