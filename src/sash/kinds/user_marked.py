@@ -81,7 +81,7 @@ class UserMarkedKind(UserForwardKind):
         if any(not isinstance(each, list) or len(each) != keys for each in before.values()):
             raise InvalidState.damaged("a window of your own does not remember a row of each key")
         columns = {name: _objects(values) for name, values in before.items()}
-        return MarkedWindows(*windows, *(each.copy() for each in flags), opened.copy(), columns)
+        return MarkedWindows(*windows, flags[0].copy(), flags[1].copy(), opened.copy(), columns)
 
     def opened_windows(self, own: MarkedWindows) -> tuple[Array, Array]:
         slots = np.flatnonzero(own.is_open)
