@@ -73,12 +73,16 @@ def _break_even(settings: AlgorithmSettings, name: str, aggregate: str) -> Itera
     def seconds(each: str, window: int) -> float:
         return min(float(np.median(_times(ALGORITHMS[each], monoid, rows, window))) for _ in range(2))
 
+    gains = []
     for window in reversed(settings.python_break_even):
-        if seconds(name, window) >= seconds(NAIVE, window):
+        gains.append(seconds(NAIVE, window) / seconds(name, window))
+        if gains[-1] <= 1:
             break
         since = window
+    shape: Any = parameters(rows=rows)
     largest = settings.python_break_even[-1]
     note = f"{NOTE}, median of answers" if since is not None else f"{NOTE}: not up to {largest}"
-    value = float(since) if since is not None else float("inf")
-    shape: Any = parameters(rows=rows, largest=largest)
+    value = None if since is None else float(since)
     yield Record("python_queues", name, "break-even window", value, "rows", aggregate, shape, None, note)
+    gain_note = f"{NOTE}: time of recalculation over its own, {largest} rows"
+    yield Record("python_queues", name, "gain", gains[0], "×", aggregate, shape, None, gain_note)

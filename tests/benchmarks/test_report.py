@@ -53,10 +53,10 @@ def nanoseconds(subject: str, window: int) -> float:
         "flat_fit": lambda n: 1.2,
         "two_stacks": lambda n: 1.0,
         "daba": lambda n: 1.3 + 2 / n,
-        "slick_deque": lambda n: 0.9,
-        "slick_deque_inv": lambda n: 0.9,
+        "slick_deque": lambda n: 0.8,
+        "slick_deque_inv": lambda n: 0.8,
         "sba": lambda n: 0.5,
-        "pba": lambda n: 0.2 + 2 / math.sqrt(n),
+        "pba": lambda n: 0.18 + 2 / math.sqrt(n),
         "foa": lambda n: 3.0 if n <= 1 << 16 else 6.0,
         "ioa": lambda n: 10.0 if n <= 1 << 16 else 20.0,
     }
@@ -99,6 +99,36 @@ def algorithms() -> Iterator[Record]:
     for subject, each in {"recalculate": 8, "slick_deque": 4, **dict.fromkeys(everyone[1:6], 16)}.items():
         for window in AlgorithmSettings().windows:
             yield record("memory", subject, float(each * window), "state", "max", window=window)
+    for subject in ("recalculate", "slick_deque_inv"):
+        for window in AlgorithmSettings().windows:
+            yield record("memory", subject, 8.0 * window, "state", "sum", window=window)
+    for subject in ("slick_deque_inv", "flat_fat", "b_int", "flat_fit"):
+        for ranges in (16, 64):
+            rate = 2.0 if subject.startswith("slick") else 1.0
+            yield record("shared_queries", subject, rate, "slides", "sum", ranges=ranges, shape="all ranges")
+    means = {"two_stacks": 1.0, "daba": 1.2, "foa": 5.0, "ioa": 8.0, "flat_fat": 9.0}
+    for subject, mean in means.items():
+        for window in (16, 256):
+            deviation = 10 * mean if subject == "foa" else mean
+            for metric, value in (("mean", mean), ("standard deviation", deviation)):
+                yield record("python_queues", subject, value, metric, "sum", window=window)
+        for aggregate in ("sum", "count", "collect"):
+            gain = 5.0 if aggregate == "sum" else 0.5
+            yield record("python_queues", subject, gain, "gain", aggregate, rows=1)
+            if aggregate == "sum":
+                yield record("python_queues", subject, 64.0, "break-even window", aggregate, rows=1)
+    for slide in (1, 1024):
+        for subject in ("flat_fat", "recalculate"):
+            yield record("bulk_updates", subject, float(slide), "rows", "max", slide=slide, window=1024)
+    for metric, rate in {"fixed": 4.0, "resizing": 6.0}.items():
+        yield record("bulk_updates", "flat_fat", rate, metric, "max", window=1024)
+    for window in (16, 1 << 16):
+        for subject, rate in {"sba": 4.0, "pba": 6.0, "two_stacks": 2.0, "slick_deque": 1.0}.items():
+            yield record("time_windows", subject, rate, "rows", "max", window=window)
+    for aggregate in ("max", "moment_sketch"):
+        for subject, taken in {"sba": 4.0, "pba": 1.0, "two_stacks": 9.0}.items():
+            for metric in ("median", "steady max", "standard deviation"):
+                yield record("parallel_latency", subject, taken, metric, aggregate, window=1 << 17)
     for subject, window in {"flat_fat": 300, "two_stacks": 12, "daba": 30}.items():
         yield record("break_even", subject, float(window), "break-even window", "max", rows=1 << 18)
     for subject in ("flat_fat", "two_stacks", "slick_deque", "sba"):
@@ -107,7 +137,7 @@ def algorithms() -> Iterator[Record]:
             yield record("slides", subject, 1000 / cost, aggregate="max", slide=slide)
     for subject in ("slick_deque", "slick_deque_inv", "flat_fat", "b_int", "flat_fit"):
         for ranges in (16, 64):
-            rate = (2.0 if subject.startswith("slick") else 1.0) * math.log2(ranges)
+            rate = (3.0 if subject.startswith("slick") else 1.0) * math.log2(ranges)
             yield record("ranges", subject, rate, "answers", suited(ALGORITHMS[subject]).name, ranges=ranges)
     for subject, rate in {"pba": 3.0, "sba": 2.0}.items():
         for experiment in ("parallel", "parallel_stream"):
@@ -124,7 +154,8 @@ def slicing() -> Iterator[Record]:
         plain = {"sash": 100, "tuple_buffer": 80 / windows, "aggregate_tree": 2.0, "aggregate_buckets": 70 / windows}
         late = {"sash": 50, "tuple_buffer": 10 / windows, "aggregate_tree": 0.2, "aggregate_buckets": 50 / windows}
         for experiment, rates in (("concurrent", plain), ("constrained", late)):
-            for subject, rate in {**rates, "tuple_buckets": 10 / windows}.items():
+            variants = {"sash_pairs": 95} if experiment == "concurrent" else {"sash_lazy": 50, "sash_eager": 40}
+            for subject, rate in {**rates, **variants, "tuple_buckets": 10 / windows}.items():
                 yield record(experiment, subject, rate, aggregate="sum", windows=windows)
         falling = 20.0 if windows <= 40 else 800 / windows
         for measure, rate in {"time": 40.0, "advancing": 38.0, "count": falling}.items():
@@ -183,6 +214,7 @@ def spark_tables() -> Iterator[Record]:
         for subject in ("native", "sash"):
             yield record("cores", subject, 10 / cores, "time", "max and count", cores=cores, slides=10)
         yield record("cores", "sash", 10 / cores, "time", "max", cores=cores, window=1000)
+        yield record("workers", "sash", 10 / cores, "time", "max", workers=cores, window=1000)
         yield record("hot_key", "sash", 10 / cores, "time", "max", cores=cores, case="no key")
     yield record("keys", "sash", 1.0, "time", keys=10)
     yield record("density", "sash", 1.0, "time", rows_per_slice=10)
@@ -267,7 +299,8 @@ def planned_slicing() -> Iterator[tuple[str, str, str]]:
     for _, task in SUITES["slicing"].plan():
         if isinstance(task.measure, partial) and task.measure.func is _measured:
             experiment, limit, _, settings, _, *beside = task.measure.args
-            yield from ((experiment, each, limit.function.name) for each in subjects(limit, settings, *beside))
+            known = subjects(limit, settings, *beside, **task.measure.keywords)
+            yield from ((experiment, each, limit.function.name) for each in known)
 
 
 @pytest.mark.parametrize(
