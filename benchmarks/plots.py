@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from benchmarks import drawing
-from benchmarks.bars import Pick, by_copy, by_value, resolve, select_records
+from benchmarks.bars.target import Pick, by_copy, by_value, resolve, select_records
 from benchmarks.matrix.tables import LIMITS, crossed, worst
 from benchmarks.records import Record, Report
 from benchmarks.spark_streams.measurement import BATCH, WRITTEN

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from benchmarks.bars import Target, bars_of
+from benchmarks.bars.target import Target, bars_of
 from benchmarks.journal import Journal
 from benchmarks.plots import Plot, figures_of
 from benchmarks.records import Machine, Record, Report

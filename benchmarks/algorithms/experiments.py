@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchmarks import bars, plots
+from benchmarks import plots
 from benchmarks.algorithms import (
     bulk_updates,
     comparison,
@@ -17,6 +17,7 @@ from benchmarks.algorithms import (
     throughput,
     time_windows,
 )
+from benchmarks.bars.algorithms import ALGORITHMS
 from benchmarks.baselines.peers import PEERS, missing
 from benchmarks.settings import QUICK_ALGORITHMS, AlgorithmSettings
 from benchmarks.suite import Experiment, Suite, by_name
@@ -70,7 +71,7 @@ SUITE = Suite(
     EXPERIMENTS,
     AlgorithmSettings(),
     QUICK_ALGORITHMS,
-    bars.ALGORITHMS,
+    ALGORITHMS,
     plots.ALGORITHMS,
     _notes,
     ("sash", "numba", "llvmlite", "numpy", *PEERS),

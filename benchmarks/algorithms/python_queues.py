@@ -32,9 +32,14 @@ NOTE = "plain Python"
 def python_queue_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """Measure each answer of a Sum, and find the window from which on a queue is faster than recalculation."""
     for name in SUBJECTS:
-        yield Task(f"{name} sum", partial(_answers, settings, ALGORITHMS[name]))
         for aggregate in TEMPLATES:
-            yield Task(f"break-even of {name}, {aggregate}", partial(_break_even, settings, name, aggregate))
+            yield Task(f"{name} {aggregate}", partial(_measured, settings, name, aggregate))
+
+
+def _measured(settings: AlgorithmSettings, name: str, aggregate: str) -> Iterator[Record]:
+    if aggregate == "sum":
+        yield from _answers(settings, ALGORITHMS[name])
+    yield from _break_even(settings, name, aggregate)
 
 
 def _monoid(aggregate: str) -> Monoid:

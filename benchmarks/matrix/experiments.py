@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from benchmarks import bars, plots
+from benchmarks import plots
+from benchmarks.bars.matrix import MATRIX
 from benchmarks.matrix import spark
 from benchmarks.matrix.cells import SPARK, STREAM, TABLE, Cell, Selection, all_cells, layered
 from benchmarks.matrix.peers import PEERS
@@ -101,7 +102,7 @@ SUITE = MatrixSuite(
     EXPERIMENTS,
     MatrixSettings(),
     QUICK_MATRIX,
-    bars.MATRIX,
+    MATRIX,
     plots.MATRIX,
     _notes,
     ("sash", "numba", "numpy", "pyarrow", "pyspark", *PEERS),

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from benchmarks import bars, plots
+from benchmarks import plots
+from benchmarks.bars.slicing import SLICING
 from benchmarks.settings import QUICK_SLICING, SlicingSettings
 from benchmarks.slicing import features, memory, own_windows, pushes, stores, throughput
 from benchmarks.suite import Experiment, Suite, by_name
@@ -45,7 +46,7 @@ SUITE = Suite(
     EXPERIMENTS,
     SlicingSettings(),
     QUICK_SLICING,
-    bars.SLICING,
+    SLICING,
     plots.SLICING,
     _notes,
     ("sash", "numba", "llvmlite", "numpy", "pyarrow"),

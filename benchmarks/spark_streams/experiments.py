@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from benchmarks import bars, plots
+from benchmarks import plots
+from benchmarks.bars.spark import SPARK_STREAMS
 from benchmarks.settings import QUICK_STREAMS, StreamSettings
 from benchmarks.spark_streams import windows
 from benchmarks.spark_streams.session import LOCAL
@@ -34,7 +35,7 @@ SUITE = Suite(
     EXPERIMENTS,
     StreamSettings(),
     QUICK_STREAMS,
-    bars.SPARK_STREAMS,
+    SPARK_STREAMS,
     plots.SPARK_STREAMS,
     _notes,
     ("sash", "pyspark", "numba", "numpy", "pyarrow"),

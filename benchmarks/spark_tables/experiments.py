@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from benchmarks import bars, plots
+from benchmarks import plots
+from benchmarks.bars.spark import SPARK_TABLES
 from benchmarks.settings import QUICK_TABLES, TableSettings
 from benchmarks.spark_tables import cores, frames, joins, memory, windows
 from benchmarks.spark_tables.session import LOCAL
@@ -48,7 +49,7 @@ SUITE = Suite(
     EXPERIMENTS,
     TableSettings(),
     QUICK_TABLES,
-    bars.SPARK_TABLES,
+    SPARK_TABLES,
     plots.SPARK_TABLES,
     _notes,
     ("sash", "pyspark", "numba", "numpy", "pyarrow"),

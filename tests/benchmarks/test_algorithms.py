@@ -10,8 +10,8 @@ from matplotlib.image import imread
 from benchmarks.algorithms.experiments import EXPERIMENTS, plan, run
 from benchmarks.algorithms.throughput import _by_window
 from benchmarks.algorithms.workloads import AGGREGATES, suited
-from benchmarks.bars import ALGORITHMS as TARGETS
-from benchmarks.bars import bars_of
+from benchmarks.bars.algorithms import ALGORITHMS as TARGETS
+from benchmarks.bars.target import bars_of
 from benchmarks.command_line import main
 from benchmarks.drawing import _apart
 from benchmarks.records import Machine, Record, Report, parameters

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks.bars import Target, bars_of, growth
+from benchmarks.bars.target import Target, bars_of, growth
 from benchmarks.records import Bar, Machine, Record, Report, parameters
 
 

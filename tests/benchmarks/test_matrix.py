@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from matplotlib.image import imread
 
 import sash
-from benchmarks.bars import MATRIX, bars_of
+from benchmarks.bars.matrix import MATRIX
+from benchmarks.bars.target import bars_of
 from benchmarks.command_line import main
 from benchmarks.journal import Journal
 from benchmarks.matrix import experiments, spark

@@ -11,7 +11,8 @@ from matplotlib.image import imread
 
 import sash
 from benchmarks.algorithms.workloads import noise
-from benchmarks.bars import SLICING, bars_of
+from benchmarks.bars.slicing import SLICING
+from benchmarks.bars.target import bars_of
 from benchmarks.baselines.contract import TECHNIQUES, Window
 from benchmarks.command_line import main
 from benchmarks.records import Machine, Record, Report, parameters

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.image import imread
 
-from benchmarks.bars import SPARK_STREAMS, bars_of
+from benchmarks.bars.spark import SPARK_STREAMS
+from benchmarks.bars.target import bars_of
 from benchmarks.command_line import main
 from benchmarks.records import Bar, Machine, Record, Report, parameters
 from benchmarks.settings import QUICK_STREAMS as QUICK

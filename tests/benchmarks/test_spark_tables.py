@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.image import imread
 
-from benchmarks.bars import SPARK_TABLES, bars_of
+from benchmarks.bars.spark import SPARK_TABLES
+from benchmarks.bars.target import bars_of
 from benchmarks.command_line import main
 from benchmarks.records import Machine, Record, Report, parameters
 from benchmarks.settings import QUICK_TABLES as QUICK
