@@ -1,4 +1,8 @@
-"""Sizes and time limits of every suite: the defaults of a class are the full run, and a constant is the quick one."""
+"""Sizes and time limits of every suite: the defaults of a class are the full run, and a constant is the quick one.
+
+The limits of the full run are less than 90 minutes in all, because the last task of a suite may run beyond its limit.
+`--continue` measures what did not fit.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +47,8 @@ class Settings:
 @dataclass(frozen=True)
 class AlgorithmSettings(Settings):
     """Sizes of the suite algorithms."""
+
+    seconds: float = 1500
 
     subjects: tuple[str, ...] | None = None  # algorithms, where each needs a compilation of its own; None: all
     aggregates: tuple[str, ...] | None = None  # None: all
@@ -121,6 +127,8 @@ QUICK_ALGORITHMS = AlgorithmSettings(
 class SlicingSettings(Settings):
     """Sizes of the suite slicing."""
 
+    seconds: float = 900
+
     copy_rows: int = 10_000_000  # of the copy that everything is compared with
     rows: int = 1_000_000  # of a stream, as far as the time of a point allows
     push_rows: int = 100_000
@@ -188,7 +196,7 @@ QUICK_SLICING = SlicingSettings(
 class SparkSettings(Settings):
     """What both suites on Spark have."""
 
-    seconds: float = 5400
+    seconds: float = 1300
     runs: int = 3  # the best of them counts
     point_seconds: float = 20.0  # a subject that used them up is not run again at the same point
     limit_seconds: float = 300.0  # a run is stopped after them, and counts as longer
@@ -267,6 +275,8 @@ QUICK_TABLES = TableSettings(
 class StreamSettings(SparkSettings):
     """Sizes of the suite spark_streams."""
 
+    seconds: float = 800
+
     runs: int = 2
     point_seconds: float = 60.0
     warm_rows: int = 1000
@@ -315,8 +325,8 @@ Pair = tuple[Size, Size]
 class MatrixSettings(Settings):
     """Sizes of the suite matrix."""
 
-    seconds: float = 2400  # for tables and streams
-    spark_seconds: float = 3600
+    seconds: float = 400  # for tables and streams
+    spark_seconds: float = 200
     lengths: tuple[int, int] = (100, 10_000)  # of windows, in rows of a key
     frame_length: int = 1000  # of frames beside other libraries
     # Few rows, full windows of one key, all rows: the next level is measured if it fits into the time of a cell.

@@ -16,13 +16,13 @@ __all__ = ["EXPERIMENTS", "SUITE"]
 EXPERIMENTS = by_name(
     Experiment("slide", "How long, by size over slide?", windows.slide_tasks),
     Experiment("frames", "How long for a result per row, by window and keys?", frames.frame_tasks),
+    Experiment("cores", "What does a second core bring?", cores.core_tasks),
+    Experiment("workers", "What does a second worker bring?", cores.worker_tasks),
     Experiment("joins", "How long for the features of labels, by the window of the join?", joins.join_tasks),
     Experiment("positions", "How long for frames, by width and position?", frames.position_tasks),
     Experiment("keys", "How long, by keys?", windows.key_tasks),
     Experiment("hot_key", "Are all cores busy if one key has most rows?", cores.hot_key_tasks),
     Experiment("density", "Which path is fastest, by rows per slice?", windows.density_tasks),
-    Experiment("cores", "What does a second core bring?", cores.core_tasks),
-    Experiment("workers", "What does a second worker bring?", cores.worker_tasks),
     Experiment("memory", "How large do Python workers get?", memory.memory_tasks),
 )
 

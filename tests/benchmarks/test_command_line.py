@@ -36,3 +36,13 @@ def test_an_unknown_name_lists_the_known_ones_and_exits_with_2(arguments: Sequen
     assert done.exit_code == 2 and done.stdout == ""
     assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
     assert hint in done.stderr
+
+
+def test_a_run_of_all_benchmarks_has_less_than_ninety_minutes() -> None:
+    """Less, because no task starts after the limit of its suite, but the last one may end after it."""
+    limits = {
+        (suite.name, *suite.full.time_limit(experiment))
+        for suite in SUITES.values()
+        for experiment in suite.experiments
+    }
+    assert sum(seconds for _, _, seconds in limits) <= 86 * 60

@@ -14,7 +14,8 @@ Keeps     K1  f ≤ b, b - f ≤ N                         (positions grow, slot
 Combines  insert amortised 1, worst log n; evict 0; query about log n, ≤ 2 log n.  A changed row log n,
           m of them at once ≤ m + m log N/m.  Space 2 N partials.
 Needs     associativity.  Order  first in, first out.  Any range of the window can be queried, and any
-          row of it can be changed.
+          row of it can be changed. A row cannot be removed from the middle: blocks are of positions,
+          so all rows after it would move to other blocks, and n blocks would be folded again.
 From      Arasu, Widom. Resource Sharing in Continuous Sliding-Window Aggregates. VLDB 2004.
 """
 
