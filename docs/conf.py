@@ -1,4 +1,4 @@
-"""The site: `make docs` writes it to build/docs, from these pages and the docstrings."""
+"""The site: `make docs` writes it to build/docs, from the pages and docstrings."""
 
 import re
 from collections.abc import Iterator
