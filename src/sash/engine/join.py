@@ -106,8 +106,9 @@ def lookback(
     other names in this table, `by` maps those of the labels to those of the table, such as `by={"user": "payer"}`.
 
     >>> import sash
-    >>> clicks = sash.lookback({"ts": [1, 2, 6], "site": ["a", "b", "a"]}, range=5, sites=sash.count_distinct("site"))
-    >>> sash.join({"ts": [3, 7]}, clicks, on="ts").column("sites").to_pylist()
+    >>> clicks = {"ts": [1, 2, 6], "site": ["a", "b", "a"]}
+    >>> recent = sash.lookback(clicks, range=5, sites=sash.count_distinct("site"))
+    >>> sash.join({"ts": [3, 7]}, recent, on="ts").column("sites").to_pylist()
     [2, 2]
     """
     check_aggregates(aggregates)

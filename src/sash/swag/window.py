@@ -308,7 +308,8 @@ class Window(WindowBase):
 
         >>> import sash
         >>> w = sash.swag.open("daba_lite", sash.max())
-        >>> w.insert_many([3, 1]); again = sash.swag.open("daba_lite", sash.max()).restore(w.save())
+        >>> w.insert_many([3, 1])
+        >>> again = sash.swag.open("daba_lite", sash.max()).restore(w.save())
         >>> again.evict(); again.query()
         1
         """
