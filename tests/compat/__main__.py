@@ -31,6 +31,9 @@ PACKAGES = ("pyspark", "pandas", "numpy", "pyarrow", "numba")
 NEEDED = """
 click>=8.2
 duckdb>=1.3
+googleapis-common-protos>=1.65
+grpcio>=1.67
+grpcio-status>=1.67
 hypothesis>=6.130
 lark>=1.2
 numba>=0.66
@@ -41,6 +44,7 @@ pyarrow>=20
 pytest>=8.3
 pyyaml>=6
 rich>=14
+zstandard>=0.25
 """
 
 
