@@ -18,6 +18,7 @@ from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
 from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownName
+from sash.keywords import checked
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries, some_queries
@@ -28,6 +29,7 @@ from sash.windows.lengths import is_number
 __all__ = ["Stream"]
 
 
+@checked
 class Stream:
     """Windows over a stream of rows, pushed table by table.
 

@@ -12,6 +12,7 @@ from sash.algebra.aggregate import Aggregate, Aggregates, Template, bind
 from sash.algebra.fields import Field, Fields, allocate
 from sash.algebra.monoid import Presence, identity, of_partials
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
+from sash.keywords import checked
 from sash.swag import loops, range_statistics, ranked
 from sash.swag import values as border
 from sash.swag.array_plan import Explanation, choose_for, plan_of
@@ -22,6 +23,7 @@ __all__ = ["Work", "explain", "fold", "slide", "windows_of"]
 _VALUE, _OVERFLOW = np.uint8(Presence.VALUE), np.uint8(Presence.OVERFLOW)  # an enum would be compared as 64 bits
 
 
+@checked
 def slide(
     values: Any,
     size: int | Sequence[int],
@@ -62,6 +64,7 @@ def slide(
     return next(iter(results.values())) if work.is_one else results
 
 
+@checked
 def fold(
     values: Any, starts: Any, ends: Any, aggregate: Aggregates, *, algorithm: str = "auto", min_samples: int = 1
 ) -> Any:
@@ -82,6 +85,7 @@ def fold(
     return next(iter(results.values())) if work.is_one else results
 
 
+@checked
 def explain(
     aggregate: Aggregates, size: int | Sequence[int] | None = None, *, algorithm: str = "auto", dtype: Any = "float64"
 ) -> Explanation:
