@@ -12,7 +12,7 @@ const TICK_PX = 84;
 export function drawAxis(place, from, to, unit) {
   const percent = percentOf(from, to);
   const most = Math.max(2, Math.floor((place.clientWidth || 600) / TICK_PX));
-  const found = ticks(from, to, most, unit).filter(({ at }) => percent(at) <= 99);
+  const found = ticks(from, to, most, unit).filter(({ at }) => percent(at) <= 95);
   keep(
     place,
     found,

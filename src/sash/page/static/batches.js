@@ -22,9 +22,11 @@ export function showBatches(all) {
           `The longest of the last ${batches.length} took ${millis(longest)}.`
       : "No micro-batch yet.",
   );
-  parts.legend.hidden = parts.bars.hidden = !newest;
+  parts.charts.hidden = !newest;
   keep(parts.legend, names, (name) => name, (name) => el("li", {}, el("i", { class: `key ${phaseClass(name)}` }), name), () => {});
   keep(parts.bars, batches, ({ number }) => number, makeBar, (bar, batch) => updateBar(bar, batch, longest));
+  drawLow(parts.rows, batches, "rows", number);
+  drawLow(parts.written, batches, "written_bytes", bytes);
   setAttribute(parts.bars, "aria-label", `Durations of the last ${batches.length} micro-batches by phase; the longest took ${millis(longest)}`);
   fallback($("batches-table"), () =>
     table(
@@ -48,10 +50,31 @@ const total = ({ phases }) => Object.values(phases).reduce((sum, ms) => sum + ms
 const phaseClass = (name) => `phase-${names.indexOf(name) % COLOURS}`;
 
 function build() {
+  const stacks = (kind) => el("div", { class: kind, role: "img" });
   parts.caption = el("p", { class: "caption" });
   parts.legend = el("ul", { class: "legend" });
-  parts.bars = el("div", { class: "stacks", role: "img" });
-  $("batches-body").append(parts.caption, parts.legend, parts.bars);
+  parts.bars = stacks("stacks");
+  parts.rows = stacks("stacks low");
+  parts.written = stacks("stacks low");
+  const name = (textContent) => el("p", { class: "stacks-name", textContent });
+  parts.charts = el("div", {}, parts.legend, parts.bars, name("Rows"), parts.rows, name("Bytes written"), parts.written);
+  $("batches-body").append(parts.caption, parts.charts);
+}
+
+/** One bar for each micro-batch, below the bar of its phases. */
+function drawLow(place, batches, figure, text) {
+  const most = Math.max(...batches.map((batch) => batch[figure]), 1);
+  keep(
+    place,
+    batches,
+    ({ number }) => number,
+    () => el("div", { class: "stack" }, el("span", { class: "part" })),
+    (bar, batch) => {
+      bar.firstChild.style.height = `${((100 * batch[figure]) / most).toFixed(2)}%`;
+      setAttribute(bar, "title", `Micro-batch ${batch.number}: ${text(batch[figure])}`);
+    },
+  );
+  setAttribute(place, "aria-label", `At most ${text(most)} in one micro-batch`);
 }
 
 function makeBar({ restarted }) {

@@ -52,6 +52,13 @@ export function position(value, unit, near = null) {
   return near !== null && near !== undefined && moment(near).day === day ? time : `${day} ${time}`;
 }
 
+/** A time beside an axis of `span` seconds: as exact as a pixel, the day where the axis has several. */
+export function clock(value, span) {
+  if (value === null) return "none";
+  const { day, time } = moment(span > 600 ? Math.floor(value) : Math.floor(value * 1e3) / 1e3);
+  return span > DAY ? `${day} ${time}` : time;
+}
+
 /** A window as text: half open, the day once. */
 export function interval(start, end, unit) {
   return `[${position(start, unit)}, ${position(end, unit, start)})`;

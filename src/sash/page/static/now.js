@@ -1,7 +1,7 @@
 // Now: the sentence of sash.why, and the figures with their last 15 minutes.
 
 import { $, el, keep, setAttribute, setText, svg } from "./dom.js";
-import { number } from "./format.js";
+import { bytes, number } from "./format.js";
 
 const WIDTH = 120;
 const HEIGHT = 28;
@@ -34,7 +34,7 @@ function makeFigure() {
   );
 }
 
-function updateFigure(card, { label, text, alarm, history }) {
+function updateFigure(card, { name, label, text, alarm, history }) {
   const [labelPlace, valuePlace, spark, range, alarmPlace] = card.children;
   setText(labelPlace, label);
   setText(valuePlace, text);
@@ -42,14 +42,13 @@ function updateFigure(card, { label, text, alarm, history }) {
   setText(alarmPlace, alarm === null ? "" : `Alarm: ${alarm}`);
   const points = history.filter(([, value]) => value !== null);
   const [low, high] = extremes(points);
-  setText(range, points.length < 2 ? "" : low === high ? "steady" : `${number(shorten(low))} to ${number(shorten(high))}`);
+  const shown = name.endsWith("bytes") ? bytes : (value) => number(Number(value.toPrecision(3)));
+  setText(range, points.length < 2 ? "" : low === high ? "steady" : `${shown(low)} to ${shown(high)}`);
   const [area, line] = spark.children;
   const path = sparkline(points, low, high);
   setAttribute(line, "d", path);
   setAttribute(area, "d", path && `${path}V${HEIGHT}H${startOf(points)}Z`);
 }
-
-const shorten = (value) => Number(value.toPrecision(3));
 
 function extremes(points) {
   let [low, high] = [Infinity, -Infinity];

@@ -2,15 +2,15 @@
 
 import { drawAxis, percentOf, span } from "./axis.js";
 import { $, el, fallback, keep, setAttribute, setText, svg, table } from "./dom.js";
-import { interval, number, position } from "./format.js";
+import { clock, interval, number, position } from "./format.js";
 import { drawLateness } from "./lateness.js";
 
 /** The unit of positions, known from the first event `time`. */
 export const positions = { unit: "time" };
 
-const TRACK_PX = 132;
-const [LEAST_PX, MOST_PX] = [4, 15];
-const MOST_LANES = 44;
+const TRACK_PX = 150;
+const [LEAST_PX, MOST_PX] = [3, 15];
+const MOST_LANES = 64;
 const HINT = "Point at a window, or move to it with Tab and the arrow keys: here it says what it waits for.";
 
 let shown = null; // {query, start, end} of the window that the detail describes
@@ -25,8 +25,8 @@ export function showTime(time) {
   const [from, to] = visibleRange(time);
   const percent = percentOf(from, to);
   drawArrivals(time, percent);
-  drawMarks(time, percent, from);
-  for (const query of time.queries) query.lanes = lanesOf(query.windows);
+  drawMarks(time, percent, from, to);
+  for (const query of time.queries) query.lanes = lanesOf(query.windows, time.watermark);
   keep(parts.queries, time.queries, ({ name }) => name, makeQuery, (row, query) => updateQuery(row, query, percent));
   drawAxis(parts.axis, from, to, time.unit);
   describe();
@@ -76,9 +76,10 @@ function drawArrivals({ arrivals, bucket }, percent) {
   setAttribute(parts.arrivals.firstChild, "d", bars.join(""));
 }
 
-function drawMarks({ watermark, newest, allowed_lateness: allowed, unit }, percent, from) {
-  place(parts.watermark, watermark, percent, `watermark ${position(watermark, unit)}`);
-  place(parts.newest, newest, percent, `newest row ${position(newest, unit, watermark)}`);
+function drawMarks({ watermark, newest, allowed_lateness: allowed, unit }, percent, from, to) {
+  const text = (at) => (unit === "time" ? clock(at, to - from) : position(at, unit));
+  place(parts.watermark, watermark, percent, `watermark ${text(watermark)}`);
+  place(parts.newest, newest, percent, `newest row ${text(newest)}`);
   parts.lateness.hidden = watermark === null || !(allowed > 0);
   if (!parts.lateness.hidden) span(parts.lateness, Math.max(from, watermark - allowed), watermark, percent);
 }
@@ -93,23 +94,29 @@ function place(mark, at, percent, text) {
   setText(mark.firstChild, text);
 }
 
-/** Windows by lane: each in the first lane that is free at its start. The last ones are left out if lanes run out. */
-function lanesOf(windows) {
-  const ends = [];
-  const placed = [];
-  let hidden = 0;
-  for (const each of [...windows].sort((a, b) => a.start - b.start || a.end - b.end)) {
-    let lane = ends.findIndex((end) => end <= each.start);
-    if (lane < 0) lane = ends.length;
-    if (lane >= MOST_LANES) {
-      hidden += 1;
-      continue;
-    }
-    ends[lane] = each.end;
-    placed.push({ ...each, lane });
+/** Windows by lane: each in the first lane that is free at its start. */
+function lanesOf(windows, watermark) {
+  const all = [...windows].sort((a, b) => a.start - b.start || a.end - b.end);
+  let lanes = pack(all);
+  if (lanes.count > MOST_LANES) {
+    // Those that end next to the watermark say most: what closed last, and what closes next.
+    const distance = ({ end }) => Math.abs(end - (watermark ?? all.at(-1).end));
+    const nearest = new Set([...all].sort((a, b) => distance(a) - distance(b)).slice(0, MOST_LANES));
+    lanes = pack(all.filter((each) => nearest.has(each)));
   }
-  const height = Math.max(LEAST_PX, Math.min(MOST_PX, Math.floor(TRACK_PX / Math.max(1, ends.length))));
-  return { placed, hidden, height, count: Math.max(1, ends.length) };
+  const height = Math.max(LEAST_PX, Math.min(MOST_PX, Math.floor(TRACK_PX / lanes.count)));
+  return { ...lanes, height, hidden: all.length - lanes.placed.length };
+}
+
+function pack(windows) {
+  const ends = [];
+  const placed = windows.map((each) => {
+    const free = ends.findIndex((end) => end <= each.start);
+    const lane = free < 0 ? ends.length : free;
+    ends[lane] = each.end;
+    return { ...each, lane };
+  });
+  return { placed, count: Math.max(1, ends.length) };
 }
 
 function makeQuery({ name }) {
