@@ -64,6 +64,7 @@ function build() {
 /** One bar for each micro-batch, below the bar of its phases. */
 function drawLow(place, batches, figure, text) {
   const most = Math.max(...batches.map((batch) => batch[figure]), 1);
+  place.hidden = place.previousSibling.hidden = batches.every((batch) => !batch[figure]);
   keep(
     place,
     batches,

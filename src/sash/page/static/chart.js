@@ -41,7 +41,7 @@ export class LineChart {
 
   /** Draw the four points of each column in the order of their positions. */
   draw(columns, from, to) {
-    [this.#from, this.#to] = [from, to];
+    this.#setRange(from, to);
     const [x, y] = [[], []];
     for (const [, firstAt, first, lastAt, last, lowAt, low, highAt, high] of columns) {
       const middle = lowAt <= highAt ? [[lowAt, low], [highAt, high]] : [[highAt, high], [lowAt, low]];
@@ -56,8 +56,14 @@ export class LineChart {
 
   /** Show the line that is there in another range. */
   setRange(from, to) {
-    [this.#from, this.#to] = [from, to];
-    this.#plot.setScale("x", { min: from, max: to });
+    this.#setRange(from, to);
+    this.#plot.setScale("x", { min: this.#from, max: this.#to });
+  }
+
+  /** A single result has a range without length: it is drawn in the middle. */
+  #setRange(from, to) {
+    const space = to > from ? 0 : Math.abs(from) * 1e-9 + 1;
+    [this.#from, this.#to] = [from - space, to + space];
   }
 
   /** Draw again, in the colours of now. */
@@ -81,7 +87,7 @@ export class LineChart {
     return {
       width: Math.max(120, width),
       height: HEIGHT,
-      padding: [12, 8, 0, 0],
+      padding: [12, 22, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,

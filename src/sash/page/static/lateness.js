@@ -25,8 +25,8 @@ export function drawLateness({ lateness, covering_delay: covering, covering_text
       column.classList.toggle("beyond", delay !== null && delayIndex >= 0 && index > delayIndex);
     },
   );
-  const chosen = delay === null ? "" : ` The watermark's delay is ${duration(delay, unit)}; later rows have another colour.`;
-  setText($("covering"), lateness.length ? `${text}${chosen} Heights are logarithms of the rows.` : "No rows yet.");
+  const beyond = delayIndex >= 0 && delayIndex < lateness.length - 1 ? " Rows later than the delay have another colour." : "";
+  setText($("covering"), lateness.length ? `${text}${beyond} Heights are logarithms.` : text);
   fallback($("lateness-table"), () =>
     table("Lateness of rows", ["Behind the newest row", "Rows"], lateness.map(({ from, to, rows }) => [rangeText(from, to, unit), number(rows)]), [1]),
   );

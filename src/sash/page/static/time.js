@@ -133,8 +133,10 @@ function makeQuery({ name }) {
 function updateQuery(row, query, percent) {
   const [name, track] = row.children;
   const { placed, hidden, height, count } = query.lanes;
+  const text = query.text.startsWith(`${query.name}: `) ? query.text.slice(query.name.length + 2) : query.text;
   setText(name.firstChild, query.name);
-  setText(name.lastChild, hidden ? `${query.text} · ${number(hidden)} more windows` : query.text);
+  setText(name.lastChild, hidden ? `${text} · ${number(hidden)} more windows` : text);
+  setAttribute(track, "data-empty", query.windows.length ? "" : "no window yet");
   setAttribute(name, "title", query.text);
   track.style.height = `${count * height}px`;
   const hadFocus = track.contains(document.activeElement) ? document.activeElement : null;
@@ -167,6 +169,7 @@ function makeWindow(query, start, end) {
 function updateWindow(bar, query, { start, end, state, waits, keys, lane }, height, percent) {
   if (bar.dataset.state !== state) bar.dataset.state = state;
   span(bar, start, end, percent);
+  bar.classList.toggle("thin", height < 6);
   bar.style.top = `${lane * height}px`;
   bar.style.height = `${height - 1}px`;
   setAttribute(bar, "aria-label", sentence(query, { start, end, state, waits, keys }));
