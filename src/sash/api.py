@@ -1,8 +1,7 @@
 """The public functions on tables of Arrow, pandas, Polars and Spark."""
 
-import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
@@ -16,9 +15,9 @@ from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
 from sash.engine.options import CallOptions, Emit, Late, Store
 from sash.engine.tables import kind_of
-from sash.errors import InvalidInput, UnknownName
-from sash.plan.query import Query, named_queries
-from sash.synonyms import KEYWORDS
+from sash.errors import InvalidInput
+from sash.keywords import checked, keywords_of, unknown_keyword
+from sash.plan.query import Query, check_aggregates, named_queries
 
 __all__ = [
     "aggregate",
@@ -54,6 +53,7 @@ def _same_kind(function: Callable[Concatenate[Any, Rest], Any]) -> SameKind[Rest
 
 
 @_same_kind
+@checked
 def aggregate(
     rows: Any,
     queries: Query | Sequence[Query],
@@ -98,6 +98,7 @@ def aggregate(
     return _shell(rows, given).aggregate(rows, queries, given)
 
 
+@checked
 def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) -> SameKind[[]]:
     """Return `sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
 
@@ -108,7 +109,7 @@ def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) ->
     >>> peaks({"t": [1, 12], "load": [3, 4]}).column("peak").to_pylist()
     [3, 4]
     """
-    check_known(options, aggregate)
+    check_known("sash.windowed", options, aggregate)
     named_queries(queries)
 
     @_same_kind
@@ -119,6 +120,7 @@ def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) ->
 
 
 @_same_kind
+@checked
 def rolling(
     table: Any,
     /,
@@ -175,8 +177,7 @@ def rolling(
     ... ).column("others").to_pylist()
     [3, 9, 4, 4]
     """
-    options = {name: each for name, each in aggregates.items() if is_option(each) and name not in KEYWORDS}
-    check_known(options, rolling, near=True)
+    check_aggregates(aggregates, "sash.rolling", keywords_of(rolling))
     given = CallOptions(
         on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future,
         order=order_of(order, descending),
@@ -187,6 +188,7 @@ def rolling(
 
 
 @_same_kind
+@checked
 def join(
     labels: Any,
     /,
@@ -234,6 +236,7 @@ def _joiner(tables: Sequence[Any]) -> Any:
     return spark_joins
 
 
+@checked
 def explain(
     rows: Any,
     queries: Query | Lookback | Sequence[Query] | Sequence[Lookback],
@@ -272,6 +275,7 @@ def explain(
     return _shell(rows, given).explain(rows, queries, given)
 
 
+@checked
 def progress(query: Any) -> Any:
     """Return the progress of a streaming query: rows, watermark, windows, state; None before the first micro-batch.
 
@@ -284,6 +288,7 @@ def progress(query: Any) -> Any:
     return _progress_module(query).progress(query)
 
 
+@checked
 def why(query: Any) -> str:
     """Explain in sentences what a streaming query waits for, and why its watermark does not move.
 
@@ -296,6 +301,7 @@ def why(query: Any) -> str:
     return str(_progress_module(query).why(query))
 
 
+@checked
 def state(checkpoint: str, queries: Query | Sequence[Query] | None = None) -> Any:
     """Return the state of a stopped streaming query from its checkpoint: keys, slices and open windows.
 
@@ -356,10 +362,9 @@ def is_option(value: Any) -> bool:
     return isinstance(value, str | int | float | timedelta)
 
 
-def check_known(options: Mapping[str, Any], function: Callable[..., Any], near: bool = False) -> None:
-    """Refuse options that a function does not have; with `near`, only those similar to one that it has."""
-    parameters = inspect.signature(function).parameters.values()
-    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+def check_known(call: str, options: Iterable[str], function: Callable[..., Any]) -> None:
+    """Refuse keywords of a call that a function does not have."""
+    known = [each.name for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
     for name in options:
-        if name not in known and (not near or difflib.get_close_matches(name, known)):
-            raise UnknownName.of("option", name, known)
+        if name not in known:
+            raise unknown_keyword(call, name, known)

@@ -28,6 +28,7 @@ __all__ = [
     "NumberOverflow",
     "SashError",
     "UnknownAttribute",
+    "UnknownKeyword",
     "UnknownName",
     "UnsupportedAggregate",
     "UnsupportedVersion",
@@ -198,6 +199,24 @@ class UnknownAttribute(UnknownName, AttributeError):
     in_sash = _Sentence("sash has no {name!r}. Write {instead}.")
 
 
+class UnknownKeyword(UnknownName, TypeError):
+    """The arguments of a call are not those of the function."""
+
+    instead = _Sentence("{call}() has no keyword {name!r}. Write {instead}.")
+    near = _Sentence("{call}() has no keyword {name!r}. Did you mean {near!r}?")
+    no_such = _Sentence("{call}() has no keyword {name!r}. It has these: {known:listed}.")
+    without_keywords = _Sentence("{call}() has no keyword {name!r}, and no others.")
+    by_name = _Sentence("{name!r} of {call}() has no keyword: pass it first, without a name.", "call name")
+    missing = _Sentence("{call}() needs {name}: write {example}.")
+
+    @classmethod
+    def too_many(cls, call: str, most: int, given: int, others: Iterable[str]) -> "UnknownKeyword":
+        taken = f"{most or 'no'} argument{'' if most == 1 else 's'}"
+        listed = ", ".join(f"{name}=…" for name in others)
+        rest = f" Pass {'the others' if most else 'them'} by name: {listed}." if listed else ""
+        return cls(f"{call}() takes {taken} by position, but got {given}.{rest}")
+
+
 class MissingPackage(SashError, ImportError):
     """A package or a program is needed and not installed."""
 
@@ -308,7 +327,6 @@ class InvalidAggregate(SashError, TypeError):
         "Aggregate {name!r}: {parameter} must be {expected}, but is {value:shown}.", "name parameter value expected"
     )
     not_an_aggregate = _Sentence("Expected an aggregate, made by a call such as sash.max('x'), but got {value:shown}.")
-    keyword = _Sentence("There is no keyword {name!r} here. Write {instead}.")
     named = _Sentence(
         "{name!r} must be an aggregate, made by a call such as sash.max('x'), but is {value:shown}. There is no option "
         "of that name."
@@ -506,7 +524,7 @@ class InvalidJob(SashError, ValueError):
     window_kinds = _Sentence(
         "{path}: query {query!r}: a window has one kind, but this one has {kinds:listed}: keep one of them."
     )
-    window_words = _Sentence("{path}: query {query!r}: {why}. Write for example window = {example}")
+    window_words = _Sentence("{path}: query {query!r}: {why} Write for example window = {example}")
     other_table = _Sentence(
         '{path}: the text reads from {named!r}, but the source is named {table!r}: write table = "{named}" under '
         "[source], or change the text."

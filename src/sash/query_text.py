@@ -13,6 +13,7 @@ from sash.engine.join import check_kinds, lookback
 from sash.engine.options import Emit, Late
 from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText
+from sash.keywords import checked
 from sash.syntax import arrow_expressions
 from sash.text.functions import register
 
@@ -66,6 +67,7 @@ def sql(
     functions: Mapping[str, Template] | None = ...,
     **tables: Table,
 ) -> Table: ...
+@checked
 def sql(
     text: str,
     /,
@@ -118,7 +120,7 @@ def sql(
                 raise InvalidInput.for_windows(name, options[name])
         return _join_text(texts.join_request_of(selects, on, by), tables)
     request = texts.request_of(selects, on, by)
-    check_known({name: each for name, each in tables.items() if is_option(each) and name != request.table}, sql)
+    check_known("sash.sql", [name for name, each in tables.items() if is_option(each) and name != request.table], sql)
     if request.table not in tables:
         raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
     given = tables[request.table]
@@ -143,7 +145,7 @@ def sql(
 
 def _join_text(request: texts.JoinRequest, tables: Mapping[str, Any]) -> Any:
     """Run WINDOW JOIN of query text."""
-    check_known({name: each for name, each in tables.items() if is_option(each)}, sql)
+    check_known("sash.sql", [name for name, each in tables.items() if is_option(each)], sql)
     for name, place in request.tables.items():
         if name not in tables:
             raise InvalidText.no_table(place, name, tables).within(request.text)

@@ -32,6 +32,7 @@ from sash.algebra.fields import Field, Partial
 from sash.algebra.law_cases import History, cases, column_of, examples_of, simplest_first
 from sash.algebra.monoid import Column, Monoid, identity
 from sash.errors import InvalidAggregate, InvalidInput
+from sash.keywords import checked
 
 __all__ = ["Counterexample", "associative", "check", "commutative", "in_place", "inverse", "neutral", "selective"]
 
@@ -76,6 +77,7 @@ class Counterexample:
         return f"<p>{escape(str(self))}</p>"
 
 
+@checked
 def associative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that grouping does not matter: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c).
 
@@ -94,6 +96,7 @@ def associative(aggregate: Checked, values: Examples = None, column: str = "i8")
     return _search(aggregate, values, column, _Law("associative", "combine is not associative", (1, 1, 1), terms))
 
 
+@checked
 def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that the identity changes nothing, on either side.
 
@@ -117,6 +120,7 @@ def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> 
     return _search(aggregate, values, column, *laws)
 
 
+@checked
 def inverse(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that invert removes the older rows: invert(a ⊕ b, a) = b.
 
@@ -133,6 +137,7 @@ def inverse(aggregate: Checked, values: Examples = None, column: str = "i8") -> 
     return _search(aggregate, values, column, _Law("inverse", "invert does not undo combine", (1, 0), terms))
 
 
+@checked
 def commutative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that order does not matter: a ⊕ b = b ⊕ a.
 
@@ -149,6 +154,7 @@ def commutative(aggregate: Checked, values: Examples = None, column: str = "i8")
     return _search(aggregate, values, column, _Law("commutative", "combine is not commutative", (1, 1), terms))
 
 
+@checked
 def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that combine always returns one of its operands.
 
@@ -163,6 +169,7 @@ def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -
     return _search(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), terms))
 
 
+@checked
 def in_place(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that functions which change the arrays of a partial give what combine gives: absorb and merge.
 
@@ -184,6 +191,7 @@ def in_place(aggregate: Checked, values: Examples = None, column: str = "i8") ->
     return _search(aggregate, values, column, *laws)
 
 
+@checked
 def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tuple[Counterexample, ...]:
     """Return a counterexample for each law that an aggregate claims and breaks.
 

@@ -13,6 +13,7 @@ from sash.algebra.decimals import through_floats
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Component, Parts
 from sash.errors import UnsupportedAggregate
+from sash.keywords import checked
 
 __all__ = ["moment_sketch"]
 
@@ -33,6 +34,7 @@ def _merge_moments(a: Partial, b: Partial) -> Partial:
     return low, high, sums
 
 
+@checked
 def moment_sketch(
     column: str | None = None, k: int = 10, quantile: float | None = None, *, where: str | None = None
 ) -> Template:

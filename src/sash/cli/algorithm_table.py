@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sash.cli.table import Table
 from sash.swag import ALGORITHMS
-from sash.swag.contract import Cost, Facts
+from sash.swag.facts import Cost, Facts
 
 __all__ = ["facts_tables", "markdown_tables"]
 
@@ -16,7 +16,8 @@ def facts_tables() -> tuple[Table, ...]:
         _table(
             "Combines per operation on a window of n rows: average; worst case", ("insert", "evict", "query"), _costs
         ),
-        _table("Partials kept, and combines per slide for all ranges", ("space", "all ranges", "their space"), _space),
+        _table("Room for a window of n rows", ("partials", "positions"), _room),
+        _table("Combines per slide for all ranges: average; worst case", ("all ranges", "their partials"), _ranges),
         _table("Papers", ("paper",), lambda facts: (facts.paper,)),
     )
 
@@ -40,9 +41,13 @@ def _costs(facts: Facts) -> tuple[str, ...]:
     return _cost(facts.insert), _cost(facts.evict), _cost(facts.query)
 
 
-def _space(facts: Facts) -> tuple[str, ...]:
+def _room(facts: Facts) -> tuple[str, ...]:
+    return str(facts.space), facts.space.positions_text
+
+
+def _ranges(facts: Facts) -> tuple[str, ...]:
     every = facts.all_ranges
-    return (str(facts.space), *(("no", "no") if every is None else (_cost(every.slide), str(every.space))))
+    return ("no", "no") if every is None else (_cost(every.slide), str(every.space))
 
 
 def _cost(cost: Cost) -> str:

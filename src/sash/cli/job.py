@@ -24,7 +24,7 @@ import sash
 from sash import text as texts
 from sash.cli.arguments import aggregates
 from sash.engine.options import length_of, options_of
-from sash.errors import InvalidJob, SashError
+from sash.errors import InvalidJob, SashError, UnknownKeyword
 from sash.windows.duration import Duration, duration
 
 __all__ = ["Job", "read_job"]
@@ -231,9 +231,7 @@ def _window(path: Path, query: str, given: Any) -> Any:
         if kinds[0] in _VALUE_OF:
             return make(**{_VALUE_OF[kinds[0]]: size}, **words)
         return make(**size, **words) if isinstance(size, dict) else make(size, **words)
-    except TypeError as error:
-        if isinstance(error, SashError):
-            raise
+    except UnknownKeyword as error:
         raise InvalidJob.window_words(path, query, str(error), _WINDOWS[kinds[0]]) from error
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput, InvalidWindow
+from sash.keywords import checked, keywords_of
 from sash.plan.query import check_aggregates, query, written
 from sash.report import Call
 from sash.windows.built_in import tumbling
@@ -122,6 +123,7 @@ def order_of(order: Any, descending: Any) -> Order:
     return Order(columns, flags)
 
 
+@checked
 def frame(
     *,
     rows: Any = None,
@@ -145,7 +147,7 @@ def frame(
     ... ).to_pylist()
     [{'near': 5, 'far': 5}, {'near': 5, 'far': 5}, {'near': 3, 'far': 5}]
     """
-    check_aggregates(aggregates)
+    check_aggregates(aggregates, "sash.frame", keywords_of(frame))
     given: dict[Unit, Any] = {"rows": rows, "range": range, "groups": groups}
     named = [unit for unit, value in given.items() if value is not None]
     if len(named) != 1:

@@ -26,6 +26,7 @@ from sash.engine.row_order import KeySlots, sort_rows
 from sash.engine.sorted_rows import SortedRows
 from sash.engine.tables import Kind, Rows, kind_of, read_rows, with_columns
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
+from sash.keywords import checked, keywords_of
 from sash.plan.query import Query, check_aggregates, query, written
 from sash.plan.share import group_aggregates, readings_of
 from sash.report import Call, Report
@@ -87,6 +88,7 @@ class Lookback(Call):
         return "all rows before" if self.range is None else f"the rows of {self.range} before"
 
 
+@checked
 def lookback(
     table: Any,
     /,
@@ -111,7 +113,7 @@ def lookback(
     >>> sash.join({"ts": [3, 7]}, recent, on="ts").column("sites").to_pylist()
     [2, 2]
     """
-    check_aggregates(aggregates)
+    check_aggregates(aggregates, "sash.lookback", keywords_of(lookback))
     if range is not None and rows is not None:
         raise InvalidInput.one_lookback(range, rows)
     if rows is not None and (not is_whole(rows) or rows < 1):

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 from sash.errors import InvalidInput, UnknownName
-from sash.swag.values import Values, read_one
+from sash.swag.values import Values, arrow_array, has_arrow, is_pandas, read_one
 from sash.windows.measure import Measure, Positions
 
 __all__ = ["Kind", "Rows", "kind_of", "like", "read_positions", "read_rows", "to_arrow", "with_columns"]
@@ -48,16 +48,16 @@ def kind_of(rows: Any) -> Kind:
     """
     if isinstance(rows, Mapping):
         return Kind.DICT
-    if _is_pandas(rows) and hasattr(rows, "columns"):
+    if is_pandas(rows) and hasattr(rows, "columns"):
         return Kind.PANDAS
     package = type(rows).__module__.partition(".")[0]
     if package == "polars":
-        if not hasattr(rows, "__arrow_c_stream__") or not hasattr(rows, "columns"):
+        if not has_arrow(rows) or not hasattr(rows, "columns"):
             raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "call collect() first, or pass a DataFrame")
         return Kind.POLARS
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         raise InvalidInput.rows(f"a {type(rows).__name__}", "pass it in a dict, under a name")
-    if package != "pyspark" and (hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")):
+    if package not in ("pyspark", "pandas") and has_arrow(rows):
         return Kind.ARROW
     fix = "convert them to one of these"
     if isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
@@ -145,7 +145,7 @@ def read_rows(rows: Any) -> "Rows":
         levels = tuple(str(name) for name in rows.index.names if name is not None)
         return _named([(str(name), series) for name, series in rows.items()], len(rows), None, levels)
     try:
-        table = rows if isinstance(rows, pa.Table) else pa.table(rows)
+        table = rows if isinstance(rows, pa.Table) else rows.to_arrow() if kind is Kind.POLARS else pa.table(rows)
     except (pa.ArrowException, TypeError) as error:
         raise InvalidInput.rows(f"a {type(rows).__name__}", f"convert them to one of these ({error})") from error
     return _named(list(zip(table.column_names, table.columns, strict=True)), table.num_rows, table)
@@ -168,13 +168,13 @@ def _of_dict(rows: Mapping[Any, Any]) -> "Rows":
 
 
 def _as_column(name: str, column: Any) -> Any:
-    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+    if has_arrow(column):
         if getattr(column, "ndim", 1) == 1 and hasattr(column, "__len__"):
             return column
     elif isinstance(column, np.ndarray):
         if column.ndim == 1:
             return column
-    elif _is_pandas(column) and getattr(column, "ndim", 1) == 1:
+    elif is_pandas(column) and getattr(column, "ndim", 1) == 1:
         return column
     elif isinstance(column, Sequence) and not isinstance(column, str | bytes):
         return list(column)
@@ -289,11 +289,6 @@ class Rows:
         return raw
 
 
-def _is_pandas(values: Any) -> bool:
-    """Return whether the class of the values is of pandas, or derived from one of pandas."""
-    return any(each.__module__.startswith("pandas.") for each in type(values).__mro__)
-
-
 def _values(name: str, raw: Any) -> Values:
     if type(raw) is list:
         kinds = set(map(type, raw))
@@ -322,10 +317,8 @@ def _array(name: str, raw: Any) -> Any:
             return _of_numpy(name, raw)
         if type(raw) is list:
             return _unmixed(name, pa.array(raw), raw)
-        if _is_pandas(raw):
-            array = pa.Array.from_pandas(raw)
-            return _unmixed(name, array, raw.tolist()) if raw.dtype == object else array
-        return pa.chunked_array(raw) if hasattr(raw, "__arrow_c_stream__") else pa.array(raw)
+        array = arrow_array(raw)
+        return _unmixed(name, array, raw.tolist()) if is_pandas(raw) and raw.dtype == object else array
     except (pa.ArrowException, OverflowError, UnicodeError, TypeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise

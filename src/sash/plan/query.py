@@ -1,13 +1,13 @@
 """Queries: a name, a window, and aggregates by the names of their results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Never
 
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidText, InvalidWindow
-from sash.synonyms import KEYWORDS
+from sash.keywords import checked, is_keyword, unknown_keyword
 from sash.syntax.parser import condition
 from sash.windows.window import Window
 
@@ -68,6 +68,7 @@ def written(aggregates: Iterable[tuple[str, Template]]) -> str:
     return ", ".join(f"{name}={each!r}" for name, each in aggregates)
 
 
+@checked
 def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template) -> Query:
     """Describe a named query: aggregates over a window, each under the name of its result.
 
@@ -92,7 +93,7 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
         raise InvalidQuery.unnamed(name)
     if not aggregates:
         raise InvalidQuery.empty(name)
-    for result, template in check_aggregates(aggregates).items():
+    for result, template in check_aggregates(aggregates, "sash.query").items():
         if result in RESERVED_NAMES:
             raise InvalidQuery.reserved(name, result, RESERVED_NAMES)
         if len(template.columns) != template.arity:
@@ -109,12 +110,12 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
     return Query(name, window, tuple(aggregates.items()))
 
 
-def check_aggregates(given: dict[str, Any]) -> dict[str, Template]:
-    """Return aggregates by name; a value that is none was meant as an option, and is refused as such."""
+def check_aggregates(given: dict[str, Any], call: str, keywords: Sequence[str] = ()) -> dict[str, Template]:
+    """Return the aggregates of a call by name; a value that is none was meant as a keyword, and is refused as such."""
     for name, value in given.items():
         if not isinstance(value, Template):
-            if name in KEYWORDS:
-                raise InvalidAggregate.keyword(name, KEYWORDS[name])
+            if is_keyword(name, keywords):
+                raise unknown_keyword(call, name, keywords)
             raise InvalidAggregate.named(name, value)
     return given
 

@@ -6,17 +6,19 @@ import numpy as np
 
 from sash.algebra.aggregate import Template
 from sash.errors import CallWithinCall, EmptyWindow, InvalidInput, InvalidState, SashError, UnsupportedAggregate
+from sash.keywords import checked
 from sash.swag import state_bytes, window_rows, window_state
 from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Sizes
+from sash.swag.facts import Sizes
 from sash.swag.guard import guarded
 from sash.swag.window_base import LAST_POSITION, WindowBase
 
 __all__ = ["Window", "open"]
 
 
+@checked
 def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
     """Open an empty window over one aggregate, to insert and evict by hand.
 

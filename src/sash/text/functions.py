@@ -8,6 +8,7 @@ from typing import Any
 from sash.algebra import extremes, holistic, sketches, sums
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidInput, InvalidText, SashError
+from sash.keywords import checked
 from sash.syntax.expressions import SCALARS, Call, Expression, Literal
 
 __all__ = ["AGGREGATES", "Functions", "functions_of", "register"]
@@ -64,6 +65,7 @@ _NEEDED = frozenset(("quantile", "percentile", "quantile_cont"))  # their parame
 _registered: dict[str, Template] = {}
 
 
+@checked
 def register(aggregate: Aggregate) -> Aggregate:
     """Register your own aggregate for `sash.sql` by its name in any case; it replaces an earlier one of that name.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.errors import InvalidWindow
+from sash.keywords import checked
 from sash.windows.calendar import calendar_window, is_calendar
 from sash.windows.duration import Duration
 from sash.windows.grid import Grid, whole_parts
@@ -226,6 +227,7 @@ class LastRows(Window):
 # --- constructors --------------------------------------------------------------------------------
 
 
+@checked
 def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone: str | None = None) -> Window:
     """Return windows of equal size, one after the other, by position or by number of rows.
 
@@ -253,6 +255,7 @@ def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone
     return Sliding(found, found, length_of("tumbling", "offset", offset, least="any"))
 
 
+@checked
 def sliding(
     size: Any = None, *, every: Any = None, rows: int | None = None, offset: Any = 0, zone: str | None = None
 ) -> Window:
@@ -295,6 +298,7 @@ def _check_rows(window: str, offset: Any, zone: Any) -> None:
         raise InvalidWindow.no_zone(window, zone)
 
 
+@checked
 def cumulative(size: Any, *, every: Any, offset: Any = 0, zone: str | None = None) -> Window:
     """Return windows that start every `size` and grow by `every` until the next start.
 
@@ -319,6 +323,7 @@ def _divides(size: Any, every: Any) -> bool:
     return whole > 0 and rest == 0
 
 
+@checked
 def session(*, gap: Any) -> Window:
     """Return sessions: windows of rows at most a gap apart.
 
@@ -329,6 +334,7 @@ def session(*, gap: Any) -> Window:
     return Session(length_of("session", "gap", gap))
 
 
+@checked
 def punctuated(column: str, end: str | None = None) -> Window:
     """Return windows that start at each true value in a boolean column.
 
@@ -345,6 +351,7 @@ def punctuated(column: str, end: str | None = None) -> Window:
     return Punctuated(column, end)
 
 
+@checked
 def landmark(*, start: Any, end: Any) -> Window:
     """Return one window between two positions.
 

@@ -262,5 +262,5 @@ def _warn_of_many(rows: DataFrame, partitions: int) -> None:
             f"Each of {partitions} shuffle partitions keeps state and is called in every micro-batch, on "
             f"{context.defaultParallelism} cores: set spark.sql.shuffle.partitions to a small multiple of them "
             "before sash.aggregate.",
-            stacklevel=4,
+            stacklevel=5,
         )
