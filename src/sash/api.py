@@ -76,7 +76,7 @@ def aggregate(
     every window once; `partial=True` also emits count windows that are not full. `watermark`, `allowed_lateness`,
     `emit` and `late` are options of streams: in a table no row is late. Spark runs the job when the result is used.
 
-    For a streaming DataFrame, `watermark` is how late rows may be. With `late="keep"`, rejected rows are in the
+    For a streaming DataFrame, `watermark` is the delay of the watermark. With `late="keep"`, rejected rows are in the
     results, too: `query` is "_late", `late_row` is the row, and `late_reason` is the reason. `flush="at_end"` closes
     all windows when a query with the trigger `availableNow` has read everything. `initial` is a bounded DataFrame with
     the rows before the stream. Rows whose time is ahead of the clock by more than `max_future` are rejected.

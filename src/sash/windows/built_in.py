@@ -261,8 +261,8 @@ def sliding(
 ) -> Window:
     """Return windows of one size that start at regular distances, by position or by number of rows.
 
-    With `rows` and a length of `every`, a window is the last rows at each multiple of `every`. With months, quarters or
-    years, or with a `zone`, windows follow the calendar.
+    With `rows` and a duration as `every`, a window is the last rows before each multiple of `every`. With months,
+    quarters or years, or with a `zone`, windows follow the calendar.
 
     >>> import sash
     >>> print(sash.sliding("1 hour", every="1 minute", offset="15 seconds"))

@@ -150,12 +150,12 @@ class ForwardContext:
 class ForwardFreeWindow(Window):
     """A window of your own whose edges follow from the rows so far: derive a class and define one method.
 
-    `notify(context, positions, columns)` gets the rows of one key, in order, each once, as NumPy arrays, as soon as no
-    earlier row can come. It calls `context.open(start)` where a window starts and `context.close(end)` where the open
-    ones end, or `context.add(start, end)` if both edges are known. `notify` must report an edge at the latest with the
-    first row at or after the edge. It can also report an edge that is after all rows so far. sash cuts rows only at
-    these edges. For a `ContextAwareWindow`, sash makes a slice of each row. At the end of the stream, open windows are
-    emitted without an end. `reads` names the columns that `notify` gets; one with nulls is an array of objects.
+    `notify(context, positions, columns)` gets the rows of one key, in order, each once, as NumPy arrays, as soon as
+    no earlier row can come. It calls `context.open(start)` where a window starts and `context.close(end)` where the
+    open ones end, or `context.add(start, end)` if both edges are known. `notify` can report an edge in the call that
+    contains the first row at or after the edge, or in an earlier call. A later call is an error. sash cuts rows only
+    at these edges. For a `ContextAwareWindow`, sash makes a slice of each row. At the end of the stream, open windows
+    are emitted without an end. `reads` names the columns that `notify` gets; one with nulls is an array of objects.
     `context.memory` is a dict for your own use.
 
     >>> import sash
