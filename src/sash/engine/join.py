@@ -21,10 +21,11 @@ from sash.engine.frame_ranges import Line, Ranges, find_edges
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
+from sash.engine.output import open_table, result_sources
 from sash.engine.rolling import compute_ranges
 from sash.engine.row_order import KeySlots, sort_rows
 from sash.engine.sorted_rows import SortedRows
-from sash.engine.tables import Kind, Rows, kind_of, read_rows, with_columns
+from sash.engine.tables import Kind, Rows, kind_of, read_rows
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.keywords import checked, keywords_of
 from sash.plan.query import Query, check_aggregates, query, written
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 _CLOSED = ("both", "left", "right", "neither")
+_COLLECTED = {Kind.LAZY: Kind.POLARS, Kind.DUCKDB: Kind.ARROW}  # kinds, and those of their rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,8 +190,12 @@ class JoinPlan(Report):
 
 def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
     """Run `sash.join` on tables of Arrow, pandas or Polars, or on dicts of lists."""
-    plan, rows, events = _planned(labels, lookbacks, given)
-    return with_columns(labels, join_rows(plan, rows, events))
+    check_lookbacks(lookbacks)
+    check_kinds(labels, [each.table for each in lookbacks if not isinstance(each.table, Rows)])
+    given_table = open_table(labels)
+    plan, rows, events = _planned(given_table.rows, lookbacks, given)
+    sources = result_sources([each for one in lookbacks for each in one.aggregates], given.on)
+    return given_table.with_columns(join_rows(plan, rows, events), sources)
 
 
 def explain(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> JoinPlan:
@@ -214,9 +220,10 @@ def _planned(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> 
 
 
 def check_kinds(labels: Any, tables: Sequence[Any]) -> None:
-    """Refuse tables of different kinds; dicts go with any."""
+    """Refuse tables of different kinds; dicts go with any, and lazy frames with collected ones."""
     kinds = {kind_of(each) for each in (labels, *tables)}
-    if len(kinds - {Kind.DICT}) > 1:
+    alike = {_COLLECTED.get(each, each) for each in kinds}
+    if len(alike - {Kind.DICT}) > 1:
         raise InvalidInput.kinds(sorted(each.value for each in kinds))
 
 

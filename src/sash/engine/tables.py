@@ -1,10 +1,9 @@
-"""Read tables of Arrow, pandas and Polars and dicts of columns; return results as a table of the same kind.
+"""Read tables of Arrow, pandas, Polars and DuckDB, and dicts of columns.
 
 Columns are converted when they are first read: a row pushed as a dict of lists never becomes a table.
 """
 
 import reprlib
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -19,7 +18,7 @@ from sash.errors import InvalidInput, UnknownName
 from sash.swag.values import Values, read_one
 from sash.windows.measure import Measure, Positions
 
-__all__ = ["Kind", "Rows", "kind_of", "like", "read_positions", "read_rows", "to_arrow", "with_columns"]
+__all__ = ["Kind", "Rows", "kind_of", "read_positions", "read_rows", "to_arrow"]
 
 _FEW = 32  # values that keys look up without Arrow
 _PLAIN: dict[type, tuple[Column, Any]] = {
@@ -37,11 +36,13 @@ class Kind(Enum):
     ARROW = "arrow"
     PANDAS = "pandas"
     POLARS = "polars"
+    LAZY = "polars (lazy)"
+    DUCKDB = "duckdb"
     DICT = "dict"
 
 
 def kind_of(rows: Any) -> Kind:
-    """Return the kind of a table; other tables with an Arrow interface, such as DuckDB's, are Arrow.
+    """Return the kind of a table; other tables with an Arrow interface are Arrow.
 
     >>> kind_of({"x": [1]}), kind_of(pa.table({"x": [1]}))
     (<Kind.DICT: 'dict'>, <Kind.ARROW: 'arrow'>)
@@ -51,9 +52,13 @@ def kind_of(rows: Any) -> Kind:
     if _is_pandas(rows) and hasattr(rows, "columns"):
         return Kind.PANDAS
     package = type(rows).__module__.partition(".")[0]
+    if package == "duckdb" and hasattr(rows, "query") and hasattr(rows, "columns"):
+        return Kind.DUCKDB
     if package == "polars":
+        if type(rows).__name__ == "LazyFrame":
+            return Kind.LAZY
         if not hasattr(rows, "__arrow_c_stream__") or not hasattr(rows, "columns"):
-            raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "call collect() first, or pass a DataFrame")
+            raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "pass a DataFrame, or name the column in a dict")
         return Kind.POLARS
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         raise InvalidInput.rows(f"a {type(rows).__name__}", "pass it in a dict, under a name")
@@ -67,43 +72,6 @@ def kind_of(rows: Any) -> Kind:
     elif package == "pyspark":
         fix = "collect them with toArrow(), or use sash.aggregate on the DataFrame"
     raise InvalidInput.rows(reprlib.repr(rows), fix)
-
-
-def like(table: Any, kind: Kind) -> Any:
-    """Convert an Arrow table to the kind of the rows; for a dict, return the Arrow table.
-
-    >>> like(pa.table({"x": [1]}), Kind.PANDAS)
-       x
-    0  1
-    """
-    if kind is Kind.PANDAS:
-        return table.to_pandas()
-    if kind is Kind.POLARS:
-        return sys.modules["polars"].from_arrow(table)  # imported already by the caller
-    return table
-
-
-def with_columns(rows: Any, columns: Mapping[str, Any]) -> Any:
-    """Return the rows with further Arrow columns; a DataFrame keeps its index, its types and its order.
-
-    >>> with_columns({"x": [1]}, {"y": pa.array([2])}).to_pylist()
-    [{'x': 1, 'y': 2}]
-    """
-    kind = kind_of(rows)
-    if kind is Kind.PANDAS:
-        pandas = sys.modules["pandas"]  # imported already by the caller
-        added = pa.table(dict(columns)).to_pandas()
-        added.index, added.attrs = rows.index, rows.attrs
-        deeper = [""] * (rows.columns.nlevels - 1)
-        added.columns = pandas.Index([(name, *deeper) if deeper else name for name in columns])
-        added.columns.names = rows.columns.names
-        return pandas.concat([rows, added], axis=1)
-    if kind is Kind.POLARS:
-        return rows.hstack(sys.modules["polars"].from_arrow(pa.table(dict(columns))))
-    table = to_arrow(rows)
-    for name, column in columns.items():
-        table = table.append_column(name, column)
-    return table
 
 
 def to_arrow(rows: Any) -> Any:
@@ -144,6 +112,8 @@ def read_rows(rows: Any) -> "Rows":
     if kind is Kind.PANDAS:
         levels = tuple(str(name) for name in rows.index.names if name is not None)
         return _named([(str(name), series) for name, series in rows.items()], len(rows), None, levels)
+    if kind is Kind.LAZY:
+        rows = rows.collect()
     try:
         table = rows if isinstance(rows, pa.Table) else pa.table(rows)
     except (pa.ArrowException, TypeError) as error:
@@ -316,6 +286,8 @@ def _array(name: str, raw: Any) -> Any:
     """Return a column as an Arrow array."""
     if isinstance(raw, pa.ChunkedArray | pa.Array):
         # The views of Polars: Arrow cannot take or filter them.
+        if pa.types.is_dictionary(raw.type) and raw.type.value_type in _PLAIN_VIEWS:
+            return _without_views(raw)
         return raw.cast(_PLAIN_VIEWS[raw.type]) if raw.type in _PLAIN_VIEWS else raw
     try:
         if isinstance(raw, np.ndarray):
@@ -331,6 +303,14 @@ def _array(name: str, raw: Any) -> Any:
             raise
         reason = " ".join(str(each) for each in error.args)
         raise InvalidInput.in_column(name, f"{reason}. Give all its values one type") from error
+
+
+def _without_views(categories: Any) -> Any:
+    """Return the categories of Polars, whose values are views."""
+    chunks = categories.chunks if isinstance(categories, pa.ChunkedArray) else [categories]
+    plain = _PLAIN_VIEWS[categories.type.value_type]
+    found = [pa.DictionaryArray.from_arrays(each.indices, each.dictionary.cast(plain)) for each in chunks]
+    return pa.chunked_array(found, pa.dictionary(categories.type.index_type, plain))
 
 
 def _unmixed(name: str, array: Any, values: list[Any]) -> Any:
