@@ -276,6 +276,8 @@ def _values(name: str, raw: Any) -> Values:
                 pass  # the error is raised below, where other lists are read
             else:
                 return Values(data, None, column, "list")
+    if isinstance(raw, pa.ChunkedArray | pa.Array) and pa.types.is_dictionary(raw.type):
+        raw = _array(name, raw)
     try:
         return read_one(raw)
     except InvalidInput as error:
