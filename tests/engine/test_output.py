@@ -52,7 +52,7 @@ def sum_of_last(table: pd.DataFrame, rows: int) -> list[float]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(table=frames(), rows=st.integers(1, 4))
 def test_a_result_is_assigned_to_its_row_whatever_the_index(table: pd.DataFrame, rows: int) -> None:
     expected = sum_of_last(table, rows)
@@ -122,8 +122,8 @@ def test_query_text_returns_the_types_of_pandas() -> None:
     result = sash.sql(text, rows=shuffled)
     assert result["k"].dtype == TYPED["k"].dtype and str(result["whole"].dtype) == str(result["l"].dtype) == "Int32"
     assert result.index.tolist() == [7, 3]
-    windows = sash.sql("SELECT k, COUNT(*) AS n FROM rows [RANGE 10 SECONDS SLIDE 10 SECONDS] WHERE plain > 0 GROUP BY k",
-                       rows=shuffled, on="t")  # fmt: skip
+    text = "SELECT k, COUNT(*) AS n FROM rows [RANGE 10 SECONDS SLIDE 10 SECONDS] WHERE plain > 0 GROUP BY k"
+    windows = sash.sql(text, rows=shuffled, on="t")
     assert windows["k"].dtype == TYPED["k"].dtype
 
 
