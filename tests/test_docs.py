@@ -16,7 +16,7 @@ import pytest
 import sash
 import sash.spark
 from sash import errors
-from sash.cli.algorithm_table import facts_table
+from sash.cli.algorithm_table import markdown_tables
 from sash.cli.job import read_job
 from sash.cli.main import main
 from tests.pages import DOCS, PAGES, ROOT, blocks
@@ -33,9 +33,7 @@ def contents(language: str) -> list[Any]:
 
 def test_the_table_of_algorithms_is_printed_from_the_facts() -> None:
     page = (DOCS / "algorithms.md").read_text(encoding="utf-8")
-    assert facts_table().markdown().strip() in page, (
-        "run: sash algorithms --markdown, and paste it into docs/algorithms.md"
-    )
+    assert markdown_tables() in page, "run: sash algorithms --markdown, and paste it into docs/algorithms.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -41,7 +41,7 @@ def _memory(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Recor
         shape = parameters(window=window)
         yield Record("memory", algorithm.name, "state", value, "bytes", workload.name, shape, None, note)
         if not any(field.is_object for field in monoid.fields):
-            kept = algorithm.facts.space.at(window) * width
+            kept = algorithm.facts.space.partials_for(window) * width
             yield Record("memory", algorithm.name, "partials by the facts", kept, "bytes", workload.name, shape)
 
 

@@ -22,6 +22,9 @@ from sash.engine.frame import Frame, frame
 from sash.engine.join import Lookback, lookback
 from sash.engine.stream import Stream
 from sash.errors import SashError, UnknownAttribute
+
+# This import makes `sash.page` a function; modules of the package sash.page can still be imported.
+from sash.page import page
 from sash.plan.plan import Plan
 from sash.plan.query import Query, query
 from sash.query_text import register, sql
@@ -47,7 +50,7 @@ __all__ = [  # noqa: RUF022
     # tables, rows and text
     "aggregate", "rolling", "frame", "join", "lookback", "sql", "windowed", "register", "explain",
     # streams
-    "Stream", "progress", "state", "why",
+    "Stream", "progress", "state", "why", "page",
     # queries and windows
     "query", "tumbling", "sliding", "cumulative", "session", "punctuated", "landmark", "calendar",
     "ContextFreeWindow", "ForwardFreeWindow", "ContextAwareWindow",

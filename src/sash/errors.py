@@ -426,6 +426,10 @@ class InvalidInput(SashError, ValueError):
         "to a string, or drop it."
     )
     twice = _Sentence("There are several columns {name!r}: rename all but one.")
+    key_name = _Sentence(
+        "The nested key {path!r} would be the column {name!r} of the results, but there is another one of that name. "
+        "Select the field first under a name of its own."
+    )
     changed = _Sentence(
         "Column {name!r} held {known} so far, but now holds {given}. Cast it to the first type, and push the rows "
         "again.",

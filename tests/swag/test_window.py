@@ -19,7 +19,8 @@ from sash.errors import (
 )
 from sash.swag import state_bytes
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Algorithm, Sizes
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Sizes
 from tests.swag.monoids import TEMPLATES
 from tests.swag.test_conformance import histories, pairs
 

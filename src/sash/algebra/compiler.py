@@ -20,7 +20,7 @@ from numba.np.numpy_support import as_dtype, from_dtype
 
 from sash.algebra.cache import KernelCache
 from sash.algebra.digest import digest
-from sash.algebra.numba_parts import HAS_PARTS, callee_options, compile_kernel, inferred_type
+from sash.algebra.numba_parts import HAS_PARTS, callee_options, compile_kernel, inferred_type, on_compile
 from sash.errors import InvalidAggregate
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "from_source",
     "jitable",
     "kernel",
+    "on_compile",
     "prepared",
     "returned_fields",
     "static_of",

@@ -7,6 +7,7 @@ kernels that it uses.
 
 import functools
 import re
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = [
     "count_trailing_zeros",
     "dump_code",
     "inferred_type",
+    "on_compile",
 ]
 
 OLDEST, NEWEST = (0, 66), (0, 68)  # tested
@@ -69,6 +71,11 @@ HAS_PARTS = _is_tested() and _import_parts()
 callee_options: Any = {"no_cfunc_wrapper": True} if HAS_PARTS else {}
 
 
+# Each is called with the name of a kernel, twice: with None before the kernel is compiled, and with the seconds after.
+# Kernels that come from the disk cache are not compiled. The thread that compiles calls it, and waits for it.
+on_compile: list[Callable[[str, float | None], None]] = []
+
+
 class _KernelCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
     """Numba's compiler, with the promise that the arrays of a kernel do not overlap.
 
@@ -78,6 +85,16 @@ class _KernelCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
     def define_pipelines(self) -> Any:
         self.state.flags.noalias = True
         return super().define_pipelines()
+
+    def compile_extra(self, function: Any) -> Any:
+        for observe in on_compile:
+            observe(function.__name__, None)
+        start = time.perf_counter()
+        try:
+            return super().compile_extra(function)
+        finally:
+            for observe in on_compile:
+                observe(function.__name__, time.perf_counter() - start)
 
 
 def compile_kernel(function: Callable[..., Any], heap: bool) -> Any:

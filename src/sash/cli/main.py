@@ -122,16 +122,17 @@ def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorith
 
 
 @main.command()
-@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 def algorithms(markdown: bool) -> None:
     """List the requirements, the costs and the paper of each algorithm."""
-    from sash.cli.algorithm_table import facts_table
+    from sash.cli.algorithm_table import facts_tables, markdown_tables
     from sash.cli.terminal import show
 
     if markdown:
-        click.echo(facts_table().markdown())
-    else:
-        show(facts_table())
+        click.echo(markdown_tables())
+        return
+    for table in facts_tables():
+        show(table)
 
 
 @main.command(epilog=EXPLAIN_EXAMPLES)

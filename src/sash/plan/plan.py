@@ -211,7 +211,8 @@ class Plan(Report):
         by = ", ".join(o.by) or "no key"
         order = "in order" if o.in_order else f"any order, lateness {o.lateness}"
         lines = [("stream", f"on {o.on} ({self.measure.kind.value}), by {by}, {order}")]
-        lines.append(("fields", f"{self._fields()}: {self.bytes_per_slice()} bytes per slice, shared by all queries"))
+        fields = ", ".join(self.field_names()) or "none"
+        lines.append(("fields", f"{fields}: {self.bytes_per_slice()} bytes per slice, shared by all queries"))
         lines.append(("slices", self._cutting()))
         state = (
             "wait in order until the watermark"
@@ -256,14 +257,14 @@ class Plan(Report):
         most = self.options.limits.slide_overlaps
         return f", or by two_stacks_lite where they overlap more than {most} times" if objects else ""
 
-    def _fields(self) -> str:
+    def field_names(self) -> list[str]:
         """Return the components of partials with the columns that they read."""
         parts = []
         for group, names in zip(self.groups, self.group_columns, strict=True):
             for component in group.components:
                 columns = ", ".join(source_of(names[i]) for i in component.inputs)
                 parts.append(f"{component.name.partition('@')[0]}({columns})")
-        return ", ".join(parts) or "none"
+        return parts
 
     def _cutting(self) -> str:
         parts = []

@@ -31,7 +31,8 @@ from sash.algebra.compiler import compiled_reading, from_source, jitable
 from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, identity
 from sash.swag.contract import integers
-from sash.swag.ring import copy_positions, copy_ring, room_for
+from sash.swag.facts import room_for
+from sash.swag.ring import copy_positions, copy_ring
 
 __all__ = ["MOVES", "Layout", "Queue", "load_at", "partials_at", "room", "store_at", "sum_of"]
 

@@ -16,7 +16,8 @@ from sash.keywords import checked
 from sash.swag import loops, range_statistics, ranked
 from sash.swag import values as border
 from sash.swag.array_plan import Explanation, choose_for, plan_of
-from sash.swag.contract import Answer, Needs
+from sash.swag.contract import Answer
+from sash.swag.facts import Needs
 
 __all__ = ["Work", "explain", "fold", "slide", "windows_of"]
 
@@ -173,7 +174,7 @@ class Work:
 
     def at_some_rows(self, sizes: tuple[int, ...], every: int, threads: int | None) -> list[Answer]:
         """Fold rows into fragments, cut as Pairs cuts them, and slide over the fragments."""
-        if self.algorithm.facts.needs is Needs.QUANTILE:
+        if self.algorithm.facts.needs.is_of_few:  # these read values, and cannot read fragments
             full = self.at_every_row(sizes, threads)
             return [_pick(answer, every - 1, every) for answer in full]
         answers, inputs = [], self.inputs()

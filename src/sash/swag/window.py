@@ -11,7 +11,7 @@ from sash.swag import state_bytes, window_rows, window_state
 from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Sizes
+from sash.swag.facts import Sizes
 from sash.swag.guard import guarded
 from sash.swag.window_base import LAST_POSITION, WindowBase
 

@@ -12,7 +12,7 @@ from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 from sash.swag import window_room, window_rows
 from sash.swag.choose import choose, task_of
-from sash.swag.contract import Needs, Sizes
+from sash.swag.facts import Needs, Sizes
 from sash.swag.guard import Guard
 from sash.swag.window_calls import RowCalls
 

@@ -14,7 +14,8 @@ import numpy as np
 from sash.algebra.compiler import JIT_DISABLED, entry_point
 from sash.algebra.monoid import Monoid, Presence
 from sash.swag import window_kernels as kernels
-from sash.swag.contract import Algorithm, Sizes
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Sizes
 from sash.swag.window_room import LEAST_CAPACITY, kept, layout_of
 
 __all__ = ["RowCalls"]
