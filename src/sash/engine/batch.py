@@ -10,6 +10,7 @@ from sash.engine.conditions import conditions_of
 from sash.engine.frame import Frame
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
+from sash.engine.nested import with_key_names
 from sash.engine.options import CallOptions, with_free_names
 from sash.engine.output import Source, edge_sources, open_table, result_sources
 from sash.engine.rolling import compute_frames, plan_frames
@@ -28,8 +29,10 @@ def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -
     given_table = open_table(rows)
     table = read_rows(given_table.rows)
     table.known(options.on)  # a stream accepts a push without columns, a table without them is a mistake
+    options = with_key_names(options, table.names)
+    names = options.result_keys
     sources = {**result_sources([each for one in wanted for each in one.aggregates], options.on)}
-    sources |= {**edge_sources(options.on), **{name: Source(name) for name in options.by}}
+    sources |= {**edge_sources(options.on), **dict(zip(names, map(Source, options.by), strict=True))}
     return given_table.like(compute_windows(table, wanted, options), sources)
 
 

@@ -194,8 +194,14 @@ class Rows:
 
     def nested(self) -> tuple[str, ...]:
         """Return the paths of all nested fields."""
-        kinds = {name: self._kind((name,)) for name in self.names}
-        return tuple(path for name, kind in kinds.items() if kind is not None for path in paths_of(name, kind))
+        found: list[str] = []
+        for name in self.names:
+            try:
+                kind = self._kind((name,))
+            except InvalidInput:  # a column that cannot be read, which is an error only if it is used
+                continue
+            found += [] if kind is None else paths_of(name, kind)
+        return tuple(found)
 
     def _steps(self, path: str) -> tuple[str, ...]:
         """Return the column and the fields that a path consists of; none if there are no such."""
