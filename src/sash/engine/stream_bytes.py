@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from sash.windows.window import Window
 
 __all__ = ["Saved", "check_functions", "load", "plan_of", "same_queries", "save", "state_of", "windows_only"]
 
+_SAVED_OPTIONS = ("on", "by", "in_order", "emit", "partial", "store", "key_names")
 MAGIC = b"SASHSTR\0"
 
 
