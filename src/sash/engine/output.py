@@ -111,9 +111,14 @@ def _like(results: Any, rows: Any, kind: Kind, sources: Sources) -> Any:
     """Return results with the types of the rows, such as categories, for Arrow and Polars."""
     if kind in (Kind.POLARS, Kind.LAZY):
         polars = sys.modules["polars"]  # imported already by the caller
-        found, schema = polars.from_arrow(results), rows.schema
-        wanted = {name: schema.get(each.column) for name, each in sources.items() if each.is_same and name in found}
-        return found.cast({name: kind for name, kind in wanted.items() if kind not in (None, found.schema[name])})
+        wanted = {name: rows.schema.get(each.column) for name, each in sources.items() if each.is_same}
+        for place, field in enumerate(results.schema):
+            unit = getattr(wanted.get(field.name), "time_unit", None)
+            if unit is not None and pa.types.is_timestamp(field.type):
+                results = results.set_column(place, field.name, _in_unit(results.column(place), unit))
+        found = polars.from_arrow(results)
+        coded = {name: kind for name, kind in wanted.items() if kind in (polars.Categorical, polars.Enum)}
+        return found.cast({name: kind for name, kind in coded.items() if name in found.columns})
     if kind is not Kind.ARROW:
         return results
     schema = read_rows(rows).table().schema
@@ -126,6 +131,14 @@ def _like(results: Any, rows: Any, kind: Kind, sources: Sources) -> Any:
             encoded = results.column(place).dictionary_encode().cast(wanted)
             results = results.set_column(place, field.name, encoded)
     return results
+
+
+def _in_unit(times: Any, unit: str) -> Any:
+    """Return times in another unit; in their own if one of them does not fit it."""
+    try:
+        return times.cast(pa.timestamp(unit, times.type.tz))
+    except pa.ArrowInvalid:
+        return times
 
 
 # --- pandas --------------------------------------------------------------------------------------------
@@ -167,20 +180,12 @@ def _series(pandas: Any, values: Any, dtype: Any, is_same: bool) -> Any:
     if is_same and isinstance(dtype, pandas.CategoricalDtype) and _are_categories(values, dtype):
         return pandas.Series(pandas.Categorical(values.to_pandas(), dtype=dtype))
     if is_same and getattr(dtype, "kind", "") == "M" and pa.types.is_timestamp(values.type):
-        return _times(values.to_pandas(), dtype)
+        values = _in_unit(values, dtype.unit if hasattr(dtype, "unit") else pandas.Series([], dtype=dtype).dt.unit)
     nullable = _nullable(pandas, dtype)
     is_nullable = isinstance(dtype, pandas.api.extensions.ExtensionDtype) and dtype in nullable.values()
     if is_nullable or (values.null_count and (_is_whole(values.type) or pa.types.is_boolean(values.type))):
         return values.to_pandas(types_mapper=nullable.get)
     return values.to_pandas()
-
-
-def _times(values: Any, dtype: Any) -> Any:
-    """Return times in the unit of a type; in their own unit if they lie beyond it."""
-    try:
-        return values.astype(dtype)
-    except (ValueError, OverflowError, TypeError):
-        return values
 
 
 def _nullable(pandas: Any, dtype: Any) -> dict[Any, Any]:
