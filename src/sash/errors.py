@@ -426,6 +426,10 @@ class InvalidInput(SashError, ValueError):
         "to a string, or drop it."
     )
     twice = _Sentence("There are several columns {name!r}: rename all but one.")
+    expression = _Sentence(
+        "{value:line} is an expression, but the name of a column is needed: select it first under a name, and pass the "
+        "name."
+    )
     key_name = _Sentence(
         "The nested key {path!r} would be the column {name!r} of the results, but there is another one of that name. "
         "Select the field first under a name of its own."

@@ -30,6 +30,7 @@ from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.keywords import checked, keywords_of
 from sash.plan.query import Query, check_aggregates, query, written
 from sash.plan.share import group_aggregates, readings_of
+from sash.references import name_of, names_of
 from sash.report import Call, Report
 from sash.slicing.slices import Array
 from sash.windows.built_in import tumbling
@@ -293,6 +294,7 @@ def own_on(own: Any, on: str) -> str:
     """Return the column of positions of a table."""
     if own is None:
         return on
+    own = name_of(own)
     if not isinstance(own, str) or not own:
         raise InvalidInput.option("on of a lookback", own, "the name of a column of times or numbers")
     return own
@@ -307,6 +309,7 @@ def own_keys(own: Any, by: tuple[str, ...]) -> tuple[str, ...]:
             if name not in by:
                 raise UnknownName.of("key column of the labels", name, by)
         return tuple(own.get(name, name) for name in by)
+    own = names_of(own)
     names = (own,) if isinstance(own, str) else tuple(own) if isinstance(own, list | tuple) else ()
     if len(names) != len(by) or not all(isinstance(each, str) for each in names):
         raise InvalidInput.option("by of a lookback", own, f"{len(by)} name(s), or a mapping from those of the labels")
