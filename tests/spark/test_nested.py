@@ -80,7 +80,7 @@ def test_stream_reads_nested_fields_and_keeps_late_rows_as_they_came(spark: Any,
 
 
 def test_wrong_nested_field_is_refused_with_the_right_one(rows: Any) -> None:
-    with pytest.raises(UnknownName, match="Did you mean 'meta.load'"):
+    with pytest.raises(UnknownName, match=r"Did you mean 'meta\.load'"):
         sash.aggregate(rows, sash.query("q", sash.tumbling("1s"), m=sash.max("meta.lod")), on="event.ts")
     with pytest.raises(InvalidInput, match="select it first under a name"):
         sash.aggregate(rows, QUERY, on="event.ts", by=F.upper("meta.device"))

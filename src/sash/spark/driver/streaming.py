@@ -45,7 +45,7 @@ from sash.spark.state.window_bucket import WindowWork
 from sash.spark.versions import check_connect_streams, has_row_state
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.pieces import piece_schema
-from sash.spark.wire.results import FIGURES, OBSERVED, answer_schema, as_results
+from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED, answer_schema, as_results
 from sash.spark.worker.packing import OpenTask, SendTask
 from sash.spark.worker.task import as_function
 from sash.windows.duration import Duration
@@ -216,7 +216,7 @@ def _run_stream(
     history = None if given.initial is None else _send(_history(given.initial, rows), task, measure).groupBy("bucket")
     answers = _transform(sent.groupBy("bucket"), processor, measure, "EventTime" if flushes else "None", history)
     return (
-        _observe(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}")
+        _observe(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}{_zone_word(rows, options.on)}")
         .select("data")
         .mapInArrow(as_function(OpenTask(work.results)), schema)
     )
@@ -252,6 +252,11 @@ def _pulse(sent: DataFrame) -> DataFrame:
     beats = sent.sparkSession.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).option("numPartitions", 1)
     none = beats.load().where(F.col("value") < 0)
     return none.select(*(F.lit(None).cast(each.dataType).alias(each.name) for each in sent.schema))
+
+
+def _zone_word(rows: DataFrame, on: str) -> str:
+    """Return the word that tells `sash.progress` that times have no zone."""
+    return f" {LOCAL}" if not isinstance(rows.schema[on].dataType, TimestampType) else ""
 
 
 def _observe(answers: DataFrame, name: str) -> DataFrame:
