@@ -2,19 +2,18 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from os import PathLike
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
 import pyarrow as pa
 
 from sash.algebra.aggregate import Template
-from sash.engine import batch, waiting
+from sash.engine import batch
 from sash.engine import join as joins
 from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
 from sash.engine.options import CallOptions, Emit, Late, Store
-from sash.engine.stream import Stream
 from sash.engine.tables import kind_of
 from sash.errors import InvalidInput
 from sash.keywords import checked, keywords_of, unknown_keyword
@@ -277,7 +276,7 @@ def progress(query: Any) -> Any:
 
 @checked
 def why(query: Any) -> str:
-    """Explain in sentences what a streaming query or a `sash.Stream` waits for, and why its watermark does not move.
+    """Explain in sentences what a streaming query waits for, and why its watermark does not move.
 
     If the watermark is ahead of the clock, the text says so.
 
@@ -286,8 +285,6 @@ def why(query: Any) -> str:
     Traceback (most recent call last):
     sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is None.
     """
-    if isinstance(query, Stream):
-        return waiting.why(query, datetime.now(UTC))
     return str(_progress_module(query).why(query))
 
 
