@@ -519,6 +519,10 @@ class InvalidJob(SashError, ValueError):
         "[source], or change the text."
     )
     by_spark = _Sentence("{path}: Spark cannot {what}: {why}")
+    no_trigger = _Sentence(
+        "{path}: sink.trigger is {kind!r}, but Spark keeps state in micro-batches only. Write a duration such as "
+        "'1 second', or 'available now'."
+    )
 
 
 class NumberOverflow(SashError, OverflowError):
