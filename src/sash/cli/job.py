@@ -164,7 +164,7 @@ def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     return Job(path, source, sink, options, queries, spark=parts["spark"], **settings)
 
 
-def _trigger(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+def _trigger(path: Path, given: Mapping[str, Any]) -> dict[str, str]:
     """Return the trigger in one spelling; Spark and its users have many.
 
     >>> _trigger(Path("job.toml"), {"trigger": {"processingTime": "10 seconds"}})
@@ -177,7 +177,9 @@ def _trigger(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     value = given["trigger"]
     if isinstance(value, dict) and len(value) == 1:
         value = "{}={}".format(*next(iter(value.items())))
-    found = _TRIGGER.fullmatch(value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        raise InvalidJob.wrong_type(path, "sink.trigger", value, _EXPECTED_TRIGGER)
+    found = _TRIGGER.fullmatch(value)
     if found is None:  # a duration, or an error that is raised when it is read as one
         return {"trigger": value}
     kind, argument = re.sub(r"[\s_-]", "", found[1].lower()), found[2]
