@@ -89,7 +89,9 @@ def aggregate(
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
-    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
+    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(
+    ...     ["window_start", "peak"]
+    ... ).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
     on, by = name_of(on), names_of(by)
@@ -104,7 +106,9 @@ def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) ->
     """Return `sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
 
     >>> import sash
-    >>> peaks = sash.windowed(sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t")
+    >>> peaks = sash.windowed(
+    ...     sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t"
+    ... )
     >>> peaks({"t": [1, 12], "load": [3, 4]}).column("peak").to_pylist()
     [3, 4]
     """
@@ -167,9 +171,13 @@ def rolling(
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
     >>> sash.rolling(rows, on="t", rows=2, peak=sash.max("x")).column("peak").to_pylist()
     [5, 5, 4, 4]
-    >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(["peak", "n"]).to_pylist()
+    >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(
+    ...     ["peak", "n"]
+    ... ).to_pylist()
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
-    >>> sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")).column("others").to_pylist()
+    >>> sash.rolling(
+    ...     rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")
+    ... ).column("others").to_pylist()
     [3, 9, 4, 4]
     """
     check_aggregates(aggregates, "sash.rolling", keywords_of(rolling))
@@ -203,10 +211,18 @@ def join(
     events gets null, and 0 for counts. A label without a position, or with a null key, gets null.
 
     >>> import sash
-    >>> clicks = {"user": ["a", "a", "b", "a"], "ts": [1, 4, 5, 9], "price": [3.0, 2.0, 7.0, 1.0]}
+    >>> clicks = {
+    ...     "user": ["a", "a", "b", "a"],
+    ...     "ts": [1, 4, 5, 9],
+    ...     "price": [3.0, 2.0, 7.0, 1.0],
+    ... }
     >>> labels = {"user": ["a", "b", "a"], "ts": [4, 9, 10]}
-    >>> recent = sash.lookback(clicks, range=6, spent=sash.sum("price"), clicks=sash.count())
-    >>> sash.join(labels, recent, on="ts", by="user").select(["spent", "clicks"]).to_pylist()
+    >>> recent = sash.lookback(
+    ...     clicks, range=6, spent=sash.sum("price"), clicks=sash.count()
+    ... )
+    >>> sash.join(labels, recent, on="ts", by="user").select(
+    ...     ["spent", "clicks"]
+    ... ).to_pylist()
     [{'spent': 3.0, 'clicks': 1}, {'spent': 7.0, 'clicks': 1}, {'spent': 3.0, 'clicks': 2}]
     """
     on, by = name_of(on), names_of(by)
@@ -247,8 +263,15 @@ def explain(
     If you pass lookbacks instead of queries, the result is the plan of `sash.join`.
 
     >>> import sash
-    >>> hourly = sash.query("hourly", sash.sliding(60, every=1), peak=sash.max("load"), mean=sash.mean("load"))
-    >>> recent = sash.query("recent", sash.sliding(rows=1000, every=100), last=sash.last("load"))
+    >>> hourly = sash.query(
+    ...     "hourly",
+    ...     sash.sliding(60, every=1),
+    ...     peak=sash.max("load"),
+    ...     mean=sash.mean("load"),
+    ... )
+    >>> recent = sash.query(
+    ...     "recent", sash.sliding(rows=1000, every=100), last=sash.last("load")
+    ... )
     >>> print(sash.explain({"t": [0], "load": [0.5]}, [hourly, recent], on="t"))
     stream  on t (integer), by no key, any order, lateness 0
     ...
@@ -269,7 +292,8 @@ def progress(query: Any) -> Any:
     >>> import sash
     >>> sash.progress("not a query")
     Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is 'not a query'.
+    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned,
+      but is 'not a query'.
     """
     return _progress_module(query).progress(query)
 
@@ -283,7 +307,8 @@ def why(query: Any) -> str:
     >>> import sash
     >>> sash.why(None)
     Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is None.
+    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned,
+      but is None.
     """
     return str(_progress_module(query).why(query))
 

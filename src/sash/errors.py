@@ -42,7 +42,9 @@ class SashError(Exception):
 
     >>> import sash
     >>> try:
-    ...     sash.aggregate({"t": [1]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="time")
+    ...     sash.aggregate(
+    ...         {"t": [1]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="time"
+    ...     )
     ... except sash.SashError as error:
     ...     print(error)
     There is no column 'time'. The known ones: t.
@@ -52,13 +54,30 @@ class SashError(Exception):
 def sentence_of(error: object) -> str:
     """Return the message of sash in an error of Spark, without the stack trace; else that of Python or of Spark.
 
-    >>> sentence_of("SparkException: …" + chr(10) + "sash.errors.InvalidState: The saved state is damaged.")
+    >>> sentence_of(
+    ...     "SparkException: …"
+    ...     + chr(10)
+    ...     + "sash.errors.InvalidState: The saved state is damaged."
+    ... )
     'The saved state is damaged.'
-    >>> sentence_of("SparkException: …" + chr(10) + "ValueError: no zero" + chr(10) + "  at org.apache.spark")
+    >>> sentence_of(
+    ...     "SparkException: …"
+    ...     + chr(10)
+    ...     + "ValueError: no zero"
+    ...     + chr(10)
+    ...     + "  at org.apache.spark"
+    ... )
     'ValueError: no zero'
-    >>> sentence_of("There are [1] sources in the checkpoint offsets and now there are [2] sources")
-    "The checkpoint was written by a query with 1 source(s), but this query has 2; flush='at_end' adds one. Start ..."
-    >>> sentence_of("An error occurred while calling o7.load." + chr(10) + ": java.lang.Exception: No such format.")
+    >>> sentence_of(
+    ...     "There are [1] sources in the checkpoint offsets and now there are [2] sources"
+    ... )
+    "The checkpoint was written by a query with 1 source(s), but this query has 2;
+     flush='at_end' adds one. Start ..."
+    >>> sentence_of(
+    ...     "An error occurred while calling o7.load."
+    ...     + chr(10)
+    ...     + ": java.lang.Exception: No such format."
+    ... )
     'No such format.'
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

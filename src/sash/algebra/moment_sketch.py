@@ -49,7 +49,12 @@ def moment_sketch(
     - One far outlier makes all estimates inaccurate. A NaN or an infinity gives NaN.
 
     >>> import sash
-    >>> [round(x, 6) for x in sash.swag.slide([1.0, 2.0, 9.0, 9.0], 3, sash.moment_sketch(quantile=0.5))]
+    >>> [
+    ...     round(x, 6)
+    ...     for x in sash.swag.slide(
+    ...         [1.0, 2.0, 9.0, 9.0], 3, sash.moment_sketch(quantile=0.5)
+    ...     )
+    ... ]
     [1.0, 1.5, 2.0, 9.0]
     """
     whole_number("moment_sketch", "k", k, 2, 20)

@@ -35,7 +35,11 @@ Examples:
   sash run job.toml --dry-run
 
 \b
-Exit codes: 0 done, 1 the job failed while running, 2 the job or its options are wrong, 130 interrupted.
+Exit codes:
+  0    the job is done
+  1    the job failed while it ran
+  2    the job or its options are wrong
+  130  the job was interrupted
 """
 STATE_EXAMPLES = """\b
 Examples:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sash.algebra.aggregate import Template
 from sash.engine.derived_columns import derive, read_values
 from sash.engine.dictionary import Dictionary
-from sash.engine.results import finish, result_column
+from sash.engine.results import result_column, values_of_result
 from sash.engine.tables import Rows
 from sash.plan.coding import Coding, code_queries
 from sash.plan.query import Query
@@ -45,7 +45,7 @@ class CodedRows:
                 if each.is_made:
                     parts = [_numbers(columns[names[k]]) for k in each.readings]
                     typed = replace(each, arrow=each.type_of(None))
-                    values, valid = finish(typed, parts, f"{function}.{each.name}", self.dictionaries)
+                    values, valid = values_of_result(typed, parts, f"{function}.{each.name}", self.dictionaries)
                     found[each.name] = result_column(typed, values, valid, self.dictionaries)
         return found
 

@@ -234,7 +234,13 @@ def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone
     Months, quarters and years follow the calendar. With a `zone`, days do too, and weeks, which start on Monday.
 
     >>> import sash
-    >>> print(sash.tumbling("10 minutes"), "|", sash.tumbling(rows=100), "|", sash.tumbling("1 month"))
+    >>> print(
+    ...     sash.tumbling("10 minutes"),
+    ...     "|",
+    ...     sash.tumbling(rows=100),
+    ...     "|",
+    ...     sash.tumbling("1 month"),
+    ... )
     tumbling 10m | tumbling 100 rows | tumbling 1 month in UTC
     """
     if rows is None and is_calendar(zone, size, offset):
@@ -261,7 +267,11 @@ def sliding(
     >>> import sash
     >>> print(sash.sliding("1 hour", every="1 minute", offset="15 seconds"))
     sliding 1h every 1m offset 15s
-    >>> print(sash.sliding(rows=1000, every=100), "|", sash.sliding(rows=10, every="5 seconds"))
+    >>> print(
+    ...     sash.sliding(rows=1000, every=100),
+    ...     "|",
+    ...     sash.sliding(rows=10, every="5 seconds"),
+    ... )
     sliding 1000 rows every 100 | last 10 rows every 5s
     """
     if rows is None and is_calendar(zone, size, every, offset):
