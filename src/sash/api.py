@@ -1,4 +1,4 @@
-"""The public functions on tables of Arrow, pandas, Polars and Spark."""
+"""The public functions on tables of Arrow, pandas, Polars, DuckDB and Spark."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +18,7 @@ from sash.engine.tables import kind_of
 from sash.errors import InvalidInput
 from sash.keywords import checked, keywords_of, unknown_keyword
 from sash.plan.query import Query, check_aggregates, named_queries
+from sash.references import name_of, names_of
 
 __all__ = [
     "aggregate",
@@ -72,7 +73,8 @@ def aggregate(
 ) -> Any:
     """Aggregate the rows of a table or of a stream in windows; the result is a table of the same kind, or a stream.
 
-    `rows` is an Arrow, pandas, Polars or Spark table, or a dict of lists, which gives an Arrow table. A table emits
+    `rows` is an Arrow, pandas, Polars, DuckDB or Spark table, or a dict of lists, which gives an Arrow table. Columns
+    may be nested fields, such as `by="meta.device"`; the column of the results is then `device`. A table emits
     every window once; `partial=True` also emits count windows that are not full. `watermark`, `allowed_lateness`,
     `emit` and `late` are options of streams: in a table no row is late. Spark runs the job when the result is used.
 
@@ -92,6 +94,7 @@ def aggregate(
     ... ).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
+    on, by = name_of(on), names_of(by)
     given = CallOptions(
         on, by, watermark, allowed_lateness, emit, partial, False, late, flush, initial, max_future, store=store
     )
@@ -178,6 +181,7 @@ def rolling(
     [3, 9, 4, 4]
     """
     check_aggregates(aggregates, "sash.rolling", keywords_of(rolling))
+    on, by = name_of(on), names_of(by)
     given = CallOptions(
         on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future,
         order=order_of(order, descending),
@@ -221,12 +225,17 @@ def join(
     ... ).to_pylist()
     [{'spent': 3.0, 'clicks': 1}, {'spent': 7.0, 'clicks': 1}, {'spent': 3.0, 'clicks': 2}]
     """
+    on, by = name_of(on), names_of(by)
     tables = [labels, *(each.table for each in lookbacks if isinstance(each, Lookback))]
     return _joiner(tables).join(labels, lookbacks, JoinOptions(on, by, closed, delay))
 
 
 def _joiner(tables: Sequence[Any]) -> Any:
     """Return the module that joins tables of their kind."""
+    if is_pandas_on_spark(tables[0]):
+        from sash.spark.driver import pandas_api
+
+        return pandas_api
     if not any(map(is_spark, tables)):
         return joins
     if not all(map(is_spark, tables)):
@@ -267,6 +276,7 @@ def explain(
     stream  on t (integer), by no key, any order, lateness 0
     ...
     """
+    on, by = name_of(on), names_of(by)
     lookbacks: list[Any] = list(queries) if isinstance(queries, list | tuple) else [queries]
     if lookbacks and all(isinstance(each, Lookback) for each in lookbacks):
         return _joiner([rows, *(each.table for each in lookbacks)]).explain(rows, lookbacks, JoinOptions(on, by))
@@ -291,6 +301,8 @@ def progress(query: Any) -> Any:
 @checked
 def why(query: Any) -> str:
     """Explain in sentences what a streaming query waits for, and why its watermark does not move.
+
+    If the watermark is ahead of the clock, the text says so.
 
     >>> import sash
     >>> sash.why(None)
@@ -332,6 +344,11 @@ def is_spark(rows: Any) -> bool:
     return type(rows).__module__.startswith("pyspark.sql.") and type(rows).__name__ == "DataFrame"
 
 
+def is_pandas_on_spark(rows: Any) -> bool:
+    """Return whether the rows are a DataFrame of pyspark.pandas, without importing Spark."""
+    return type(rows).__module__.startswith("pyspark.pandas.") and type(rows).__name__ == "DataFrame"
+
+
 def is_stream(rows: Any) -> bool:
     return is_spark(rows) and bool(rows.isStreaming)
 
@@ -343,6 +360,10 @@ def _shell(rows: Any, given: CallOptions) -> Any:
         for name in ("flush", "initial", "max_future"):
             if getattr(given, name) is not None:
                 raise InvalidInput.for_streams(name, getattr(given, name))
+    if is_pandas_on_spark(rows):
+        from sash.spark.driver import pandas_api
+
+        return pandas_api
     if not is_spark(rows):
         return batch
     if not rows.isStreaming:
@@ -353,7 +374,10 @@ def _shell(rows: Any, given: CallOptions) -> Any:
 
     check_streams()
     from sash.spark.driver import streaming as unbounded
+    from sash.spark.monitoring.clock import watch_clock
 
+    if given.max_future is None:
+        watch_clock(rows)
     return unbounded
 
 

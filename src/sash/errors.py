@@ -445,6 +445,14 @@ class InvalidInput(SashError, ValueError):
         "to a string, or drop it."
     )
     twice = _Sentence("There are several columns {name!r}: rename all but one.")
+    expression = _Sentence(
+        "{value:line} is an expression, but the name of a column is needed: select it first under a name, and pass the "
+        "name."
+    )
+    key_name = _Sentence(
+        "The nested key {path!r} would be the column {name!r} of the results, but there is another one of that name. "
+        "Select the field first under a name of its own."
+    )
     changed = _Sentence(
         "Column {name!r} held {known} so far, but now holds {given}. Cast it to the first type, and push the rows "
         "again.",
@@ -530,6 +538,10 @@ class InvalidJob(SashError, ValueError):
         "[source], or change the text."
     )
     by_spark = _Sentence("{path}: Spark cannot {what}: {why}")
+    no_trigger = _Sentence(
+        "{path}: sink.trigger is {kind!r}, but Spark keeps state in micro-batches only. Write a duration such as "
+        "'1 second', or 'available now'."
+    )
 
 
 class NumberOverflow(SashError, OverflowError):

@@ -11,7 +11,8 @@ from sash.algebra.aggregate import Template
 from sash.api import aggregate, check_known, is_option, is_spark, is_stream, join, rolling
 from sash.engine.join import check_kinds, lookback
 from sash.engine.options import Emit, Late
-from sash.engine.tables import Kind, kind_of, like, read_rows
+from sash.engine.output import Source, edge_sources, open_table, result_sources
+from sash.engine.tables import Kind, kind_of, read_rows
 from sash.errors import InvalidInput, InvalidText
 from sash.keywords import checked
 from sash.syntax import arrow_expressions
@@ -124,6 +125,9 @@ def sql(
     if request.table not in tables:
         raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
     given = tables[request.table]
+    given_table = None if is_spark(given) else open_table(given)
+    if given_table is not None:
+        given = given_table.rows
     rows = prepare_rows(given, request)
     if is_stream(given) and initial is not None:
         initial = prepare_rows(initial, request)
@@ -134,9 +138,14 @@ def sql(
         result = aggregate(rows, request.queries, **options, **for_windows)
     else:
         result = _per_row(rows, request, options, for_windows)
-    if is_spark(rows) or rows is given:
+    if given_table is None:
         return result
-    found = like(result, kind_of(given))
+    if rows is given:
+        return given_table.close(result)
+    aggregates = [each for one in (*request.queries, *request.frames) for each in one.aggregates]
+    sources = {name: Source(name) for name in read_rows(given).names}
+    sources |= result_sources(aggregates, request.on)
+    found = given_table.like(result, sources | edge_sources(request.on) if request.queries else sources)
     if request.frames and kind_of(given) is Kind.PANDAS:
         mask = arrow_expressions.where_mask(read_rows(given).table(), request)
         found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
@@ -151,8 +160,10 @@ def _join_text(request: texts.JoinRequest, tables: Mapping[str, Any]) -> Any:
             raise InvalidText.no_table(place, name, tables).within(request.text)
     labels = tables[request.labels]
     given = {each.clause.table: tables[each.clause.table] for each in request.lookbacks}
-    if not is_spark(labels):
+    given_labels = None if is_spark(labels) else open_table(labels)
+    if given_labels is not None:
         check_kinds(labels, list(given.values()))
+        labels = given_labels.rows
     request.check_labels(labels.columns if is_spark(labels) else read_rows(labels).names)
     events = {name: _with_computed(each, name, request) for name, each in given.items()}
     lookbacks = []
@@ -161,9 +172,10 @@ def _join_text(request: texts.JoinRequest, tables: Mapping[str, Any]) -> Any:
         lookbacks.append(replace(made, aggregates=one.aggregates))  # names of results may be those of options
     result = join(labels, *lookbacks, on=request.on, by=list(request.by))
     selected = request.selected()
-    if selected is None:
-        return result
-    return result[selected] if not is_spark(labels) and kind_of(labels) is Kind.PANDAS else result.select(selected)
+    if selected is not None:
+        is_pandas = not is_spark(labels) and kind_of(labels) is Kind.PANDAS
+        result = result[selected] if is_pandas else result.select(selected)
+    return result if given_labels is None else given_labels.close(result)
 
 
 def _with_computed(rows: Any, name: str, request: texts.JoinRequest) -> Any:

@@ -176,10 +176,10 @@ RUNS: dict[str, Case] = {
         InvalidInput,
         "pass a DataFrame, or name the column in a dict",
     ),
-    "a plan that is not yet computed": (
-        lambda: sash.aggregate(pl.LazyFrame({"t": [1]}), TEN, on="t"),
+    "an expression of Polars": (
+        lambda: sash.aggregate(pl.col("t"), TEN, on="t"),
         InvalidInput,
-        "call collect() first",
+        "pass a DataFrame, or name the column in a dict",
     ),
     "an option of a step misspelt": (lambda: sash.windowed(TEN, on="t", bye="x"), UnknownName, "Did you mean 'by'?"),
     "a step of no query": (lambda: S.windowed(5, on="t"), InvalidQuery, "Expected a query such as"),

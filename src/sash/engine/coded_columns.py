@@ -25,6 +25,7 @@ __all__ = ["CodedRows", "code_columns"]
 
 Aggregates: TypeAlias = tuple[tuple[str, Template], ...]
 _AS_THEY_ARE = frozenset({"collect", "string_agg"})
+_BY_EQUALITY = frozenset({"count_distinct"})  # the order of values does not matter, and no value is a result
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,19 @@ def code_columns(rows: Rows, queries: Sequence[Query], types: Mapping[str, Colum
     for name, kind in wanted.items():
         assert kind.derived is not None
         data, valid = derive(read_values(rows, kind.derived.source, kind.arrow), kind)
+        if kind.has_labels and _readers(coding, name) <= _BY_EQUALITY:
+            arrays[name] = data.dictionary_encode().indices  # in the order of first rows: nothing is sorted
+            continue
         if kind.has_labels:
             dictionaries[kind.derived.source] = Dictionary(gap=1)
             data, _ = dictionaries[kind.derived.source].encode(data)
         arrays[name] = pa.array(data, mask=None if valid.all() else ~valid)
     return CodedRows(rows.with_arrays(arrays), replace(coding, queries=coded), dictionaries)
+
+
+def _readers(coding: Coding, column: str) -> set[str]:
+    """Return the names of the aggregates that read a column."""
+    return {each.name for query in coding.queries for _, each in query.aggregates if column in each.columns}
 
 
 def _others(query: Query) -> Aggregates:

@@ -10,6 +10,7 @@ from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput, InvalidWindow
 from sash.keywords import checked, keywords_of
 from sash.plan.query import check_aggregates, query, written
+from sash.references import names_of
 from sash.report import Call
 from sash.windows.built_in import tumbling
 from sash.windows.duration import Duration, duration
@@ -113,6 +114,7 @@ PLAIN = Order()
 
 def order_of(order: Any, descending: Any) -> Order:
     """Return the order that the options of a call describe."""
+    order = names_of(order)
     columns = (order,) if isinstance(order, str) else tuple(order or ())
     if not all(isinstance(each, str) for each in columns) or len(set(columns)) < len(columns):
         raise InvalidInput.option("order", order, "the name of a column, or a list of different names")

@@ -139,7 +139,7 @@ def _kind(result: Field) -> str:
 
 def schema_of(plan: Plan) -> pa.Schema:
     """Return the schema of the table of results."""
-    fields = [pa.field(name, kind) for name, kind in zip(plan.options.by, plan.key_types, strict=True)]
+    fields = [pa.field(name, kind) for name, kind in zip(plan.options.result_keys, plan.key_types, strict=True)]
     kind = _edge_type(plan)
     fields += [pa.field("query", pa.string()), pa.field("window_start", kind), pa.field("window_end", kind)]
     if plan.counts_rows:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sash.engine import stream_bytes
 from sash.engine.conditions import conditions_of
 from sash.engine.input_rows import read_input, types_of
+from sash.engine.nested import with_key_names
 from sash.engine.observation import Observation, Observer, Observers, Rejected
 from sash.engine.options import Emit, Late, Store, options_of, with_free_names
 from sash.engine.query_changes import adapt
@@ -157,7 +158,7 @@ class Stream:
         state, results = self._push(engine, state, given, watermark, newest, wants_results)
         # Not before: if the first rows are refused, the next ones may have other types.
         self._use(engine, state)
-        self._types, self._pending = types, []
+        self.options, self._types, self._pending = engine.plan.options, types, []
         return results
 
     def _use(self, engine: Engine, state: State) -> None:
@@ -200,7 +201,7 @@ class Stream:
         types = types_of(wanted, rows, may_change=not self.options.is_table)
         measure = rows.measure(rows.known(self.options.on))
         keys = [rows.arrow(rows.known(name)).type for name in self.options.by]
-        plan = make_plan(wanted, self.options, types, measure, keys)
+        plan = make_plan(wanted, with_key_names(self.options, rows.names), types, measure, keys)
         state, engine = State.empty(plan), Engine(plan)
         pending, self._pending = self._pending, []  # a wrong one raises an error once
         for each in pending:

@@ -40,6 +40,12 @@ class Options:
     is_table: bool = False  # a table has no rejected rows: a row too far for windows is an error
     limits: Limits = field(default=LIMITS, compare=False)  # results do not depend on them
     store: str = field(default="auto", compare=False)  # lazy, eager or auto: nor on this
+    key_names: tuple[str, ...] = field(default=(), compare=False)  # of keys in results, if some are nested
+
+    @property
+    def result_keys(self) -> tuple[str, ...]:
+        """The names of keys in results."""
+        return self.key_names or self.by
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, Never
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidText, InvalidWindow
 from sash.keywords import checked, is_keyword, unknown_keyword
+from sash.references import name_of
 from sash.syntax.parser import condition
 from sash.windows.window import Window
 
@@ -93,7 +94,8 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
         raise InvalidQuery.unnamed(name)
     if not aggregates:
         raise InvalidQuery.empty(name)
-    for result, template in check_aggregates(aggregates, "sash.query").items():
+    aggregates = {name: _by_name(each) for name, each in check_aggregates(aggregates, "sash.query").items()}
+    for result, template in aggregates.items():
         if result in RESERVED_NAMES:
             raise InvalidQuery.reserved(name, result, RESERVED_NAMES)
         if len(template.columns) != template.arity:
@@ -108,6 +110,13 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
             except InvalidText as error:
                 raise InvalidQuery.condition(name, result, str(template), error) from None
     return Query(name, window, tuple(aggregates.items()))
+
+
+def _by_name(template: Template) -> Template:
+    """Return the same aggregate with names in place of references to columns."""
+    if all(type(each) is str for each in template.columns):
+        return template
+    return replace(template, columns=tuple(map(name_of, template.columns)))
 
 
 def check_aggregates(given: dict[str, Any], call: str, keywords: Sequence[str] = ()) -> dict[str, Template]:
