@@ -25,13 +25,17 @@ export class LineChart {
   constructor(place, { onRange, onZoom, onResize }) {
     this.#onRange = onRange;
     this.#plot = new uPlot(this.#options(place.clientWidth), [[], []], place);
+    let asked = this.width;
+    this.#plot.hooks.draw = [
+      () => {
+        // Longer numbers beside the axis make the line narrower, too.
+        if (this.width !== asked) onResize();
+        asked = this.width;
+      },
+    ];
     place.append(this.#readout);
     this.#listen(place, onZoom);
-    new ResizeObserver(() => {
-      const before = this.width;
-      this.#plot.setSize({ width: Math.max(120, place.clientWidth), height: HEIGHT });
-      if (this.width !== before) onResize();
-    }).observe(place);
+    new ResizeObserver(() => this.#plot.setSize({ width: Math.max(120, place.clientWidth), height: HEIGHT })).observe(place);
   }
 
   /** How many pixel columns the line has. */
