@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sash.page import contract
 from sash.page.records import Figures, StreamFacts
@@ -154,6 +155,6 @@ class History:
                 return "More rows are rejected than a minute ago: the delay is too short, or a source sends old rows."
         if shown.grows:
             values = [value for _, value in self._points[shown.name]]
-            if len(values) >= HISTORY_S / STEP_S and all(a < b for a, b in zip(values, values[1:], strict=False)):
+            if len(values) >= HISTORY_S / STEP_S and all(a < b for a, b in pairwise(values)):
                 return shown.grows
         return None

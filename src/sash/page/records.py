@@ -5,11 +5,12 @@ Positions are floats: seconds since 1970 if the column `on` is a time, and other
 
 import threading
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
+
+from sash.page.m4 import Replaces
 
 __all__ = [
     "Arrivals",
@@ -23,7 +24,6 @@ __all__ = [
     "Source",
     "Stopped",
     "StreamFacts",
-    "key_text",
 ]
 
 State = Literal["running", "stopped", "failed"]
@@ -36,7 +36,7 @@ class QueryFacts:
     name: str
     text: str
     aggregates: tuple[str, ...] = ()
-    is_session: bool = False  # a revision of a window can have other edges: it replaces windows that it overlaps
+    replaces: Replaces = "extent"  # which results a revision replaces
 
 
 @dataclass(frozen=True)
@@ -185,17 +185,11 @@ class Source(Protocol):
     def start(self, inbox: Inbox) -> None:
         """Begin; the first record is a `StreamFacts`."""
 
+    def poll(self) -> None:
+        """Read what came since the last reading; called a few times per second."""
+
     def ask_slices(self, key: str) -> None:
-        """Put the slices of this key into the inbox soon, and from now on."""
+        """Put the slices of this key into the inbox, now and from now on."""
 
     def stop(self) -> None:
         """End; called once."""
-
-
-def key_text(values: Sequence[Any]) -> str:
-    """Return a key as people read it.
-
-    >>> key_text([3, "kitchen"]), key_text([]), key_text([None])
-    ('3 / kitchen', '', 'null')
-    """
-    return " / ".join("null" if value is None else str(value) for value in values)
