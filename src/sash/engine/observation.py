@@ -93,7 +93,7 @@ class Observation:
         return slots, self.state.keys.columns(slots) if self.stream.options.by else []
 
     def slices(self, slot: int | None) -> tuple[pa.Table, list[tuple[str, ...]]]:
-        """Return the slices of one key, and the queries that cut each at its end; without a slot, of the longest key."""
+        """Return the slices of one key, and the queries that cut each at its end; without a slot, of some long key."""
         if self.plan is None or self.state is None or not len(self.state.slices.count):
             return pa.table({}), []
         wanted = self.state.slices.count.argmax() if slot is None else slot

@@ -12,6 +12,7 @@ from typing import Self
 
 import uvicorn
 
+from sash.errors import InvalidInput
 from sash.page import contract, metrics
 from sash.page.board import Board
 from sash.page.kept_results import KeptResults
@@ -33,10 +34,16 @@ class Page:
     """
 
     def __init__(
-        self, source: Source, host: str, port: int, stays: bool, clock: Callable[[], float] = time.time
+        self,
+        source: Source,
+        host: str,
+        port: int,
+        stays: bool,
+        keep_results: int = 1_000_000,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._source, self._host, self._stays = source, host, stays
-        self._inbox, self._results = Inbox(), KeptResults()
+        self._inbox, self._results = Inbox(), KeptResults(keep_results)
         self._board, self._viewers = Board(self._results, clock), Viewers()
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
@@ -168,7 +175,9 @@ def _listen(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
-    except OSError:
+    except OSError as error:
         found.close()
-        raise
+        raise InvalidInput.option(
+            "host and port", f"{host}:{port}", f"free on this machine ({error.strerror})"
+        ) from error
     return found

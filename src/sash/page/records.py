@@ -85,6 +85,7 @@ class Arrivals:
     newest_before: float | None
     weight: float
     keys: tuple[tuple[str, int], ...] = ()  # texts of keys, and how many of the rows they have
+    counts_lateness: bool = True  # whether the positions are those of single rows
 
 
 @dataclass(frozen=True)
