@@ -88,7 +88,9 @@ def test_rejected_rows_are_listed_with_their_reasons(look: Look) -> None:
 # --- results -------------------------------------------------------------------------------------------
 
 
-def columns_of(results: list[tuple[float, float]], question: dict[str, str], answer: dict[str, float]) -> list[list[float]]:
+def columns_of(
+    results: list[tuple[float, float]], question: dict[str, str], answer: dict[str, float]
+) -> list[list[float]]:
     """Return the M4 of every pixel column, from all results."""
     start, end, width = answer["from"], answer["to"], int(question["width"])
     assert all(float(question[name]) == answer[name] for name in ("from", "to") if name in question)
