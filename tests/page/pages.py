@@ -2,6 +2,7 @@
 
 import http.client
 import json
+from typing import ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 from sash.page.live import Page
@@ -58,7 +59,7 @@ def ask(page, path, *, method="GET", token=True, headers=None, **parameters):
 class Events:
     """An open connection to /events; the fixture `closed_events` closes those that a test leaves open."""
 
-    opened = []
+    opened: ClassVar[list] = []
 
     def __init__(self, page, timeout=10):
         self.opened.append(self)

@@ -220,7 +220,7 @@ def test_close_says_goodbye_and_frees_the_port():
     assert events.until("bye")["message"] == CLOSED
     assert source.is_stopped and not page.is_open
     page.close()  # twice is harmless
-    with pytest.raises(OSError):
+    with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", page.port), timeout=1)
 
 

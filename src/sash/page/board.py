@@ -55,6 +55,11 @@ class Board:
         """The last figures."""
         return self.history.last
 
+    @property
+    def state(self) -> State:
+        """Whether the stream runs."""
+        return "running" if self.stopped is None else self.stopped.state
+
     def add(self, record: Record) -> None:
         """Take a record into the panels."""
         if isinstance(record, Figures):
@@ -99,9 +104,8 @@ class Board:
         }
 
     def now(self) -> contract.Now:
-        state: State = "running" if self.stopped is None else self.stopped.state
         why = self.figures.why if self.stopped is None else self.stopped.why
-        return contract.Now(title=self.facts.title, state=state, why=why, figures=self.history.figures(self.facts))
+        return contract.Now(title=self.facts.title, state=self.state, why=why, figures=self.history.figures(self.facts))
 
     def time(self) -> contract.Time:
         facts, now = self.facts, self.figures

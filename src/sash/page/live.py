@@ -166,7 +166,8 @@ class Page:
     def metrics(self) -> bytes:
         """Return all figures for Prometheus."""
         with self._lock:
-            return metrics.exposition(self._board.facts, self._board.figures)
+            board = self._board
+            return metrics.exposition(board.facts, board.figures, board.state, len(self._viewers), self._inbox.missed)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -73,8 +73,14 @@ class Figures:
     next_end: float | None = None
     is_ended: bool = False  # the watermark has passed every row
     results_per_second: float = 0.0
+    input_rows_per_second: float | None = None  # of the source; None: not known
     without_sharing: float | None = None  # combines per row if nothing were shared
     why: str = ""
+
+    @property
+    def watermark_lag(self) -> float | None:
+        """The distance of the watermark behind the newest row."""
+        return None if self.watermark is None or self.newest is None else self.newest - self.watermark
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class QuerySource:
         phases = tuple(each for each in phases if each[0] != "triggerExecution")
         if done is not None:
             seconds = max(1e-3, float(dict(report["durationMs"]).get("triggerExecution", 0)) / 1e3)
-            self._inbox.put(self._figures(done, seconds))
+            self._inbox.put(self._figures(done, seconds, report.get("inputRowsPerSecond")))
             if done.newest is not None and done.rows:
                 at = np.array([seconds_of(done.newest)], np.float64)
                 self._inbox.put(Arrivals(at, None, float(done.rows), counts_lateness=False))
@@ -88,7 +88,7 @@ class QuerySource:
             self._inbox.put(MicroBatch(number, rows, phases, written, is_restarted))
         self._is_first, self._last = False, number
 
-    def _figures(self, done: Progress, seconds: float) -> Figures:
+    def _figures(self, done: Progress, seconds: float, input_rate: float | None) -> Figures:
         names = ("batch", "rows", "rows_per_second", "results", "open_windows", "late", "late_rows", "slices", "keys")
         same = {name: getattr(done, name) for name in (*names, "state_bytes", "written_bytes", "combines_per_row")}
         watermark, newest = seconds_of(done.watermark), seconds_of(done.newest)
@@ -101,6 +101,7 @@ class QuerySource:
             next_end=seconds_of(done.next_end),
             is_ended=done.watermark is not None and watermark is None,
             results_per_second=done.results / seconds,
+            input_rows_per_second=input_rate,
             why=why(self._query),
         )
 
