@@ -12,10 +12,15 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 __all__ = ["Viewer", "chromium", "open_browser"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--no-sandbox",  # for root, in containers
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def chromium() -> str:
@@ -41,7 +46,7 @@ class Viewer:
     tab: Page
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
-    m4: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)  # questions and answers
+    m4: list[Request] = field(default_factory=list)  # questions that were answered
 
     @classmethod
     def open(cls, browser: Browser, url: str, width: int = 1300, **options: Any) -> "Viewer":
@@ -51,7 +56,7 @@ class Viewer:
         tab.on("console", viewer._hear)
         tab.on("pageerror", lambda error: viewer.errors.append(str(error)))
         tab.on("request", lambda request: viewer.requests.append(request.url))
-        tab.on("requestfinished", viewer._read)
+        tab.on("requestfinished", viewer._keep)
         tab.goto(url)
         return viewer
 
@@ -59,13 +64,19 @@ class Viewer:
         if message.type in ("error", "warning"):
             self.errors.append(message.text)
 
-    def _read(self, request: Request) -> None:
-        address = urlsplit(request.url)
-        if address.path.endswith("/api/m4"):
+    def _keep(self, request: Request) -> None:
+        if urlsplit(request.url).path.endswith("/api/m4"):
+            self.m4.append(request)
+
+    def answers(self) -> list[tuple[dict[str, str], dict[str, Any]]]:
+        """Return the parameters and the answer of every question for an M4."""
+        found = []
+        for request in self.m4:
             response = request.response()
-            if response is not None and response.ok:
-                question = {name: values[0] for name, values in parse_qs(address.query, True).items()}
-                self.m4.append((question, response.json()))
+            assert response is not None and response.ok
+            parameters = parse_qs(urlsplit(request.url).query, keep_blank_values=True)
+            found.append(({name: values[0] for name, values in parameters.items()}, response.json()))
+        return found
 
     def text(self, selector: str) -> str:
         """Return the text of the only element."""

@@ -1,4 +1,4 @@
-"""The files that the browser gets: what was vendored is what its authors published, and nothing is HTML but the page."""
+"""The files that the browser gets: vendored ones are as published, and own ones make no HTML of text."""
 
 import hashlib
 import re
