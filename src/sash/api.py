@@ -14,7 +14,9 @@ from sash.engine import join as joins
 from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
 from sash.engine.options import CallOptions, Emit, Late, Store
+from sash.engine.stream import Stream
 from sash.engine.tables import kind_of
+from sash.engine.waiting import why_of
 from sash.errors import InvalidInput
 from sash.keywords import checked, keywords_of, unknown_keyword
 from sash.plan.query import Query, check_aggregates, named_queries
@@ -300,16 +302,21 @@ def progress(query: Any) -> Any:
 
 @checked
 def why(query: Any) -> str:
-    """Explain in sentences what a streaming query waits for, and why its watermark does not move.
+    """Explain in sentences what a streaming query or a `sash.Stream` waits for, and why its watermark does not move.
 
     If the watermark is ahead of the clock, the text says so.
 
     >>> import sash
-    >>> sash.why(None)
-    Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned,
-      but is None.
+    >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", watermark=2)
+    >>> _ = stream.push({"t": [1, 5]})
+    >>> print(sash.why(stream))
+    The watermark is 3: the newest row is at 5, and rows may come 2 late. About one window is open. The next ends at
+    10, and closes when a row at 12 or later comes.
     """
+    if isinstance(query, Stream):
+        found: list[str] = []
+        query.inspect(lambda observation: found.append(why_of(observation)))
+        return found[0]
     return str(_progress_module(query).why(query))
 
 

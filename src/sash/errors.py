@@ -222,6 +222,11 @@ class MissingPackage(SashError, ImportError):
 
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
+    in_worker = _Sentence(
+        "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] for "
+        "that Python, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session "
+        "starts. If only sash itself is missing there, call sash.spark.ship(spark)."
+    )
 
 
 class UnsupportedVersion(SashError, RuntimeError):
@@ -697,6 +702,10 @@ class InvalidWindow(SashError, ValueError):
     )
     empty_band = _Sentence("A landmark window from {start!r} to {end!r} is empty: start must be before end.")
     both = _Sentence("A {window} window has either a size ({size!r}) or rows ({rows!r}): leave one of them out.")
+    told_twice = _Sentence(
+        "A sliding window with every_rows={every_rows!r} ends after rows and its size is a length, but {what} is "
+        "{value!r}. Leave out {what}, or leave out every_rows."
+    )
     no_offset = _Sentence("A {window} window of rows has no offset, but offset is {offset!r}: leave it out.")
     column = _Sentence("A {window} window needs the name of a boolean column, but got {value:shown}.")
     edges = _Sentence("The window {window} is not valid: {why}.")

@@ -84,7 +84,8 @@ def moment_sketch(
     def array(p: Partial) -> Any:
         result = np.empty(k + 3, np.float64)
         result[0], result[1], result[2] = p[0], p[1], p[2]
-        result[3:] = p[3]
+        for j in range(k):
+            result[3 + j] = p[3][j]
         return result
 
     share = 0.5 if quantile is None else float(quantile)

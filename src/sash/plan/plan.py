@@ -253,7 +253,7 @@ class Plan(Report):
             )
         return (
             "finished by folding its slices"
-            + (f" (about {per_window:.0f} per window)" if per_window > 1 else "")
+            + (f" (about {per_window:.0f} per window)" if 1 < per_window < math.inf else "")
             + self._sliding(planned)
         )
 
