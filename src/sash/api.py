@@ -307,11 +307,12 @@ def why(query: Any) -> str:
     If the watermark is ahead of the clock, the text says so.
 
     >>> import sash
-    >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", watermark=2)
+    >>> tens = sash.query("n", sash.tumbling(10), n=sash.count())
+    >>> stream = sash.Stream(tens, on="t", watermark=2)
     >>> _ = stream.push({"t": [1, 5]})
     >>> print(sash.why(stream))
-    The watermark is 3: the newest row is at 5, and rows may come 2 late. About one window is open. The next ends at
-    10, and closes when a row at 12 or later comes.
+    The watermark is 3: the newest row is at 5, and rows may come 2 late. About one window
+    is open. The next ends at 10, and closes when a row at 12 or later comes.
     """
     if isinstance(query, Stream):
         found: list[str] = []
