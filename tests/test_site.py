@@ -83,6 +83,7 @@ def test_a_copied_example_has_neither_prompts_nor_output(site: Path, browser: Br
     tab.goto((site / "index.html").as_uri())
     block = tab.locator("div.highlight").first
     assert ">>> import sash" in block.inner_text()
+    assert tab.locator("img[src*='native_against_sash']").evaluate("image => image.naturalWidth") > 600
     block.locator("button.copy-code").click(force=True)
     tab.wait_for_function("document.querySelector('button.copy-code').textContent === 'Copied'")
     copied = tab.evaluate("navigator.clipboard.readText()")
