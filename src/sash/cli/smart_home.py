@@ -60,6 +60,7 @@ def smart_home(folder: Path, hours: float, compare: bool = True) -> int:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env={**os.environ, "SASH_WARM": "off"},
     )
     try:
         return _smart_home(folder, hours, compare)
