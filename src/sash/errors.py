@@ -223,9 +223,9 @@ class MissingPackage(SashError, ImportError):
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
     in_worker = _Sentence(
-        "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] for "
-        "that Python, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session "
-        "starts. If only sash itself is missing there, call sash.spark.ship(spark)."
+        "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] "
+        "there, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session starts. "
+        "If only sash itself is missing there, call sash.spark.ship(spark)."
     )
 
 
