@@ -33,7 +33,7 @@ from sash.synonyms import NAMES
 from sash.warming import start_helper, warm
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
 from sash.windows.calendar import calendar
-from sash.windows.user import ContextAwareWindow, ContextFreeWindow, ForwardFreeWindow
+from sash.windows.user import ContextAwareWindow, ContextFreeWindow, ForwardFreeWindow, MarkedWindow
 from sash.windows.window import Window
 
 __version__ = "0.1.0"
@@ -56,7 +56,7 @@ __all__ = [  # noqa: RUF022
     "Stream", "progress", "state", "why", "page",
     # queries and windows
     "query", "tumbling", "sliding", "cumulative", "session", "punctuated", "landmark", "calendar",
-    "ContextFreeWindow", "ForwardFreeWindow", "ContextAwareWindow",
+    "ContextFreeWindow", "ForwardFreeWindow", "MarkedWindow", "ContextAwareWindow",
     # aggregates
     "count", "sum", "product", "mean", "geometric_mean", "variance", "stddev",
     "min", "max", "range", "min_count", "max_count", "argmin", "argmax", "first", "last", "m4",
