@@ -46,7 +46,7 @@ lark>=1.2
 numba>=0.66
 numpy>=2.0
 polars>=1.0
-pyarrow>=16.1
+pyarrow>=18
 pytest>=8.3
 pyyaml>=6
 rich>=14
@@ -110,6 +110,11 @@ def make(environment: Environment) -> Path:
 def run(environment: Environment) -> Outcome:
     """Run the tests of an environment, and return how many passed."""
     python = make(environment)
+    if environment.pyspark.startswith("3."):  # it does not contain the server of Spark Connect
+        newer = next(each for each in ENVIRONMENTS if each.has_streams)
+        os.environ["SASH_CONNECT_SERVER"] = str(make(newer))
+    else:
+        os.environ.pop("SASH_CONNECT_SERVER", None)
     if environment.pyspark:
         parts = (*TABLES, *STREAMS) if environment.has_streams else TABLES
         marks = "compat or compat_streams" if environment.has_streams else "compat"
