@@ -2,6 +2,8 @@
 # chromium are installed where there is none.
 PYTHON ?= python3
 VENV := .venv
+# No helper process that compiles beside tests and benchmarks.
+export SASH_WARM ?= off
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
