@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 import sash
 from sash.cli.job import Job, Sink, Source
-from sash.cli.run import FAILED, INTERRUPTED, session_for, watch
+from sash.cli.run import FAILED, INTERRUPTED, session_for, shown_on_page, wait_for, watch
 from sash.cli.table import Table
 from sash.cli.terminal import can_print, show
 from sash.errors import sentence_of
@@ -51,7 +51,7 @@ QUERIES = (
 )
 
 
-def smart_home(folder: Path, hours: float, compare: bool = True) -> int:
+def smart_home(folder: Path, hours: float, compare: bool = True, with_page: bool = False) -> int:
     """Generate rows, run the stream, print results; return the exit code."""
     folder.mkdir(parents=True, exist_ok=True)
     # Spark takes some seconds to start, and workers would compile only when they have rows.
@@ -63,7 +63,7 @@ def smart_home(folder: Path, hours: float, compare: bool = True) -> int:
         env={**os.environ, "SASH_WARM": "off"},
     )
     try:
-        return _smart_home(folder, hours, compare)
+        return _smart_home(folder, hours, compare, with_page)
     finally:
         ahead.terminate()
         ahead.wait()
@@ -79,7 +79,7 @@ def compile_ahead() -> None:
     stream.push({}, watermark=np.inf)
 
 
-def _smart_home(folder: Path, hours: float, compare: bool) -> int:
+def _smart_home(folder: Path, hours: float, compare: bool, with_page: bool) -> int:
     rows, is_resumed = _prepare(folder, hours)
     click.echo(
         f"A smart home: {HOUSES} houses, {HOUSES * PLUGS} plugs, a reading of each about every second, {hours:g} hours "
@@ -93,7 +93,7 @@ def _smart_home(folder: Path, hours: float, compare: bool) -> int:
     click.echo("\nStarting Spark …")
     job = Job(folder, Source("parquet"), Sink(), {}, name="sash demo", master="local[2]")
     with session_for(job, None) as spark:
-        code = _run_stream(spark, folder, rows)
+        code = _run_stream(spark, folder, rows, with_page)
         if code:
             return code
         _print_results(spark, folder)
@@ -164,14 +164,18 @@ def _start(results: Any, folder: Path, name: str, checkpoint: str) -> Any:
     return writer.option("checkpointLocation", str(folder / checkpoint)).trigger(availableNow=True).start()
 
 
-def _run_stream(spark: Any, folder: Path, rows: int) -> int:
+def _run_stream(spark: Any, folder: Path, rows: int, with_page: bool) -> int:
     results = sash.aggregate(
         _source(spark, folder), QUERIES, on="ts", by=["house", "plug"], watermark=f"{LATEST} seconds", flush="at_end"
     )
     begin = time.perf_counter()
     query = _start(results, folder, "windows", "checkpoint")
     try:
-        watch(query, "plain")
+        with shown_on_page(query, QUERIES, with_page, stays=True) as page:
+            watch(query, "plain")
+            took = time.perf_counter() - begin
+            if page is not None:
+                wait_for(page)
     except KeyboardInterrupt:
         query.stop()
         click.echo(f"\nStopped. `sash demo` continues from {folder / 'checkpoint'}.", err=True)
@@ -179,7 +183,6 @@ def _run_stream(spark: Any, folder: Path, rows: int) -> int:
     except Exception as error:
         click.echo(f"Error: {sentence_of(error)}", err=True)
         return FAILED
-    took = time.perf_counter() - begin
     about = folder / "demo.json"
     about.write_text(json.dumps({**json.loads(about.read_text()), "done": True}))
     click.echo(f"\nAll five queries over {rows:,} rows: {took:.1f} s.{_steady(query.recentProgress)}\n")
