@@ -41,6 +41,7 @@ class Display:
     def __init__(self, after_s: float = _AFTER_S, every_s: float = _EVERY_S) -> None:
         self._after_s, self._every_s = after_s, every_s
         self._thread: threading.Thread | None = None
+        self._next_check = 0.0
         self._shown: Any = None
         self._lock = threading.Lock()
 
@@ -49,17 +50,28 @@ class Display:
         if not begins:
             if self._shown is not None:
                 self._hide()
-        elif (self._thread is None or not self._thread.is_alive()) and is_on():
-            self._thread = threading.Thread(target=self._look, name="sash progress", daemon=True)
-            self._thread.start()
+            return
+        now = time.monotonic()
+        if now >= self._next_check:  # short calls that follow each other do not check again
+            self._next_check = now + self._every_s
+            if (self._thread is None or not self._thread.is_alive()) and is_on():
+                self._thread = threading.Thread(target=self._look, name="sash progress", daemon=True)
+                self._thread.start()
 
     def _look(self) -> None:
+        idle = 0
         while True:
             time.sleep(self._every_s)
             with self._lock:
                 found = list(activity.steps)
-                if not found or not is_on():
+                if not is_on():
                     return
+                if not found:
+                    idle += 1
+                    if idle > 2:  # longer than calls skip the check
+                        return
+                    continue
+                idle = 0
                 now = time.monotonic()
                 if now - found[0].began >= self._after_s:
                     self._show(text_of(found, now))
