@@ -231,7 +231,7 @@ def check_kinds(labels: Any, tables: Sequence[Any]) -> None:
 def check_lookbacks(lookbacks: Sequence[Any]) -> None:
     """Refuse a call without lookbacks, or with something else."""
     if not lookbacks:
-        raise InvalidInput.option("A join", "without tables", "given sash.lookback(events, range=…, name=aggregate)")
+        raise InvalidInput.no_lookback()
     for each in lookbacks:
         if not isinstance(each, Lookback):
             raise InvalidInput.option("A lookback", each, "made by sash.lookback(events, range=… or rows=…, name=…)")

@@ -118,8 +118,7 @@ def with_free_names(options: Options) -> Options:
     """Return the options; refuse key columns with the name of a result column."""
     for name in options.by:
         if name in RESERVED_NAMES:
-            expected = f"none of {', '.join(RESERVED_NAMES)}, which are columns of the results: rename the column"
-            raise InvalidInput.option("by", name, expected)
+            raise InvalidInput.key_reserved(name, RESERVED_NAMES)
     return options
 
 
