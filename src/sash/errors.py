@@ -443,10 +443,12 @@ class InvalidInput(SashError, ValueError):
     option = _Sentence("{what} must be {expected}, but is {value:shown}.", "what value expected")
     left_out = _Sentence("{what}={value:shown} is not possible here, because {why}: leave it out.")
     no_lookback = _Sentence(
-        "A join needs a lookback: write sash.join(labels, sash.lookback(events, range='1 hour', n=sash.count()), on='ts')."
+        "A join needs a lookback, such as sash.join(labels, sash.lookback(events, range='1 hour', n=sash.count()), "
+        "on='ts')."
     )
     key_reserved = _Sentence(
-        "{name!r} cannot be in `by`, because the results have columns with these names: {names:listed}. Rename the column."
+        "{name!r} cannot be in `by`, because the results have columns with these names: {names:listed}. Rename the "
+        "column."
     )
     no_session = _Sentence("sash.state needs an active Spark session: create one first.")
     ordered = _Sentence(

@@ -156,9 +156,7 @@ def _far(max_future: Any, measure: Measure) -> Any:
     if max_future is None:
         return None
     if measure.kind is not MeasureKind.TIME:
-        raise InvalidInput.left_out(
-            "max_future", max_future, "`on` is not a time, which the clock could be compared with"
-        )
+        raise InvalidInput.left_out("max_future", max_future, "`on` is not a time, so that no clock can be compared")
     return length_on(measure, "max_future", length_of(max_future, "max_future"))
 
 
@@ -202,7 +200,7 @@ def _run_stream(
     _warn_of_many(rows, partitions)
     flushes = given.flush == "at_end"
     if flushes and any(_DELAY in field.metadata for field in rows.schema):
-        why = "withWatermark has set the one watermark that Spark allows in a stream (`watermark=` works)"
+        why = "Spark allows one watermark per stream, which withWatermark has set (`watermark=` works)"
         raise InvalidInput.left_out("flush", given.flush, why)
     ids, far = bucket_ids(partitions), _far(given.max_future, measure)
     task = SendTask(options.on, options.by, measure, arrow_schema(rows.schema), given.limits, ids, far)
