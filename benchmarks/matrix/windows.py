@@ -114,6 +114,7 @@ _EXAMPLES: Mapping[str, tuple[Shape, ...]] = {
     "Punctuated": (Shape("punctuated", lambda n: sash.punctuated("p"), results=0),),
     "Rows": (Shape("count_window", lambda n: sash.sliding(rows=n, every=EVERY)),),
     "LastRows": (Shape("last_rows", lambda n: sash.sliding(rows=n, every=_seconds(EVERY))),),
+    "LastTime": (Shape("last_time", lambda n: sash.sliding(_seconds(n), every_rows=EVERY)),),
     "Calendar": (
         Shape(
             "calendar",

@@ -16,7 +16,9 @@ from sash.engine import join as joins
 from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
 from sash.engine.options import CallOptions, Emit, Late, Store
+from sash.engine.stream import Stream
 from sash.engine.tables import kind_of
+from sash.engine.waiting import why_of
 from sash.errors import InvalidInput
 from sash.keywords import checked, keywords_of, unknown_keyword
 from sash.plan.query import Query, check_aggregates, named_queries
@@ -91,7 +93,9 @@ def aggregate(
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
-    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
+    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(
+    ...     ["window_start", "peak"]
+    ... ).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
     on, by = name_of(on), names_of(by)
@@ -107,7 +111,9 @@ def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) ->
     """Return `sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
 
     >>> import sash
-    >>> peaks = sash.windowed(sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t")
+    >>> peaks = sash.windowed(
+    ...     sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t"
+    ... )
     >>> peaks({"t": [1, 12], "load": [3, 4]}).column("peak").to_pylist()
     [3, 4]
     """
@@ -170,9 +176,13 @@ def rolling(
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
     >>> sash.rolling(rows, on="t", rows=2, peak=sash.max("x")).column("peak").to_pylist()
     [5, 5, 4, 4]
-    >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(["peak", "n"]).to_pylist()
+    >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(
+    ...     ["peak", "n"]
+    ... ).to_pylist()
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
-    >>> sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")).column("others").to_pylist()
+    >>> sash.rolling(
+    ...     rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")
+    ... ).column("others").to_pylist()
     [3, 9, 4, 4]
     """
     check_aggregates(aggregates, "sash.rolling", keywords_of(rolling))
@@ -207,10 +217,18 @@ def join(
     events gets null, and 0 for counts. A label without a position, or with a null key, gets null.
 
     >>> import sash
-    >>> clicks = {"user": ["a", "a", "b", "a"], "ts": [1, 4, 5, 9], "price": [3.0, 2.0, 7.0, 1.0]}
+    >>> clicks = {
+    ...     "user": ["a", "a", "b", "a"],
+    ...     "ts": [1, 4, 5, 9],
+    ...     "price": [3.0, 2.0, 7.0, 1.0],
+    ... }
     >>> labels = {"user": ["a", "b", "a"], "ts": [4, 9, 10]}
-    >>> recent = sash.lookback(clicks, range=6, spent=sash.sum("price"), clicks=sash.count())
-    >>> sash.join(labels, recent, on="ts", by="user").select(["spent", "clicks"]).to_pylist()
+    >>> recent = sash.lookback(
+    ...     clicks, range=6, spent=sash.sum("price"), clicks=sash.count()
+    ... )
+    >>> sash.join(labels, recent, on="ts", by="user").select(
+    ...     ["spent", "clicks"]
+    ... ).to_pylist()
     [{'spent': 3.0, 'clicks': 1}, {'spent': 7.0, 'clicks': 1}, {'spent': 3.0, 'clicks': 2}]
     """
     on, by = name_of(on), names_of(by)
@@ -252,8 +270,15 @@ def explain(
     If you pass lookbacks instead of queries, the result is the plan of `sash.join`.
 
     >>> import sash
-    >>> hourly = sash.query("hourly", sash.sliding(60, every=1), peak=sash.max("load"), mean=sash.mean("load"))
-    >>> recent = sash.query("recent", sash.sliding(rows=1000, every=100), last=sash.last("load"))
+    >>> hourly = sash.query(
+    ...     "hourly",
+    ...     sash.sliding(60, every=1),
+    ...     peak=sash.max("load"),
+    ...     mean=sash.mean("load"),
+    ... )
+    >>> recent = sash.query(
+    ...     "recent", sash.sliding(rows=1000, every=100), last=sash.last("load")
+    ... )
     >>> print(sash.explain({"t": [0], "load": [0.5]}, [hourly, recent], on="t"))
     stream  on t (integer), by no key, any order, lateness 0
     ...
@@ -274,22 +299,29 @@ def progress(query: Any) -> Any:
     >>> import sash
     >>> sash.progress("not a query")
     Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is 'not a query'.
+    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned,
+      but is 'not a query'.
     """
     return _progress_module(query).progress(query)
 
 
 @checked
 def why(query: Any) -> str:
-    """Explain in sentences what a streaming query waits for, and why its watermark does not move.
+    """Explain in sentences what a streaming query or a `sash.Stream` waits for, and why its watermark does not move.
 
     If the watermark is ahead of the clock, the text says so.
 
     >>> import sash
-    >>> sash.why(None)
-    Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is None.
+    >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", watermark=2)
+    >>> _ = stream.push({"t": [1, 5]})
+    >>> print(sash.why(stream))
+    The watermark is 3: the newest row is at 5, and rows may come 2 late. About one window is open. The next ends at
+    10, and closes when a row at 12 or later comes.
     """
+    if isinstance(query, Stream):
+        found: list[str] = []
+        query.inspect(lambda observation: found.append(why_of(observation)))
+        return found[0]
     return str(_progress_module(query).why(query))
 
 

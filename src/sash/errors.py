@@ -42,7 +42,9 @@ class SashError(Exception):
 
     >>> import sash
     >>> try:
-    ...     sash.aggregate({"t": [1]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="time")
+    ...     sash.aggregate(
+    ...         {"t": [1]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="time"
+    ...     )
     ... except sash.SashError as error:
     ...     print(error)
     There is no column 'time'. The known ones: t.
@@ -52,13 +54,30 @@ class SashError(Exception):
 def sentence_of(error: object) -> str:
     """Return the message of sash in an error of Spark, without the stack trace; else that of Python or of Spark.
 
-    >>> sentence_of("SparkException: …" + chr(10) + "sash.errors.InvalidState: The saved state is damaged.")
+    >>> sentence_of(
+    ...     "SparkException: …"
+    ...     + chr(10)
+    ...     + "sash.errors.InvalidState: The saved state is damaged."
+    ... )
     'The saved state is damaged.'
-    >>> sentence_of("SparkException: …" + chr(10) + "ValueError: no zero" + chr(10) + "  at org.apache.spark")
+    >>> sentence_of(
+    ...     "SparkException: …"
+    ...     + chr(10)
+    ...     + "ValueError: no zero"
+    ...     + chr(10)
+    ...     + "  at org.apache.spark"
+    ... )
     'ValueError: no zero'
-    >>> sentence_of("There are [1] sources in the checkpoint offsets and now there are [2] sources")
-    "The checkpoint was written by a query with 1 source(s), but this query has 2; flush='at_end' adds one. Start ..."
-    >>> sentence_of("An error occurred while calling o7.load." + chr(10) + ": java.lang.Exception: No such format.")
+    >>> sentence_of(
+    ...     "There are [1] sources in the checkpoint offsets and now there are [2] sources"
+    ... )
+    "The checkpoint was written by a query with 1 source(s), but this query has 2;
+     flush='at_end' adds one. Start ..."
+    >>> sentence_of(
+    ...     "An error occurred while calling o7.load."
+    ...     + chr(10)
+    ...     + ": java.lang.Exception: No such format."
+    ... )
     'No such format.'
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -203,6 +222,11 @@ class MissingPackage(SashError, ImportError):
 
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
+    in_worker = _Sentence(
+        "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] for "
+        "that Python, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session "
+        "starts. If only sash itself is missing there, call sash.spark.ship(spark)."
+    )
 
 
 class UnsupportedVersion(SashError, RuntimeError):
@@ -688,6 +712,10 @@ class InvalidWindow(SashError, ValueError):
     )
     empty_band = _Sentence("A landmark window from {start!r} to {end!r} is empty: start must be before end.")
     both = _Sentence("A {window} window has either a size ({size!r}) or rows ({rows!r}): leave one of them out.")
+    told_twice = _Sentence(
+        "A sliding window with every_rows={every_rows!r} ends after rows and its size is a length, but {what} is "
+        "{value!r}. Leave out {what}, or leave out every_rows."
+    )
     no_offset = _Sentence("A {window} window of rows has no offset, but offset is {offset!r}: leave it out.")
     column = _Sentence("A {window} window needs the name of a boolean column, but got {value:shown}.")
     edges = _Sentence("The window {window} is not valid: {why}.")

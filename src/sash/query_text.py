@@ -94,11 +94,16 @@ def sql(
 
     >>> import sash
     >>> rows = {"t": [1, 12, 7], "load": [3, 4, 5]}
-    >>> sash.sql("SELECT MAX(load) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")["peak"].to_pylist()
+    >>> sash.sql(
+    ...     "SELECT MAX(load) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t"
+    ... )["peak"].to_pylist()
     [5, 4]
-    >>> sash.sql("SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")
+    >>> sash.sql(
+    ...     "SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t"
+    ... )
     Traceback (most recent call last):
-    sash.errors.InvalidText: Line 1: There is no column 'lod'. Did you mean 'load'? The known ones: load, t.
+    sash.errors.InvalidText: Line 1: There is no column 'lod'. Did you mean 'load'? The
+      known ones: load, t.
         SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]
                    ^
     """

@@ -52,7 +52,7 @@ class Window:
 
     @cached_property
     def by_count(self) -> bool:
-        return self["rows"] is not None and not self.is_multi_measure
+        return (self["rows"] is not None and not self.is_multi_measure) or self["every_rows"] is not None
 
     @cached_property
     def is_multi_measure(self) -> bool:
@@ -317,6 +317,8 @@ def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     """All windows of one key that hold a row; `rows` are ordered by (position, arrival)."""
     if window.is_multi_measure:
         return _by_count_told_by_time(window, rows, now)
+    if window["every_rows"] is not None:
+        return _by_time_told_by_count(window, rows, now)
     if window.by_count:
         return _by_count(window, rows, now)
     if window.kind == "session":
@@ -492,6 +494,16 @@ def _by_count(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     return found
 
 
+def _by_time_told_by_count(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
+    size, every = window.of("size"), window["every_rows"]
+    found = []
+    for end in range(every, len(rows) + 1, every):
+        last = rows[end - 1].position
+        start = next(rank for rank, row in enumerate(rows) if row.position > last - size)
+        found.append(Extent(start, end, tuple(rows[start:end]), now.in_order or last < now.watermark))
+    return found
+
+
 def _by_count_told_by_time(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     size, every, offset = window["rows"], meant(window.of("every")), meant(window.of("offset"))
 
@@ -657,7 +669,7 @@ class Oracle:
 
     @staticmethod
     def _is_same(window: Window, old: Sent, new: Extent, valid: set[tuple[Number, Number | None]]) -> bool:
-        if window.is_multi_measure:
+        if window.is_multi_measure or window["every_rows"] is not None:
             return old.end == new.end
         if (old.start, old.end) == (new.start, new.end):
             return True

@@ -24,6 +24,7 @@ LIVED: dict[str, tuple[str, ...]] = {
     "Punctuated": ("punctuated",),
     "Rows": ("rows",),
     "LastRows": ("last_rows",),
+    "LastTime": ("last_time",),
     "Calendar": ("berlin_days", "berlin_weeks", "months", "growing_days"),
     "Listed": ("listed",),
     "ContextFreeWindow": ("weeks",),

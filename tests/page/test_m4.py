@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sash
@@ -58,10 +58,19 @@ def test_session_replaces_the_windows_that_it_overlaps(sessions, size):
     results = [(start, start + length, value) for start, length, value in sessions]
     line, known = Line(), []
     for begin in range(0, len(results), size):
-        add(line, results[begin : begin + size], replaces_overlapped=True)
+        add(line, results[begin : begin + size], replaces="overlap")
     for each in results:
         known = [other for other in known if other[1] <= each[0] or each[1] <= other[0]] + [each]
     assert list(zip(line.starts, line.times, line.values, strict=True)) == sorted(known, key=lambda each: each[1])
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=30), st.integers(1, 30))
+def test_last_rows_window_replaces_the_one_with_the_same_end(results, size):
+    line = Line()
+    for begin in range(0, len(results), size):
+        add(line, results[begin : begin + size], replaces="end")
+    known = {end: (start, end, value) for start, end, value in results}
+    assert list(zip(line.starts, line.times, line.values, strict=True)) == [known[end] for end in sorted(known)]
 
 
 @pytest.mark.compiled
@@ -114,6 +123,7 @@ def kept(by=("k",), most=10_000, aggregates=("x",)):
     ),
     st.booleans(),
 )
+@settings(max_examples=40)
 def test_line_equals_all_results_whenever_it_is_first_asked_for(pushes, is_asked_early):
     results, known = kept(), {}
     if is_asked_early:

@@ -7,6 +7,7 @@ import pickle
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -16,11 +17,17 @@ import llvmlite
 import numba
 import numpy as np
 
+try:
+    import fcntl
+except ImportError:  # Windows: two processes may compile the same kernel
+    fcntl = None  # type: ignore[assignment]
+
 from sash.algebra.numba_parts import CacheBase, CompileResult, dump_code
 
 __all__ = ["KernelCache", "cache_directory"]
 
 _MAGIC = b"sash-kernel-1\n"
+_PATIENCE = 30.0  # seconds to wait for another process; the largest kernel compiles in 4 s on a busy machine
 
 
 @functools.cache
@@ -96,6 +103,53 @@ def _unnamed() -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / f"sash-{_user()}"
 
 
+class _Turn:
+    """The right to compile a kernel: workers that need the same one wait for the first, and do not all compile it.
+
+    The operating system ends the turn of a process that dies. A process has one turn at most, since Numba compiles one
+    function at a time. A turn that did not end, because a kernel does not compile, ends with the next one.
+    """
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._path: Path | None = None
+
+    def take(self, kernel: Path) -> bool:
+        """Return True if this process is to compile a kernel, and False if another process has done it meanwhile."""
+        self.end()
+        if fcntl is None:
+            return True
+        path, until = kernel.with_suffix(".turn"), time.monotonic() + _PATIENCE
+        try:
+            file = path.open("wb")
+        except OSError:
+            return True
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if time.monotonic() < until:
+                    time.sleep(0.01)
+                    continue
+                file.close()
+                return not kernel.exists()
+            if kernel.exists():
+                file.close()
+                return False
+            self._file, self._path = file, path
+            return True
+
+    def end(self) -> None:
+        """Let another process compile the kernel."""
+        if self._file is not None and self._path is not None:
+            self._path.unlink(missing_ok=True)
+            self._file.close()
+        self._file = self._path = None
+
+
+_turn = _Turn()
+
+
 class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
     """One file per kernel and signature, named by everything that its machine code depends on.
 
@@ -150,6 +204,12 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
         if path is None:
             return None
         target_context.refresh()
+        found = self._read(path, target_context)
+        if found is None and not _turn.take(path):
+            found = self._read(path, target_context)  # another process has compiled it meanwhile
+        return found
+
+    def _read(self, path: Path, target_context: Any) -> object:
         try:
             with path.open("rb") as file:
                 status = os.fstat(file.fileno())
@@ -176,3 +236,5 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
             Path(temporary).replace(path)
         except OSError:  # a full or read-only disk costs a compilation next time, nothing else
             return
+        finally:
+            _turn.end()

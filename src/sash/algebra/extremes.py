@@ -196,7 +196,10 @@ def max(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the largest value, of numbers, booleans or strings; NaN is larger than any number.
 
     >>> import sash
-    >>> sash.swag.slide([3, 1, 2], 2, sash.max()), sash.swag.slide(["b", "a"], 2, sash.max())
+    >>> (
+    ...     sash.swag.slide([3, 1, 2], 2, sash.max()),
+    ...     sash.swag.slide(["b", "a"], 2, sash.max()),
+    ... )
     ([3, 3, 2], ['b', 'b'])
     """
     return builtin("max", column, _max, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, where=where)

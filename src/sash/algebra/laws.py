@@ -46,7 +46,13 @@ class Counterexample:
     """The smallest case found that breaks a law: the rows of each operand, and the outcomes.
 
     >>> import sash
-    >>> average = sash.Aggregate("average", state="f8", identity=0.0, lift=float, combine=lambda a, b: (a + b) / 2)
+    >>> average = sash.Aggregate(
+    ...     "average",
+    ...     state="f8",
+    ...     identity=0.0,
+    ...     lift=float,
+    ...     combine=lambda a, b: (a + b) / 2,
+    ... )
     >>> print(sash.laws.associative(average))
     'average': combine is not associative: for a = lift(0), b = lift(0), c = lift(1):
     (a ⊕ b) ⊕ c = 0.5, a ⊕ (b ⊕ c) = 0.25
@@ -95,9 +101,12 @@ def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> 
     """Check that the identity changes nothing, on either side.
 
     >>> import sash
-    >>> highest = sash.Aggregate("highest", state="i8", identity=0, lift=lambda x: x, combine=max)
+    >>> highest = sash.Aggregate(
+    ...     "highest", state="i8", identity=0, lift=lambda x: x, combine=max
+    ... )
     >>> print(neutral(highest))
-    'highest': identity is not neutral on the left: for a = lift(-1): identity ⊕ a = 0, a = -1
+    'highest': identity is not neutral on the left: for a = lift(-1): identity ⊕ a = 0,
+      a = -1
     """
 
     def on_the_left(it: _Subject, a: Partial) -> _Terms:
@@ -134,7 +143,8 @@ def commutative(aggregate: Checked, values: Examples = None, column: str = "i8")
 
     >>> import sash
     >>> print(commutative(sash.first()))
-    'first': combine is not commutative: for a = lift(0), b = lift(1): a ⊕ b = (0, True), b ⊕ a = (1, True)
+    'first': combine is not commutative: for a = lift(0), b = lift(1): a ⊕ b = (0, True),
+      b ⊕ a = (1, True)
     """
 
     def terms(it: _Subject, a: Partial, b: Partial) -> _Terms:
@@ -189,7 +199,12 @@ def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tu
     >>> check(sash.mean()), check(sash.max(), ["b", "a", None])
     ((), ())
     >>> latest = sash.Aggregate(
-    ...     "latest", state="i8", identity=0, lift=lambda x: x, combine=lambda a, b: b, commutative=True
+    ...     "latest",
+    ...     state="i8",
+    ...     identity=0,
+    ...     lift=lambda x: x,
+    ...     combine=lambda a, b: b,
+    ...     commutative=True,
     ... )
     >>> [found.law for found in check(latest)]
     ['neutral', 'commutative']

@@ -175,9 +175,11 @@ def _most_entropy(moments: Any, size: int, edges: Any, masses: Any) -> bool:
             _set_masses(found, moments, weights, waves, edges)
             break
         potential = lowered
-        weights[:] = tried
+        for j in range(size):
+            weights[j] = tried[j]
     if miss < _NEARLY_MET:
-        masses[:] = found
+        for j in range(len(masses)):
+            masses[j] = found[j]
         return True
     return False
 

@@ -129,7 +129,9 @@ def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
     """Return whether a Bloom filter may contain the value; False is certain. `hashes` must be that of the filter.
 
     >>> import numpy, sash
-    >>> bloom_contains(sash.swag.slide(numpy.array([2.0, 7.5]), 2, sash.bloom_filter())[-1], 2)
+    >>> bloom_contains(
+    ...     sash.swag.slide(numpy.array([2.0, 7.5]), 2, sash.bloom_filter())[-1], 2
+    ... )
     True
     """
     whole_number("bloom_filter", "hashes", hashes, 1, 64)

@@ -264,7 +264,10 @@ def count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count the rows; with a column, the values that are not null.
 
     >>> import sash
-    >>> sash.swag.slide([1, None, 3], 2, sash.count()), sash.swag.slide([1, None, 3], 2, sash.count("x"))
+    >>> (
+    ...     sash.swag.slide([1, None, 3], 2, sash.count()),
+    ...     sash.swag.slide([1, None, 3], 2, sash.count("x")),
+    ... )
     ([1, 2, 2], [1, 1, 1])
     """
     return builtin("count", column, _count, arity=0 if column is None else 1, **_ADDED, where=where)

@@ -140,8 +140,13 @@ def frame(
     """Describe one of several frames of a call of `rolling`.
 
     >>> import sash
-    >>> near, far = sash.frame(rows=2, near=sash.max("x")), sash.frame(range=10, far=sash.max("x"))
-    >>> sash.rolling({"t": [1, 2, 4], "x": [5, 3, 1]}, near, far, on="t").select(["near", "far"]).to_pylist()
+    >>> near, far = (
+    ...     sash.frame(rows=2, near=sash.max("x")),
+    ...     sash.frame(range=10, far=sash.max("x")),
+    ... )
+    >>> sash.rolling({"t": [1, 2, 4], "x": [5, 3, 1]}, near, far, on="t").select(
+    ...     ["near", "far"]
+    ... ).to_pylist()
     [{'near': 5, 'far': 5}, {'near': 5, 'far': 5}, {'near': 3, 'far': 5}]
     """
     check_aggregates(aggregates, "sash.frame", keywords_of(frame))

@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from sash.engine.state import State
 from sash.engine.trigger import due
-from sash.kinds.kind import Moment
+from sash.kinds.kind import Kind, Moment
 from sash.plan.plan import Plan, PlannedQuery
 from sash.slicing.slices import Array
 from sash.slicing.window_manager import Ended
 
-__all__ = ["next_end", "open_count", "open_windows", "slices_of", "window_counts"]
+__all__ = ["cut_by", "next_end", "open_count", "open_windows", "slices_of", "window_counts"]
 
 
 def open_count(plan: Plan, state: State) -> int:
@@ -87,6 +87,23 @@ def slices_of(plan: Plan, state: State, wanted: Array | None = None) -> pa.Table
     for name, positions in (("first", slices.firsts[own]), ("last", slices.lasts[own]), ("end", ends)):
         columns[name] = plan.measure.to_arrow(positions.astype(plan.measure.dtype))
     return pa.table(columns)
+
+
+def cut_by(plan: Plan, edges: Array) -> list[tuple[str, ...]]:
+    """Return, for each edge of slices, the queries that have it; an edge of no grid is one that rows decided."""
+    found = {query.name: _has_edges(query.kind, edges) for query in plan.queries}
+    by_rows = tuple(query.name for query in plan.queries if not query.kind.progressions() and not query.kind.points())
+    return [tuple(name for name, has in found.items() if has[i]) or by_rows for i in range(len(edges))]
+
+
+def _has_edges(kind: Kind, edges: Array) -> Array:
+    has = np.isin(edges, np.array(kind.points(), edges.dtype))
+    for each in kind.progressions():
+        numbers = np.round((edges * each.unit - each.phase) / each.step)
+        has |= np.isclose((numbers * each.step + each.phase) / each.unit, edges, rtol=1e-12, atol=0)
+    if kind.has_own_edges and len(edges):
+        has |= np.isin(edges, kind.edges_of(edges - (1 if edges.dtype.kind == "i" else 0)))
+    return np.asarray(has)
 
 
 def _keys(plan: Plan, state: State, slots: Any) -> dict[str, Any]:

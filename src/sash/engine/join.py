@@ -111,8 +111,9 @@ def lookback(
     other names in this table, `by` maps those of the labels to those of the table, such as `by={"user": "payer"}`.
 
     >>> import sash
-    >>> clicks = sash.lookback({"ts": [1, 2, 6], "site": ["a", "b", "a"]}, range=5, sites=sash.count_distinct("site"))
-    >>> sash.join({"ts": [3, 7]}, clicks, on="ts").column("sites").to_pylist()
+    >>> clicks = {"ts": [1, 2, 6], "site": ["a", "b", "a"]}
+    >>> recent = sash.lookback(clicks, range=5, sites=sash.count_distinct("site"))
+    >>> sash.join({"ts": [3, 7]}, recent, on="ts").column("sites").to_pylist()
     [2, 2]
     """
     check_aggregates(aggregates, "sash.lookback", keywords_of(lookback))
@@ -348,13 +349,13 @@ def join_rows(plan: JoinPlan, labels: Rows, events: Sequence[Rows]) -> dict[str,
     for column in label_keys:  # a key that is null is equal to none
         known &= column.is_valid().to_numpy(zero_copy_only=False)
     slots = keys.slots(label_keys, labels.count) if plan.by else np.zeros(labels.count, np.int64)
-    prepared: dict[int, tuple[Array, Line]] = {}
+    sorted_events: dict[int, tuple[Array, Line]] = {}
     columns: dict[str, Any] = {}
     label_lines: dict[int, tuple[Array, Line]] = {}
     for side, rows in zip(plan.sides, events, strict=True):
-        if side.table not in prepared:
-            prepared[side.table] = _sort_events(side, rows, keys, plan)
-        order, line = prepared[side.table]
+        if side.table not in sorted_events:
+            sorted_events[side.table] = _sort_events(side, rows, keys, plan)
+        order, line = sorted_events[side.table]
         if keys.capacity not in label_lines:
             label_lines[keys.capacity] = sort_rows(KeySlots(slots, max(1, keys.capacity)), positions, known)
         places, asking = label_lines[keys.capacity]

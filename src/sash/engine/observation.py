@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.inspection import next_end, open_count, slices_of, window_counts
+from sash.engine.inspection import cut_by, next_end, open_count, slices_of, window_counts
 from sash.engine.tables import Rows, read_rows
 from sash.slicing.slices import Array
 
@@ -85,11 +85,21 @@ class Observation:
             return pa.table({})
         return window_counts(self.plan, self.state, self._some_slots(most_keys))
 
-    def slices(self, key: tuple[Any, ...] | None) -> pa.Table:
-        """Return the slices of one key; without a key, of the key with the most slices."""
-        if self.plan is None or self.state is None:
-            return pa.table({})
-        return slices_of(self.plan, self.state, self._slot(key))
+    def keys(self, slots: Array | None = None) -> tuple[Array, list[Any]]:
+        """Return the slots of keys that have slices, or the given ones, and the columns `by` of their keys."""
+        if self.state is None:
+            return np.zeros(0, np.int64), []
+        slots = np.flatnonzero(self.state.slices.count) if slots is None else slots
+        return slots, self.state.keys.columns(slots) if self.stream.options.by else []
+
+    def slices(self, slot: int | None) -> tuple[pa.Table, list[tuple[str, ...]]]:
+        """Return the slices of one key, and the queries that cut each at its end; without a slot, of some long key."""
+        if self.plan is None or self.state is None or not len(self.state.slices.count):
+            return pa.table({}), []
+        wanted = self.state.slices.count.argmax() if slot is None else slot
+        table = slices_of(self.plan, self.state, np.array([wanted]))
+        ends, _ = self.plan.measure.positions(table.column("end"))
+        return table, cut_by(self.plan, ends)
 
     @property
     def open_windows(self) -> int:
@@ -105,14 +115,6 @@ class Observation:
         assert self.state is not None
         used = np.flatnonzero(self.state.slices.count)
         return used[:: -(-len(used) // most)] if len(used) > most else used
-
-    def _slot(self, key: tuple[Any, ...] | None) -> Array:
-        assert self.state is not None
-        count = self.state.slices.count
-        if key is None:
-            return np.array([count.argmax()]) if len(count) else count
-        slot = self.state.keys.table.get(key[0] if len(key) == 1 else key)
-        return np.array([] if slot is None else [slot], np.int64)
 
 
 class Rejected(NamedTuple):

@@ -47,7 +47,8 @@ class Stream:
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
     >>> stream = sash.Stream([peaks], on="t", by="plug")
-    >>> stream.push({"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3.0, 5.0, 4.0]}).num_rows
+    >>> rows = {"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3.0, 5.0, 4.0]}
+    >>> stream.push(rows).num_rows
     0
     >>> stream.push({}, watermark=10).to_pylist()
     [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5.0}]
@@ -221,7 +222,8 @@ class Stream:
         """Return the rejected rows since the last call, with `late="keep"`.
 
         >>> import sash
-        >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", late="keep")
+        >>> tens = sash.query("n", sash.tumbling(10), n=sash.count())
+        >>> stream = sash.Stream(tens, on="t", late="keep")
         >>> _ = stream.push({"t": [11]}, watermark=10), stream.push({"t": [3, 12]})
         >>> stream.late().to_pylist(), stream.late_count
         ([{'t': 3}], 1)
@@ -251,8 +253,8 @@ class Stream:
         """Remove a query, and free what only this query needed.
 
         >>> import sash
-        >>> stream = sash.Stream([sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab"], on="t")
-        >>> stream.remove("a")
+        >>> a, b = (sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab")
+        >>> stream = sash.Stream([a, b], on="t"); stream.remove("a")
         >>> [query.name for query in stream.queries]
         ['b']
         """

@@ -9,6 +9,7 @@ from sash.kinds.cumulative import CumulativeKind
 from sash.kinds.kind import Kind, Setting
 from sash.kinds.landmark import LandmarkKind
 from sash.kinds.last_rows import LastRowsKind
+from sash.kinds.last_time import LastTimeKind
 from sash.kinds.punctuated import PunctuatedKind
 from sash.kinds.session import SessionKind
 from sash.kinds.sliding import SlidingKind
@@ -27,6 +28,7 @@ KINDS: tuple[type[Kind], ...] = (
     PunctuatedKind,
     CountKind,
     LastRowsKind,
+    LastTimeKind,
     CalendarKind,
     ListedKind,
     UserFreeKind,

@@ -82,7 +82,7 @@ class LatenessCounts:
     def add(self, arrivals: Arrivals) -> None:
         """Count rows."""
         positions = arrivals.positions[np.isfinite(arrivals.positions)]
-        if not len(positions):
+        if not len(positions) or not arrivals.counts_lateness:
             return
         before = -math.inf if arrivals.newest_before is None else arrivals.newest_before
         newest = np.maximum.accumulate(np.concatenate([[before], positions]))[:-1]

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 from sash.page import contract
@@ -28,6 +29,7 @@ __all__ = ["Board"]
 MOST_BATCHES = 60
 MOST_LATE = 100
 MOST_KEYS = 20
+MOST_EXPECTED = 100  # open windows of one query
 MOST_COUNTED = 10_000  # keys whose rows are counted
 NO_FACTS = StreamFacts("sash", "number", (), None, 0.0, ())
 
@@ -42,6 +44,7 @@ class Board:
         self._results = results
         self._arrivals, self._lateness = ArrivalCounts(), LatenessCounts()
         self._windows: tuple[OpenWindow, ...] = ()
+        self._tells_windows = False  # whether the source tells open windows
         self._slices = SliceFacts("", ())
         self._batches: deque[MicroBatch] = deque(maxlen=MOST_BATCHES)
         self._late: deque[LateRow] = deque(maxlen=MOST_LATE)
@@ -52,6 +55,11 @@ class Board:
         """The last figures."""
         return self.history.last
 
+    @property
+    def state(self) -> State:
+        """Whether the stream runs."""
+        return "running" if self.stopped is None else self.stopped.state
+
     def add(self, record: Record) -> None:
         """Take a record into the panels."""
         if isinstance(record, Figures):
@@ -61,7 +69,7 @@ class Board:
             self._lateness.add(record)
             self._count_keys(record)
         elif isinstance(record, tuple):
-            self._windows = record
+            self._windows, self._tells_windows = record, True
             longest = max((each.end - each.start for each in record), default=0.0)
             self._arrivals.reach(2 * longest)
         elif isinstance(record, SliceFacts):
@@ -96,9 +104,8 @@ class Board:
         }
 
     def now(self) -> contract.Now:
-        state: State = "running" if self.stopped is None else self.stopped.state
         why = self.figures.why if self.stopped is None else self.stopped.why
-        return contract.Now(title=self.facts.title, state=state, why=why, figures=self.history.figures(self.facts))
+        return contract.Now(title=self.facts.title, state=self.state, why=why, figures=self.history.figures(self.facts))
 
     def time(self) -> contract.Time:
         facts, now = self.facts, self.figures
@@ -134,12 +141,27 @@ class Board:
             bars[start, end] = contract.WindowBar(
                 start=start, end=end, keys=keys, state=state, waits=self._closed_text(end, is_revised)
             )
-        for each in self._windows:
-            if each.query == name:
+        own = [each for each in self._windows if each.query == name] or self._expected(name, bars)
+        for each in own:
+            if (each.start, each.end) not in bars or each.keys is not None:
                 bars[each.start, each.end] = contract.WindowBar(
                     start=each.start, end=each.end, keys=each.keys, state="open", waits=self._open_text(each.end)
                 )
         return contract.QueryWindows(name=name, text=text, windows=[bars[edges] for edges in sorted(bars)])
+
+    def _expected(self, name: str, closed: Iterable[tuple[float, float]]) -> list[OpenWindow]:
+        """Return the windows that follow closed ones, for a source that does not tell open ones.
+
+        This is possible if the last closed windows have one length and follow each other at one distance.
+        """
+        newest, last = self.figures.newest, sorted(closed)[-3:]
+        lengths = {round(end - start, 6) for start, end in last}
+        steps = {round(b[0] - a[0], 6) for a, b in pairwise(last)}
+        if newest is None or self._tells_windows or self.stopped is not None or len(lengths) != 1 or len(steps) != 1:
+            return []
+        (step,), (start, end) = steps, last[-1]
+        count = min(MOST_EXPECTED, max(0, math.floor((newest - start) / step))) if step > 0 else 0
+        return [OpenWindow(name, start + k * step, end + k * step, None) for k in range(1, count + 1)]
 
     def _open_text(self, end: float) -> str:
         unit, delay = self.facts.unit, self.facts.delay

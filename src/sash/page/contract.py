@@ -111,7 +111,7 @@ class Revised(TypedDict):
 
 
 class Results(TypedDict):
-    """Event `results`: one query's results since the last event; there is one event for each query that has new ones."""
+    """Event `results`: what is new of one query's results; each query has its own events."""
 
     query: str
     count: int  # results that the page keeps

@@ -4,83 +4,41 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sash.page import contract
 from sash.page.records import Figures, StreamFacts
 from sash.page.texts import bytes_text, count_text, length_text, rate_text
 
-__all__ = ["FIGURES", "HISTORY_S", "History", "Shown"]
+__all__ = ["FIGURES", "History", "Shown"]
 
 HISTORY_S = 900.0
 STEP_S = 10.0  # between two points of the history
+SLOW_BATCHES = 10  # micro-batches in a row that are slower than the source
 STALL_S = 60.0  # rows come, and the watermark has not moved for so long
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One figure: how it is read from `Figures`, and how it is shown."""
+    """One figure of the panel `now`."""
 
-    name: str
+    name: str  # in `Figures`
     label: str
-    help: str
-    value: Callable[[Figures], float | None]
     text: Callable[[float, StreamFacts], str]
-    grows: str = ""  # what it means if the figure grows without end
+    grows: str = ""  # the alarm if it grows for 15 minutes
 
 
-def _lag(figures: Figures) -> float | None:
-    if figures.watermark is None or figures.newest is None:
-        return None
-    return figures.newest - figures.watermark
-
+_GROWTH = "It has grown for 15 minutes: there are always new keys, or a window never closes."
 
 FIGURES = (
-    Shown(
-        "rows_per_second",
-        "Rows in",
-        "Rows per second that the stream processed",
-        lambda now: now.rows_per_second,
-        lambda value, _: f"{rate_text(value)} /s",
-    ),
-    Shown(
-        "results_per_second",
-        "Results out",
-        "Results per second that the stream emitted",
-        lambda now: now.results_per_second,
-        lambda value, _: f"{rate_text(value)} /s",
-    ),
-    Shown(
-        "watermark_lag",
-        "Watermark lag",
-        "Distance of the watermark behind the newest row",
-        _lag,
-        lambda value, facts: length_text(value, facts.unit),
-    ),
-    Shown(
-        "open_windows",
-        "Open windows",
-        "Windows with rows that are not closed, about",
-        lambda now: now.open_windows,
-        lambda value, _: count_text(value),
-        "Open windows have grown for 15 minutes: there are always new keys, or a window never closes.",
-    ),
-    Shown(
-        "late_rows",
-        "Late rows",
-        "Rejected rows since the query first started",
-        lambda now: now.late_rows,
-        lambda value, _: count_text(value),
-    ),
-    Shown(
-        "state_bytes",
-        "State",
-        "Size of the state in bytes",
-        lambda now: now.state_bytes,
-        lambda value, _: bytes_text(value),
-        "The state has grown for 15 minutes: there are always new keys, or a window never closes.",
-    ),
-    Shown("keys", "Keys", "Keys in the state", lambda now: now.keys, lambda value, _: count_text(value)),
-    Shown("slices", "Slices", "Slices in the state", lambda now: now.slices, lambda value, _: count_text(value)),
+    Shown("rows_per_second", "Rows in", lambda value, _: f"{rate_text(value)} /s"),
+    Shown("results_per_second", "Results out", lambda value, _: f"{rate_text(value)} /s"),
+    Shown("watermark_lag", "Watermark lag", lambda value, facts: length_text(value, facts.unit)),
+    Shown("open_windows", "Open windows", lambda value, _: count_text(value), _GROWTH),
+    Shown("late_rows", "Late rows", lambda value, _: count_text(value)),
+    Shown("state_bytes", "State", lambda value, _: bytes_text(value), _GROWTH),
+    Shown("keys", "Keys", lambda value, _: count_text(value), _GROWTH),
+    Shown("slices", "Slices", lambda value, _: count_text(value), _GROWTH),
 )
 
 
@@ -96,6 +54,7 @@ class History:
         self._moved_at = clock()  # when the watermark last moved
         self._rows_at = 0.0  # when rows last came
         self._late_at: deque[tuple[float, int]] = deque()  # rejected rows by time
+        self._is_slower: deque[bool] = deque(maxlen=SLOW_BATCHES)  # than the source
         self.last = Figures()
 
     def add(self, figures: Figures) -> None:
@@ -105,13 +64,15 @@ class History:
             self._moved_at = now
         if figures.rows:
             self._rows_at = now
+        if figures.input_rows_per_second is not None:
+            self._is_slower.append(figures.rows_per_second < figures.input_rows_per_second)
         if figures.late:
             self._late_at.append((now, figures.late))
         while self._late_at and self._late_at[0][0] < now - 2 * STALL_S:
             self._late_at.popleft()
         self.last = figures
         for each in FIGURES:
-            value = each.value(figures)
+            value = getattr(figures, each.name)
             if value is not None:
                 self._add(self._points[each.name], now - now % STEP_S, value)
 
@@ -126,7 +87,7 @@ class History:
         """Return all figures as the page shows them."""
         found = []
         for each in FIGURES:
-            value = each.value(self.last)
+            value = getattr(self.last, each.name)
             text = "none" if value is None else each.text(value, facts)
             points = [(at, round(point, 3)) for at, point in self._points[each.name]]
             found.append(
@@ -143,6 +104,8 @@ class History:
 
     def _alarm(self, shown: Shown, facts: StreamFacts) -> str | None:
         now = self._clock()
+        if shown.name == "rows_per_second" and len(self._is_slower) == SLOW_BATCHES and all(self._is_slower):
+            return "The last ten micro-batches were slower than the source."
         if shown.name == "watermark_lag":
             if facts.unit == "time" and self.last.newest is not None and self.last.newest > now + STALL_S:
                 return "The newest row is ahead of the clock."
@@ -154,6 +117,6 @@ class History:
                 return "More rows are rejected than a minute ago: the delay is too short, or a source sends old rows."
         if shown.grows:
             values = [value for _, value in self._points[shown.name]]
-            if len(values) >= HISTORY_S / STEP_S and all(a < b for a, b in zip(values, values[1:], strict=False)):
+            if len(values) >= HISTORY_S / STEP_S and all(a < b for a, b in pairwise(values)):
                 return shown.grows
         return None

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from sash.page.contract import M4, Results, Revised, Series, SeriesList
 from sash.page.key_texts import key_texts
-from sash.page.m4 import Array, Line
+from sash.page.m4 import Array, Line, Replaces
 from sash.page.records import QueryFacts
 
 __all__ = ["KeptResults"]
@@ -63,7 +63,7 @@ class Chunk:
 class QueryResults:
     """The kept results of one query."""
 
-    is_session: bool = False
+    replaces: Replaces = "extent"
     aggregates: tuple[str, ...] = ()
     chunks: deque[Chunk] = field(default_factory=deque)
     count: int = 0  # results in chunks
@@ -98,7 +98,7 @@ class KeptResults:
             self._by, self._unit = by, unit
             for each in queries:
                 own = self._queries.setdefault(each.name, QueryResults())
-                own.is_session, own.aggregates = each.is_session, each.aggregates
+                own.replaces, own.aggregates = each.replaces, each.aggregates
 
     # --- new results ---------------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ class KeptResults:
             if chunk.begin + len(chunk) > followed.number and aggregate in chunk.values:
                 places = chunk.places_of(key, followed.number)
                 values = chunk.values[aggregate][places]
-                followed.line.add(chunk.starts[places], chunk.ends[places], values, own.is_session)
+                followed.line.add(chunk.starts[places], chunk.ends[places], values, own.replaces)
         followed.number = own.seen
         while len(self._lines) > 1 and sum(len(each.line) for each in self._lines.values()) > 2 * self._most:
             self._lines.popitem(last=False)

@@ -12,6 +12,7 @@ from typing import Self
 
 import uvicorn
 
+from sash.errors import InvalidInput
 from sash.page import contract, metrics
 from sash.page.board import Board
 from sash.page.kept_results import KeptResults
@@ -33,10 +34,16 @@ class Page:
     """
 
     def __init__(
-        self, source: Source, host: str, port: int, stays: bool, clock: Callable[[], float] = time.time
+        self,
+        source: Source,
+        host: str,
+        port: int,
+        stays: bool,
+        keep_results: int = 1_000_000,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._source, self._host, self._stays = source, host, stays
-        self._inbox, self._results = Inbox(), KeptResults()
+        self._inbox, self._results = Inbox(), KeptResults(keep_results)
         self._board, self._viewers = Board(self._results, clock), Viewers()
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
@@ -159,7 +166,8 @@ class Page:
     def metrics(self) -> bytes:
         """Return all figures for Prometheus."""
         with self._lock:
-            return metrics.exposition(self._board.facts, self._board.figures)
+            board = self._board
+            return metrics.exposition(board.facts, board.figures, board.state, len(self._viewers), self._inbox.missed)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -168,7 +176,9 @@ def _listen(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
-    except OSError:
+    except OSError as error:
         found.close()
-        raise
+        raise InvalidInput.option(
+            "host and port", f"{host}:{port}", f"free on this machine ({error.strerror})"
+        ) from error
     return found

@@ -14,16 +14,17 @@ From      Jugel, Jerzak, Hackenbroich, Markl. M4: A Visualization-Oriented Time 
 
 from bisect import bisect_left, bisect_right
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sash.algebra.compiler import kernel
 
-__all__ = ["Line"]
+__all__ = ["Line", "Replaces"]
 
 BLOCK = 256
 Array = np.ndarray[Any, Any]
+Replaces = Literal["extent", "end", "overlap"]
 
 
 class Line:
@@ -62,20 +63,23 @@ class Line:
 
     # --- changes -------------------------------------------------------------------------------------
 
-    def add(self, starts: Array, ends: Array, values: Array, replaces_overlapped: bool = False) -> None:
-        """Add results, oldest first; one with the edges of an earlier one replaces it, and NaN removes it.
+    def add(self, starts: Array, ends: Array, values: Array, replaces: Replaces = "extent") -> None:
+        """Add results, in the order of arrival; each replaces earlier ones of the same window, and NaN removes them.
 
-        With `replaces_overlapped`, a result also replaces those whose windows it overlaps, as sessions do that grow.
+        `replaces` says which windows are the same: with the same start and end ("extent"), with the same end ("end"),
+        or any that overlap ("overlap"), as sessions do that grow.
         """
         if not len(ends):
             return
         befores = np.concatenate([self.times[-1:], ends[:-1]])
-        afters = (starts if replaces_overlapped else ends)[-len(befores) :]
-        is_after = (afters >= befores if replaces_overlapped else afters > befores).all()
+        afters = ends[len(ends) - len(befores) :]
+        is_after = (afters > befores).all()
+        if replaces == "overlap":
+            is_after &= (starts[len(ends) - len(befores) :] >= befores).all()
         if is_after and not np.isnan(values).any():
             self._append(starts, ends, values)
         else:
-            self._merge(starts, ends, values, replaces_overlapped)
+            self._merge(starts, ends, values, replaces)
         if self._count > self._most:
             self._drop(self._count - self._most + self._most // 8)
 
@@ -88,20 +92,17 @@ class Line:
             setattr(self, name, array)
         self._update_blocks(before)
 
-    def _merge(self, starts: Array, ends: Array, values: Array, replaces_overlapped: bool) -> None:
+    def _merge(self, starts: Array, ends: Array, values: Array, replaces: Replaces) -> None:
         """Sort new results among the old ones that they can touch."""
-        reach = min(starts.min(), ends.min()) if replaces_overlapped else ends.min()
+        reach = starts.min() if replaces == "overlap" else ends.min()
         place = int(np.searchsorted(self.times, reach, side="left"))
         all_starts, all_ends, all_values = (
             np.concatenate([old[place:], new])
             for old, new in ((self.starts, starts), (self.times, ends), (self.values, values))
         )
         order = np.lexsort((all_starts, all_ends))  # stable: of equal edges, the newest is last
-        s, e = all_starts[order], all_ends[order]
-        is_newest = np.ones(len(order), np.bool_)
-        is_newest[:-1] = (s[1:] != s[:-1]) | (e[1:] != e[:-1])
-        kept = order[is_newest]
-        if replaces_overlapped:
+        kept = order[_is_last(all_ends[order], all_starts[order] if replaces != "end" else None, order)]
+        if replaces == "overlap":
             kept = kept[~_overlapped(all_starts[kept], all_ends[kept], kept)]
         kept = kept[~np.isnan(all_values[kept])]
         self._count = place
@@ -145,6 +146,17 @@ def _with_room(array: Array, size: int) -> Array:
     larger = np.zeros(size, array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def _is_last(ends: Array, starts: Array | None, arrival: Array) -> Array:
+    """Return which of sorted windows are the newest with their end, and with their start, if starts are given."""
+    is_other = ends[1:] != ends[:-1]
+    if starts is not None:
+        return np.concatenate([is_other | (starts[1:] != starts[:-1]), [True]])
+    groups = np.concatenate([[0], np.cumsum(is_other)])
+    newest = np.zeros(groups[-1] + 1, np.int64)
+    np.maximum.at(newest, groups, arrival)
+    return np.asarray(newest[groups] == arrival)
 
 
 def _overlapped(starts: Array, ends: Array, arrival: Array) -> Array:

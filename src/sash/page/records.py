@@ -5,11 +5,12 @@ Positions are floats: seconds since 1970 if the column `on` is a time, and other
 
 import threading
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
+
+from sash.page.m4 import Replaces
 
 __all__ = [
     "Arrivals",
@@ -23,7 +24,6 @@ __all__ = [
     "Source",
     "Stopped",
     "StreamFacts",
-    "key_text",
 ]
 
 State = Literal["running", "stopped", "failed"]
@@ -36,7 +36,7 @@ class QueryFacts:
     name: str
     text: str
     aggregates: tuple[str, ...] = ()
-    is_session: bool = False  # a revision of a window can have other edges: it replaces windows that it overlaps
+    replaces: Replaces = "extent"  # which results a revision replaces
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,14 @@ class Figures:
     next_end: float | None = None
     is_ended: bool = False  # the watermark has passed every row
     results_per_second: float = 0.0
+    input_rows_per_second: float | None = None  # of the source; None: not known
     without_sharing: float | None = None  # combines per row if nothing were shared
     why: str = ""
+
+    @property
+    def watermark_lag(self) -> float | None:
+        """The distance of the watermark behind the newest row."""
+        return None if self.watermark is None or self.newest is None else self.newest - self.watermark
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,7 @@ class Arrivals:
     newest_before: float | None
     weight: float
     keys: tuple[tuple[str, int], ...] = ()  # texts of keys, and how many of the rows they have
+    counts_lateness: bool = True  # whether the positions are those of single rows
 
 
 @dataclass(frozen=True)
@@ -185,17 +192,11 @@ class Source(Protocol):
     def start(self, inbox: Inbox) -> None:
         """Begin; the first record is a `StreamFacts`."""
 
+    def poll(self) -> None:
+        """Read what came since the last reading; called a few times per second."""
+
     def ask_slices(self, key: str) -> None:
-        """Put the slices of this key into the inbox soon, and from now on."""
+        """Put the slices of this key into the inbox, now and from now on."""
 
     def stop(self) -> None:
         """End; called once."""
-
-
-def key_text(values: Sequence[Any]) -> str:
-    """Return a key as people read it.
-
-    >>> key_text([3, "kitchen"]), key_text([]), key_text([None])
-    ('3 / kitchen', '', 'null')
-    """
-    return " / ".join("null" if value is None else str(value) for value in values)

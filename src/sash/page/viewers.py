@@ -21,8 +21,9 @@ SLOW = "This viewer was too slow to take the updates of the page. Reload the pag
 def event(name: str, data: Any) -> bytes:
     """Return a server-sent event.
 
-    >>> event("bye", {"message": "done"})
-    b'event: bye\\ndata: {"message":"done"}\\n\\n'
+    >>> print(event("bye", {"message": "done"}).decode().rstrip())
+    event: bye
+    data: {"message":"done"}
     """
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return f"event: {name}\ndata: {text}\n\n".encode()

@@ -84,7 +84,9 @@ class Plan(Report):
     """All decisions that are made before the first row.
 
     >>> import sash
-    >>> plan = sash.explain({"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t")
+    >>> plan = sash.explain(
+    ...     {"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t"
+    ... )
     >>> isinstance(plan, sash.Plan), [each.name for each in plan.queries]
     (True, ['n'])
     """
@@ -251,7 +253,7 @@ class Plan(Report):
             )
         return (
             "finished by folding its slices"
-            + (f" (about {per_window:.0f} per window)" if per_window > 1 else "")
+            + (f" (about {per_window:.0f} per window)" if 1 < per_window < math.inf else "")
             + self._sliding(planned)
         )
 

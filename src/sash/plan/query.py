@@ -24,7 +24,12 @@ class Query:
 
     >>> import sash
     >>> hourly = sash.query("hourly", sash.tumbling("1 hour"), peak=sash.max("load"))
-    >>> isinstance(hourly, sash.Query), hourly.name, str(hourly.window), [name for name, _ in hourly.aggregates]
+    >>> (
+    ...     isinstance(hourly, sash.Query),
+    ...     hourly.name,
+    ...     str(hourly.window),
+    ...     [name for name, _ in hourly.aggregates],
+    ... )
     (True, 'hourly', 'tumbling 1h', ['peak'])
     """
 
@@ -69,7 +74,14 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
     """Describe a named query: aggregates over a window, each under the name of its result.
 
     >>> import sash
-    >>> print(sash.query("hourly", sash.sliding("1 hour", every="1 minute"), peak=sash.max("load"), rows=sash.count()))
+    >>> print(
+    ...     sash.query(
+    ...         "hourly",
+    ...         sash.sliding("1 hour", every="1 minute"),
+    ...         peak=sash.max("load"),
+    ...         rows=sash.count(),
+    ...     )
+    ... )
     hourly: sliding 1h every 1m: peak=max('load'), rows=count()
     """
     if not isinstance(name, str) or not name:

@@ -48,7 +48,9 @@ def slide(
     array([3, 3, 3, 5, 5])
     >>> sash.swag.slide([3, 1, 2, 5, 4], [1, 3], sash.sum())
     [[3, 1, 2, 5, 4], [3, 4, 6, 8, 11]]
-    >>> sash.swag.slide([3, 1, 2, 5, 4], 3, {"low": sash.min(), "mean": sash.mean()}, every=2)
+    >>> sash.swag.slide(
+    ...     [3, 1, 2, 5, 4], 3, {"low": sash.min(), "mean": sash.mean()}, every=2
+    ... )
     {'low': [1, 1], 'mean': [2.0, 2.6666666666666665]}
     """
     several, sizes = _sizes(size)
@@ -96,7 +98,8 @@ def explain(
     >>> print(sash.swag.explain(sash.max(), 1000))
     slide   max of float64, windows of 1000: sba
     because two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size
-    partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 1 combines per insert / evict / query
+    partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 1 combines per insert /
+      evict / query
     """
     sizes = () if size is None else _sizes(size)[1]
     templates = _by_name(aggregate)

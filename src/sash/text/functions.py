@@ -70,9 +70,19 @@ def register(aggregate: Aggregate) -> Aggregate:
     """Register your own aggregate for `sash.sql` by its name in any case; it replaces an earlier one of that name.
 
     >>> import sash
-    >>> halves = sash.Aggregate("halves", state="f8", identity=0.0, lift=lambda x: x / 2, combine=lambda a, b: a + b)
+    >>> halves = sash.Aggregate(
+    ...     "halves",
+    ...     state="f8",
+    ...     identity=0.0,
+    ...     lift=lambda x: x / 2,
+    ...     combine=lambda a, b: a + b,
+    ... )
     >>> _ = sash.register(halves)
-    >>> sash.sql("SELECT HALVES(x) AS h FROM t [RANGE 10 SLIDE 10]", t={"n": [1, 2], "x": [3.0, 4.0]}, on="n")["h"][0]
+    >>> sash.sql(
+    ...     "SELECT HALVES(x) AS h FROM t [RANGE 10 SLIDE 10]",
+    ...     t={"n": [1, 2], "x": [3.0, 4.0]},
+    ...     on="n",
+    ... )["h"][0]
     <pyarrow.DoubleScalar: 3.5>
     """
     if not isinstance(aggregate, Aggregate):

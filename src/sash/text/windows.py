@@ -63,6 +63,9 @@ def _by_range(bracket: Bracket) -> Window | dict[str, Any]:
     if bracket.slide is None:
         return {"range": _value(bracket.length)}
     offset = _as_written(bracket.offset, 0)
+    if bracket.slide.counts_rows:
+        rows = bracket.slide.value
+        return sliding(_as_written(bracket.length), every_rows=rows, offset=offset, zone=bracket.zone)
     return sliding(_as_written(bracket.length), every=_as_written(bracket.slide), offset=offset, zone=bracket.zone)
 
 

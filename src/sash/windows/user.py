@@ -20,12 +20,18 @@ class ContextFreeWindow(Window):
     >>> import sash
     >>> class Squares(sash.ContextFreeWindow):
     ...     def next_edge(self, position):
-    ...         return next(k * k for k in range(10 ** 6) if k * k > position)
+    ...         return next(k * k for k in range(10**6) if k * k > position)
+    ...
     ...     def ended(self, after, until):
-    ...         return [((k - 1) ** 2, k * k) for k in range(1, 100) if after < k * k <= until]
+    ...         return [
+    ...             ((k - 1) ** 2, k * k) for k in range(1, 100) if after < k * k <= until
+    ...         ]
     >>> squares = sash.query("squares", Squares(), rows=sash.count())
-    >>> sash.aggregate({"n": [1, 2, 3, 4, 9]}, [squares], on="n").select(["window_start", "rows"]).to_pylist()
-    [{'window_start': 1, 'rows': 3}, {'window_start': 4, 'rows': 1}, {'window_start': 9, 'rows': 1}]
+    >>> sash.aggregate({"n": [1, 2, 3, 4, 9]}, [squares], on="n").select(
+    ...     ["window_start", "rows"]
+    ... ).to_pylist()
+    [{'window_start': 1, 'rows': 3}, {'window_start': 4, 'rows': 1},
+     {'window_start': 9, 'rows': 1}]
     """
 
     context: ClassVar[Context] = Context.FREE
@@ -70,8 +76,11 @@ class ContextAwareWindow(Window):
     watermark has passed its end. `reads` names the columns that `notify` gets.
 
     >>> import sash
-    >>> class Rises(sash.ContextAwareWindow):                # from the first row above 10 to the first that is not
+    >>> class Rises(
+    ...     sash.ContextAwareWindow
+    ... ):  # from the first row above 10 to the first that is not
     ...     reads = ("x",)
+    ...
     ...     def notify(self, context, positions, columns):
     ...         for position, x in zip(positions, columns["x"]):
     ...             start = context.memory.get("since")
@@ -82,7 +91,9 @@ class ContextAwareWindow(Window):
     ...                 context.memory["since"] = None
     >>> rises = sash.query("rises", Rises(), peak=sash.max("x"))
     >>> rows = {"t": [1, 2, 3, 4, 5], "x": [5, 11, 12, 7, 30]}
-    >>> sash.aggregate(rows, [rises], on="t").select(["window_start", "window_end", "peak"]).to_pylist()
+    >>> sash.aggregate(rows, [rises], on="t").select(
+    ...     ["window_start", "window_end", "peak"]
+    ... ).to_pylist()
     [{'window_start': 2, 'window_end': 4, 'peak': 12}]
     """
 
@@ -148,7 +159,7 @@ class ForwardFreeWindow(Window):
     `context.memory` is a dict for your own use.
 
     >>> import sash
-    >>> class Phases(sash.ForwardFreeWindow):                # a window for as long as `state` is the same
+    >>> class Phases(sash.ForwardFreeWindow):  # a window for as long as `state` is the same
     ...     reads = ("state",)
     ...     def notify(self, context, positions, columns):
     ...         for position, state in zip(positions, columns["state"]):
@@ -158,9 +169,11 @@ class ForwardFreeWindow(Window):
     ...             context.memory["state"] = state
     >>> phases = sash.query("phases", Phases(), rows=sash.count())
     >>> rows = {"t": [1, 2, 5, 6, 9], "state": ["on", "on", "off", "off", "on"]}
-    >>> sash.aggregate(rows, phases, on="t").select(["window_start", "window_end", "rows"]).to_pylist()
-    [{'window_start': 1, 'window_end': 5, 'rows': 2}, {'window_start': 5, 'window_end': 9, 'rows': 2}, \
-{'window_start': 9, 'window_end': None, 'rows': 1}]
+    >>> table = sash.aggregate(rows, phases, on="t")
+    >>> table.select(["window_start", "window_end", "rows"]).to_pylist()
+    [{'window_start': 1, 'window_end': 5, 'rows': 2},
+     {'window_start': 5, 'window_end': 9, 'rows': 2},
+     {'window_start': 9, 'window_end': None, 'rows': 1}]
     """
 
     context: ClassVar[Context] = Context.FORWARD_FREE

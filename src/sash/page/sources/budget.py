@@ -14,7 +14,7 @@ class Budget:
 
     Readings whose cost grows with the state (open windows, bytes) become less frequent, instead of slower pushes.
 
-    >>> budget = Budget(share=0.01, most=0.05)
+    >>> budget = Budget(share=0.01, most=0.05, free=0)
     >>> budget.has_time()
     True
     >>> budget.spend(1.0)
@@ -24,6 +24,7 @@ class Budget:
 
     share: float = 0.01
     most: float = 0.05  # seconds
+    free: int = 3  # first readings that cost nothing: they compile kernels
     _left: float = 0.0
     _at: float = -1e9
 
@@ -36,7 +37,9 @@ class Budget:
 
     def spend(self, seconds: float) -> None:
         """Subtract what a reading took."""
-        self._left -= seconds
+        self.free -= 1
+        if self.free < 0:
+            self._left -= seconds
 
     @contextmanager
     def spent(self) -> Iterator[None]:

@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sash.engine.observation import Observation
 from sash.engine.stream import Stream
+from sash.engine.waiting import why_of
+from sash.kinds.kind import Same
+from sash.page.key_texts import key_texts
+from sash.page.m4 import Replaces
 from sash.page.records import (
     Arrivals,
     Figures,
@@ -20,7 +25,6 @@ from sash.page.records import (
     SliceFacts,
     Stopped,
     StreamFacts,
-    key_text,
 )
 from sash.page.sources.budget import Budget
 
@@ -32,6 +36,8 @@ MOST_KEYS = 2000  # keys whose open windows are listed
 MOST_WINDOWS = 400  # open windows per query
 MOST_LATE = 100
 MOST_SLICES = 200
+MOST_BUSY = 100  # keys of one reading
+_REPLACES: dict[Same, Replaces] = {Same.EXTENT: "extent", Same.END: "end", Same.OVERLAP: "overlap"}
 
 
 class StreamSource:
@@ -42,10 +48,11 @@ class StreamSource:
         self._inbox = Inbox()
         self._budget, self._late_budget = Budget(), Budget(share=0.002)
         self._facts: StreamFacts | None = None
-        self._key: str | None = None  # whose slices are shown; None: the key with the most
+        self._key: tuple[str, int] | None = None  # text and slot of the key whose slices are shown; None: the longest
         self._unobserve: Callable[[], None] = lambda: None
-        self._at = time.monotonic()  # of the last reading
+        self._at = self._pushed_at = time.monotonic()  # of the last reading, and of the last push
         self._rows = self._results = self._batch = 0  # since the last reading; number of readings
+        self._unsampled = 0  # rows since the last sample
         self._late = 0  # rejected rows at the last push
         self._late_read = 0  # at the last reading
         self._newest: Any = None  # at the last reading
@@ -56,12 +63,12 @@ class StreamSource:
         self._stream.inspect(self._begin)
 
     def ask_slices(self, key: str) -> None:
-        self._key = key
+        self._stream.inspect(lambda observation: self._find(observation, key))
         self._stream.inspect(self._read)
 
     def poll(self) -> None:
-        """Read pushes that came since the last reading, if no push has done it."""
-        if self._rows and time.monotonic() - self._at >= INTERVAL_S:
+        """Read pushes that came since the last reading, if no push follows that would do it."""
+        if self._rows and time.monotonic() - max(self._at, self._pushed_at) >= INTERVAL_S:
             self._stream.inspect(self._read)
 
     def stop(self) -> None:
@@ -75,7 +82,9 @@ class StreamSource:
     # --- each push -----------------------------------------------------------------------------------
 
     def _observe(self, push: Observation) -> None:
-        self._rows += push.count
+        count = push.count
+        self._rows += count
+        self._unsampled += count
         results = push.results
         if results.num_rows:
             self._results += results.num_rows
@@ -84,7 +93,8 @@ class StreamSource:
         if late != self._late:
             self._late = late
             self._read_late(push)
-        if time.monotonic() - self._at >= INTERVAL_S and self._budget.has_time():
+        self._pushed_at = time.monotonic()
+        if self._pushed_at - self._at >= INTERVAL_S and self._budget.has_time():
             self._read(push)
 
     def _read_late(self, push: Observation) -> None:
@@ -111,19 +121,21 @@ class StreamSource:
                 self._read_arrivals(push)
                 self._read_windows(push)
                 self._read_slices(push)
-            self._newest = None if push.state is None else push.state.newest
         self._at, self._rows, self._results, self._late_read = time.monotonic(), 0, 0, self._late
 
     def _facts_of(self, push: Observation) -> StreamFacts:
-        plan, stream = push.plan, self._stream
-        by = tuple(stream.options.by)
+        plan, by = push.plan, tuple(self._stream.options.by)
+        names = {each.name: tuple(name for name, _ in each.aggregates) for each in self._stream.queries}
         if plan is None:
-            names = [QueryFacts(each.name, str(each), _aggregates(each)) for each in stream.queries]
-            return StreamFacts(self._title, "number", by, None, 0.0, tuple(names))
-        names = [QueryFacts(each.name, str(each), _aggregates(each)) for each in stream.queries]
+            unplanned = tuple(QueryFacts(each.name, str(each), names[each.name]) for each in self._stream.queries)
+            return StreamFacts(self._title, "number", by, None, 0.0, unplanned)
+        queries = tuple(
+            QueryFacts(each.name, each.text, names[each.name], _REPLACES[each.kind.same_window])
+            for each in plan.queries
+        )
         delay = None if plan.delay is None else self._length(push, plan.delay)
         lateness, fields = self._length(push, plan.lateness), tuple(plan.field_names())
-        return StreamFacts(self._title, self._unit(push), by, delay, lateness, tuple(names), fields)
+        return StreamFacts(self._title, self._unit(push), by, delay, lateness, queries, fields)
 
     def _read_figures(self, push: Observation) -> None:
         plan, state = push.plan, push.state
@@ -150,7 +162,7 @@ class StreamSource:
             is_ended=state.watermark >= plan.measure.highest,
             results_per_second=self._results / elapsed,
             without_sharing=len(plan.queries) + folds / rows,
-            why="",
+            why=why_of(push),
         )
         self._inbox.put(figures)
         if self._rows:
@@ -162,47 +174,41 @@ class StreamSource:
         sample = push.sample(MOST_SAMPLED)
         if not sample.num_rows:
             return
-        assert push.plan is not None
-        positions = sample.column("position").to_numpy().astype(np.float64)
-        if self._unit(push) == "time":
-            positions = positions / 1e6
-        by = push.plan.options.by
-        counts: list[tuple[str, int]] = []
-        if by:
-            grouped = sample.select(by).group_by(list(by)).aggregate([([], "count_all")])
-            places = np.argsort(-grouped.column("count_all").to_numpy())[:100]
-            for row in grouped.take(pa.array(places)).to_pylist():
-                counts.append((key_text([row[name] for name in by]), row["count_all"]))
-        before = self._position(push, self._newest)
-        weight = max(1.0, self._rows / sample.num_rows)
-        self._inbox.put(Arrivals(positions, before, weight, tuple(counts)))
+        positions = _numbers(sample.column("position"), self._unit(push))
+        texts = key_texts([sample.column(name) for name in self._stream.options.by], sample.num_rows)
+        counts = pa.table({"key": texts}).group_by("key").aggregate([([], "count_all")])
+        busiest = counts.sort_by([("count_all", "descending")]).slice(0, MOST_BUSY)
+        keys = zip(busiest.column("key").to_pylist(), busiest.column("count_all").to_pylist(), strict=True)
+        weight, self._unsampled = max(1.0, self._unsampled / sample.num_rows), 0
+        self._inbox.put(Arrivals(positions, self._position(push, self._newest), weight, tuple(keys)))
+        self._newest = None if push.state is None else push.state.newest
 
     def _read_windows(self, push: Observation) -> None:
         rows = push.windows(MOST_KEYS)
-        if not rows.num_rows:
-            self._inbox.put(())
-            return
-        scale = 1e-6 if self._unit(push) == "time" else 1.0
-        starts, ends = (_numbers(rows.column(name)) * scale for name in ("window_start", "window_end"))
-        found = zip(
-            rows.column("query").to_pylist(),
-            starts.tolist(),
-            ends.tolist(),
-            rows.column("keys").to_pylist(),
-            strict=True,
-        )
-        self._inbox.put(tuple(OpenWindow(*each) for each in found)[:MOST_WINDOWS])
+        starts, ends = (_numbers(rows.column(name), self._unit(push)) for name in ("window_start", "window_end"))
+        columns = rows.column("query").to_pylist(), starts.tolist(), ends.tolist(), rows.column("keys").to_pylist()
+        self._inbox.put(tuple(OpenWindow(*each) for each in zip(*columns, strict=True))[:MOST_WINDOWS])
+
+    def _find(self, observation: Observation, key: str) -> None:
+        """Find the slot of a key."""
+        slots, columns = observation.keys()
+        place = pc.index(key_texts(columns, len(slots)), key).as_py()
+        self._key = None if place < 0 else (key, int(slots[place]))
 
     def _read_slices(self, push: Observation) -> None:
-        plan = push.plan
-        assert plan is not None
-        key = None
-        rows = push.slices(key)
-        scale = 1e-6 if self._unit(push) == "time" else 1.0
-        first, end = (_numbers(rows.column(name)) * scale for name in ("first", "end"))
-        names = [rows.column(name)[0].as_py() for name in plan.options.by] if rows.num_rows else []
-        slices = tuple((a, b, None, ()) for a, b in zip(first.tolist(), end.tolist(), strict=True))
-        self._inbox.put(SliceFacts(key_text(names), slices[-MOST_SLICES:]))
+        if self._key is not None:
+            text, slot = self._key
+            slots, columns = push.keys(np.array([slot]))
+            if key_texts(columns, len(slots))[0].as_py() != text:
+                self._key = None  # the key is gone, and another one has its slot
+        rows, cut_by = push.slices(None if self._key is None else self._key[1])
+        if not rows.num_rows:
+            return
+        unit, by = self._unit(push), self._stream.options.by
+        starts, ends = (_numbers(rows.column(name), unit).tolist() for name in ("first", "end"))
+        key = key_texts([rows.column(name).slice(0, 1) for name in by], 1)[0].as_py()
+        slices = [(start, end, None, cuts) for start, end, cuts in zip(starts, ends, cut_by, strict=True)]
+        self._inbox.put(SliceFacts(key, tuple(slices[-MOST_SLICES:])))
 
     # --- positions -----------------------------------------------------------------------------------------
 
@@ -222,15 +228,12 @@ class StreamSource:
         return float(length) / 1e6 if self._unit(push) == "time" else float(length)
 
 
-def _aggregates(query: Any) -> tuple[str, ...]:
-    return tuple(name for name, _ in query.aggregates)
-
-
-def _numbers(column: Any) -> Any:
-    """Return the positions of a column of edges."""
+def _numbers(column: Any, unit: Any) -> Any:
+    """Return positions or edges in the unit of the page; NaN for null."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = array.cast(pa.int64()) if pa.types.is_timestamp(array.type) else array
-    return array.to_numpy(zero_copy_only=False).astype(np.float64)
+    numbers = array.to_numpy(zero_copy_only=False).astype(np.float64)
+    return numbers / 1e6 if unit == "time" else numbers
 
 
 def _text(row: dict[str, Any]) -> str:

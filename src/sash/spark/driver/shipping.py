@@ -35,9 +35,9 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
 
 
 def _sources(folder: Any, name: str) -> Iterator[tuple[str, bytes]]:
-    """Return the modules of a package by their paths; the package itself may be in an archive."""
+    """Return the files of a package by their paths, without bytecode; the package itself may be in an archive."""
     for each in folder.iterdir():
         if each.is_dir():
             yield from _sources(each, f"{name}/{each.name}")
-        elif each.name.endswith(".py"):
+        elif not each.name.endswith(".pyc"):
             yield f"{name}/{each.name}", each.read_bytes()

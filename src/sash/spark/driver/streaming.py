@@ -25,6 +25,7 @@ from sash.plan.query import Query, named_queries
 from sash.spark.driver.added_columns import AddedColumns, with_added
 from sash.spark.driver.batch import Explained
 from sash.spark.driver.checkpoints import with_checkpoint_check
+from sash.spark.driver.packing import map_rows
 from sash.spark.driver.request import frame_plan_of, recipe_of
 from sash.spark.driver.schema import (
     arrow_schema,
@@ -47,7 +48,7 @@ from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED, answer_schema, as_results
 from sash.spark.worker.packing import OpenTask, SendTask
-from sash.spark.worker.task import as_function
+from sash.spark.worker.task import LACKING
 from sash.windows.duration import Duration
 from sash.windows.lengths import length_on
 from sash.windows.measure import Measure, MeasureKind
@@ -213,11 +214,8 @@ def _run_stream(
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
     history = None if given.initial is None else _send(_history(given.initial, rows), task, measure).groupBy("bucket")
     answers = _transform(sent.groupBy("bucket"), processor, measure, "EventTime" if flushes else "None", history)
-    return (
-        _observe(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}{_zone_word(rows, options.on)}")
-        .select("data")
-        .mapInArrow(as_function(OpenTask(work.results)), schema)
-    )
+    name = f"{OBSERVED} {measure.kind.value} {stream[:8]}{_zone_word(rows, options.on)}"
+    return map_rows(_observe(answers, name).select("data"), OpenTask(work.results), schema)
 
 
 def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
@@ -227,7 +225,7 @@ def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
         # Times without a zone and dates are local.
         has_zone = rows.schema[task.on].dataType == TimestampType()
         plain = plain.withColumn("_now", F.current_timestamp() if has_zone else F.localtimestamp())
-    sent = plain.mapInArrow(as_function(task), spark_schema(piece_schema(measure), "pieces"))
+    sent = map_rows(plain, task, spark_schema(piece_schema(measure), "pieces"))
     if has_row_state(sent.groupBy()):
         return sent
     return sent.withColumns({name: column(name).cast("string") for name in _POSITIONS})
@@ -236,7 +234,7 @@ def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
 def _transform(grouped: Any, processor: BucketProcessor, measure: Measure, time_mode: str, history: Any) -> DataFrame:
     """Run the processor in the state operator that Spark has."""
     schema = spark_schema(answer_schema(measure), "answers")
-    lazy = LazyProcessor(processor, STATE_VARIABLE)
+    lazy = LazyProcessor(processor, STATE_VARIABLE, LACKING)
     if has_row_state(grouped):
         return grouped.transformWithState(lazy, schema, "append", time_mode, history)
     from sash.spark.state.pandas_processor import PandasProcessor

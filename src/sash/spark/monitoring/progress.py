@@ -1,15 +1,15 @@
 """The progress of a running query, and what it waits for."""
 
-import math
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from pyspark.sql.streaming import StreamingQuery
 
+from sash.engine.positions import position_on, shown
+from sash.engine.waiting import rejected_text, waits_of
 from sash.errors import sentence_of
 from sash.report import Report
-from sash.spark.monitoring.positions import later, position_on, shown
 from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED
 from sash.windows.measure import Measure, MeasureKind
 
@@ -65,31 +65,11 @@ def why(query: StreamingQuery) -> str:
     now = progress(query)
     if now is None:
         return "No micro-batch has ended yet: " + str(query.status["message"]) + "."
-    parts = []
-    if now.watermark is None:
-        parts.append("There is no watermark yet: no row with a position has come.")
-    elif now.watermark == math.inf:
-        parts.append("The stream was flushed: everything is closed, and rows that still come are late.")
-    else:
-        parts.append(
-            f"The watermark is {shown(now.watermark)}: the newest row is at {shown(now.newest)}, and rows may come "
-            f"{shown(now.newest - now.watermark)} late."
-        )
+    parts = waits_of(now.watermark, now.newest, now.open_windows, now.next_end, has_delay=True)
     if now.ahead is not None:
-        parts.append(ahead_text(now))
-    if now.open_windows and now.watermark != math.inf:
-        closing = "None of them has a known end: rows decide it."
-        if now.next_end is not None and now.watermark is not None:
-            needs = later(now.next_end, now.newest - now.watermark)
-            closing = f"The next ends at {shown(now.next_end)}, and closes when a row at {shown(needs)} or later comes."
-        is_one = now.open_windows == 1
-        count = "About one window is" if is_one else f"About {now.open_windows:,} windows are"
-        parts.append(f"{count} open. {closing}")
-    if not now.open_windows:
-        parts.append("No window is open.")
+        parts.insert(1, ahead_text(now))
     if now.late_rows:
-        rows = "1 row was" if now.late_rows == 1 else f"{now.late_rows:,} rows were"
-        parts.append(f"{rows} rejected: too late, or without a position. With late='keep', results include them.")
+        parts.append(f"{rejected_text(now.late_rows)} With late='keep', results include them.")
     if not query.isActive:
         parts.append("The query has stopped.")
     elif not query.status["isDataAvailable"]:
