@@ -12,8 +12,7 @@ from pyspark.sql.types import StructType
 from sash.activity import doing
 from sash.engine.frame import Frame, Unit
 from sash.engine.frame_reach import reach_of
-from sash.engine.nested import with_key_names
-from sash.engine.options import CallOptions
+from sash.engine.options import CallOptions, with_key_names
 from sash.engine.results import schema_of
 from sash.engine.rolling import FramePlan
 from sash.errors import InvalidInput

@@ -15,8 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
 
 from sash.engine.frame import Frame, check_ends
-from sash.engine.nested import with_key_names
-from sash.engine.options import CallOptions, length_of
+from sash.engine.options import CallOptions, length_of, with_key_names
 from sash.engine.results import schema_of
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
