@@ -142,7 +142,8 @@ def sql(
         return result
     if rows is given:
         return given_table.close(result)
-    aggregates = [each for one in (*request.queries, *request.frames) for each in one.aggregates]
+    asked: list[Any] = [*request.queries, *request.frames]
+    aggregates = [each for one in asked for each in one.aggregates]
     sources = {name: Source(name) for name in read_rows(given).names}
     sources |= result_sources(aggregates, request.on)
     found = given_table.like(result, sources | edge_sources(request.on) if request.queries else sources)
