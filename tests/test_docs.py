@@ -45,6 +45,12 @@ def test_every_block_is_of_a_language_that_is_checked(page: Path) -> None:
     assert {language for language, _ in blocks(page)} <= CHECKED | DIRECTIVES
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_has_at_most_88_columns(page: Path) -> None:
+    lines = (line for language, text in blocks(page) if language in CHECKED for line in text.splitlines())
+    assert [line for line in lines if len(line) > 88] == []
+
+
 @pytest.mark.parametrize("text", contents("python"))
 def test_python_that_is_not_run_compiles_and_calls_what_there_is(text: str) -> None:
     for node in ast.walk(ast.parse(text)):

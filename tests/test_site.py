@@ -1,7 +1,6 @@
 """The site builds without a warning, loads nothing from elsewhere, and fits wide and narrow screens."""
 
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
+from tests.page.browser import open_browser
 from tests.pages import DOCS
+
+pytestmark = pytest.mark.browser  # one build of the site serves all tests
 
 # How far the page scrolls sideways, and the blocks and tables that scroll in their own box.
 TOO_WIDE = """() => {
@@ -36,13 +38,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser without a window."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("needs chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    with open_browser() as browser:
         yield browser
-        browser.close()
 
 
 def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(site: Path) -> None:
@@ -86,6 +83,7 @@ def test_a_copied_example_has_neither_prompts_nor_output(site: Path, browser: Br
     tab.goto((site / "index.html").as_uri())
     block = tab.locator("div.highlight").first
     assert ">>> import sash" in block.inner_text()
+    assert tab.locator("img[src*='native_against_sash']").evaluate("image => image.naturalWidth") > 600
     block.locator("button.copy-code").click(force=True)
     tab.wait_for_function("document.querySelector('button.copy-code').textContent === 'Copied'")
     copied = tab.evaluate("navigator.clipboard.readText()")

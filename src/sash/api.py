@@ -82,7 +82,7 @@ def aggregate(
     every window once; `partial=True` also emits count windows that are not full. `watermark`, `allowed_lateness`,
     `emit` and `late` are options of streams: in a table no row is late. Spark runs the job when the result is used.
 
-    For a streaming DataFrame, `watermark` is how late rows may be. With `late="keep"`, rejected rows are in the
+    For a streaming DataFrame, `watermark` is the delay of the watermark. With `late="keep"`, rejected rows are in the
     results, too: `query` is "_late", `late_row` is the row, and `late_reason` is the reason. `flush="at_end"` closes
     all windows when a query with the trigger `availableNow` has read everything. `initial` is a bounded DataFrame with
     the rows before the stream. Rows whose time is ahead of the clock by more than `max_future` are rejected.
@@ -93,9 +93,8 @@ def aggregate(
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
-    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(
-    ...     ["window_start", "peak"]
-    ... ).to_pylist()
+    >>> table = sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t")
+    >>> table.select(["window_start", "peak"]).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
     on, by = name_of(on), names_of(by)
@@ -176,13 +175,11 @@ def rolling(
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
     >>> sash.rolling(rows, on="t", rows=2, peak=sash.max("x")).column("peak").to_pylist()
     [5, 5, 4, 4]
-    >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(
-    ...     ["peak", "n"]
-    ... ).to_pylist()
+    >>> both = sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count())
+    >>> both.select(["peak", "n"]).to_pylist()
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
-    >>> sash.rolling(
-    ...     rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")
-    ... ).column("others").to_pylist()
+    >>> near = sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", sum=sash.sum("x"))
+    >>> near.column("sum").to_pylist()
     [3, 9, 4, 4]
     """
     check_aggregates(aggregates, "sash.rolling", keywords_of(rolling))
@@ -223,13 +220,9 @@ def join(
     ...     "price": [3.0, 2.0, 7.0, 1.0],
     ... }
     >>> labels = {"user": ["a", "b", "a"], "ts": [4, 9, 10]}
-    >>> recent = sash.lookback(
-    ...     clicks, range=6, spent=sash.sum("price"), clicks=sash.count()
-    ... )
-    >>> sash.join(labels, recent, on="ts", by="user").select(
-    ...     ["spent", "clicks"]
-    ... ).to_pylist()
-    [{'spent': 3.0, 'clicks': 1}, {'spent': 7.0, 'clicks': 1}, {'spent': 3.0, 'clicks': 2}]
+    >>> recent = sash.lookback(clicks, range=6, spent=sash.sum("price"), n=sash.count())
+    >>> sash.join(labels, recent, on="ts", by="user").select(["spent", "n"]).to_pylist()
+    [{'spent': 3.0, 'n': 1}, {'spent': 7.0, 'n': 1}, {'spent': 3.0, 'n': 2}]
     """
     on, by = name_of(on), names_of(by)
     tables = [labels, *(each.table for each in lookbacks if isinstance(each, Lookback))]
@@ -270,15 +263,9 @@ def explain(
     If you pass lookbacks instead of queries, the result is the plan of `sash.join`.
 
     >>> import sash
-    >>> hourly = sash.query(
-    ...     "hourly",
-    ...     sash.sliding(60, every=1),
-    ...     peak=sash.max("load"),
-    ...     mean=sash.mean("load"),
-    ... )
-    >>> recent = sash.query(
-    ...     "recent", sash.sliding(rows=1000, every=100), last=sash.last("load")
-    ... )
+    >>> hourly = sash.query("hourly", sash.sliding(60, every=1), mean=sash.mean("load"))
+    >>> rows = sash.sliding(rows=1000, every=100)
+    >>> recent = sash.query("recent", rows, last=sash.last("load"))
     >>> print(sash.explain({"t": [0], "load": [0.5]}, [hourly, recent], on="t"))
     stream  on t (integer), by no key, any order, lateness 0
     ...
@@ -312,11 +299,12 @@ def why(query: Any) -> str:
     If the watermark is ahead of the clock, the text says so.
 
     >>> import sash
-    >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", watermark=2)
+    >>> tens = sash.query("n", sash.tumbling(10), n=sash.count())
+    >>> stream = sash.Stream(tens, on="t", watermark=2)
     >>> _ = stream.push({"t": [1, 5]})
     >>> print(sash.why(stream))
-    The watermark is 3: the newest row is at 5, and rows may come 2 late. About one window is open. The next ends at
-    10, and closes when a row at 12 or later comes.
+    The watermark is 3: the newest row is at 5, and rows may come 2 late. About one window
+    is open. The next ends at 10, and closes when a row at 12 or later comes.
     """
     if isinstance(query, Stream):
         found: list[str] = []

@@ -223,9 +223,9 @@ class MissingPackage(SashError, ImportError):
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
     in_worker = _Sentence(
-        "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] for "
-        "that Python, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session "
-        "starts. If only sash itself is missing there, call sash.spark.ship(spark)."
+        "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] "
+        "there, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session starts. "
+        "If only sash itself is missing there, call sash.spark.ship(spark)."
     )
 
 
@@ -665,7 +665,7 @@ class InvalidWindow(SashError, ValueError):
 
     unknown_kind = _Sentence(
         "{window} is a {window:type}, which is not a known kind of window: use one of {known:listed}, or derive from "
-        "sash.ContextFreeWindow, sash.ForwardFreeWindow or sash.ContextAwareWindow."
+        "sash.ContextFreeWindow, sash.ForwardFreeWindow, sash.MarkedWindow or sash.ContextAwareWindow."
     )
     unknown_zone = _Sentence(
         "zone of a {window} window must be a time zone such as 'Europe/Berlin' or 'UTC', but is {zone!r}.{hint}"
@@ -719,6 +719,10 @@ class InvalidWindow(SashError, ValueError):
     no_offset = _Sentence("A {window} window of rows has no offset, but offset is {offset!r}: leave it out.")
     column = _Sentence("A {window} window needs the name of a boolean column, but got {value:shown}.")
     edges = _Sentence("The window {window} is not valid: {why}.")
+    marks = _Sentence(
+        "The window {window}: mark must return an array of {rows} booleans, one for each row, or a tuple of two such "
+        "arrays, for starts and for ends."
+    )
     edge_behind = _Sentence(
         "The window {window} is not forward-free: it reported an edge at {edge!r} after it had read rows up to "
         "{newest!r}. Report an edge at the latest with the first row after it, or derive from sash.ContextAwareWindow."

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import venv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -32,12 +32,13 @@ BUILD = ROOT / "build" / "compat"
 TABLES = ("versions", "equality", "types", "hot_keys", "join", "text", "run", "connect")
 STREAMS = ("streaming", "table_function")
 # What reads and writes tables, interpreted; what uses undocumented parts of Numba, and all algorithms, compiled.
-INTERPRETED = (
+PLAIN = (
     *("engine/test_tables", "engine/test_keys", "engine/test_row_batch", "engine/test_coded_columns"),
     *("engine/test_rolling", "engine/test_stream", "engine/test_arrow_bytes", "engine/test_dictionary"),
     *("algebra/test_decimals", "text/test_expressions", "kinds/test_calendar", "oracles/test_polars"),
 )
 COMPILED = ("algebra/test_cache", "algebra/test_compiler", "algebra/test_numba_parts", "swag/test_conformance")
+INTERPRETER, COMPILER = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_DISABLE_JIT": "0"}
 NEEDED = """
 click>=8.2
 duckdb>=1.3
@@ -46,7 +47,7 @@ lark>=1.2
 numba>=0.66
 numpy>=2.0
 polars>=1.0
-pyarrow>=16.1
+pyarrow>=18
 pytest>=8.3
 pyyaml>=6
 rich>=14
@@ -113,11 +114,12 @@ def run(environment: Environment) -> Outcome:
     if environment.pyspark:
         parts = (*TABLES, *STREAMS) if environment.has_streams else TABLES
         marks = "compat or compat_streams" if environment.has_streams else "compat"
-        cases = _tested(python, environment.name, (f"spark/test_{each}" for each in parts), marks, compiled=False)
+        variables = {**INTERPRETER, **_connect_server(environment)}
+        cases = _tested(python, environment.name, (f"spark/test_{each}" for each in parts), marks, variables)
     else:
-        marks = "not only_compiled and not long", "(compiled or only_compiled) and not long"
-        cases = _tested(python, environment.name, INTERPRETED, marks[0], compiled=False)
-        cases += _tested(python, environment.name, COMPILED, marks[1], compiled=True)
+        cases = _tested(python, environment.name, PLAIN, "not only_compiled and not long", INTERPRETER)
+        marks = "(compiled or only_compiled) and not long"
+        cases += _tested(python, f"{environment.name}-compiled", COMPILED, marks, COMPILER)
     failed = [each for each in cases if each.find("failure") is not None or each.find("error") is not None]
     passed = [each for each in cases if each not in failed and each.find("skipped") is None]
     own = [each for each in passed if each.get("classname", "").endswith(STREAMS) or "stream" in str(each.get("name"))]
@@ -133,15 +135,25 @@ def run(environment: Environment) -> Outcome:
     )
 
 
-def _tested(python: Path, name: str, parts: Iterable[str], marks: str, *, compiled: bool) -> list[ET.Element]:
+def _connect_server(environment: Environment) -> dict[str, str]:
+    """Return the variable that names the Python of a server of Spark Connect, where PySpark contains none."""
+    if environment.has_streams:
+        return {}
+    newer = next(each for each in ENVIRONMENTS if each.has_streams)
+    return {"SASH_CONNECT_SERVER": str(make(newer))}
+
+
+def _tested(
+    python: Path, name: str, parts: Iterable[str], marks: str, variables: Mapping[str, str]
+) -> list[ET.Element]:
     """Run the tests with some marks of some files, and return the cases of their report."""
-    report = BUILD / f"{name}{'-compiled' if compiled else ''}.xml"
+    report = BUILD / f"{name}.xml"
+    report.unlink(missing_ok=True)
     # Older versions leave sockets open and use what newer Pythons deprecate, so warnings are no errors here.
     command = [str(python), "-m", "pytest", "-q", "-W", "default", "--disable-warnings", "--tb=short", "--durations=5"]
     command += [*(f"tests/{each}.py" for each in parts), "-m", marks, f"--junitxml={report}"]
-    own = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "NUMBA_DISABLE_JIT": "0" if compiled else "1"}
-    report.unlink(missing_ok=True)
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **own}, check=False)
+    path = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **path, **variables}, check=False)
     return list(ET.parse(report).iter("testcase"))
 
 

@@ -65,7 +65,7 @@ ENVIRONMENTS = (
     Environment(pyspark="4.2.1", pandas="2.3"),
     Environment(pyspark="4.3.0", pandas="2.3"),
     Environment(pyspark="4.3.0", pandas="3.1"),
-    Environment(numba="0.66", pandas="2.2", numpy="2.0", pyarrow="16.1", polars="1.0"),
+    Environment(numba="0.66", pandas="2.2", numpy="2.0", pyarrow="18.0", polars="1.0"),
     Environment(numba="0.67", pandas="2.3", numpy="2.2", pyarrow="20.0", polars="1.30"),
     Environment(numba="0.68", pandas="3.1", numpy="2.4", pyarrow="26.0", polars="2.1"),
 )

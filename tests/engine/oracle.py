@@ -61,7 +61,7 @@ class Window:
     @cached_property
     def by_overlap(self) -> bool:
         """Late rows move its edges, so that only overlap tells which windows are the same."""
-        return self.kind in ("session", "punctuated", "elevens", "parities", "echoes")
+        return self.kind in ("session", "punctuated", "elevens", "parities", "switches", "echoes")
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     elif window.kind == "elevens":
         found = sorted({row.position for row in rows if row.position % 11 == 0})
         edges = list(pairwise(found))
-    elif window.kind == "parities":
+    elif window.kind in ("parities", "switches"):
         edges = _parities(rows)
     elif window.kind == "echoes":
         edges = [(p, p + 8) for p in sorted({row.position for row in rows if row.position % 5 == 0})]
@@ -663,7 +663,7 @@ class Oracle:
             return False  # ranks go on from rows before
         if window.is_multi_measure:
             return len(extent.rows) == window["rows"] and extent.rows[0].position > live.after
-        if window.kind == "parities" and extent.start == since:
+        if window.kind in ("parities", "switches") and extent.start == since:
             return False  # the row before tells whether it starts there
         return extent.start - (window.of("gap") if window.kind == "session" else 0) > live.after
 

@@ -29,6 +29,7 @@ LIVED: dict[str, tuple[str, ...]] = {
     "Listed": ("listed",),
     "ContextFreeWindow": ("weeks",),
     "ForwardFreeWindow": ("parities", "echoes"),
+    "MarkedWindow": ("switches",),
     "ContextAwareWindow": ("elevens",),
 }
 # Windows whose edges are known while they are open.

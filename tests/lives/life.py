@@ -42,7 +42,7 @@ PALETTES: tuple[tuple[str, ...], ...] = (
     ("residues(x), count()", "hyperloglog(x), min_count(x)", "path(y), first(s)"),
 )
 KINDS = ("tumbling", "sliding", "session", "rows", "last_rows", "last_time", "cumulative", "landmark", "punctuated")
-OWN_KINDS = ("weeks", "elevens", "parities", "echoes")
+OWN_KINDS = ("weeks", "elevens", "parities", "switches", "echoes")
 CALENDAR_KINDS = ("berlin_days", "berlin_weeks", "months", "growing_days", "listed")
 STRINGS = ("", "a", "b", "ab", "ä", None)
 BINARIES = (b"", b"\0", b"\0\0", b"\xff", b"a", None)

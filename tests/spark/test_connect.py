@@ -1,10 +1,16 @@
 """Spark Connect: a session that has no JVM of its own answers as any other does."""
 
+import os
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pyspark
 import pytest
+
+from tests.spark.streams import until
 
 pytestmark = pytest.mark.long
 
@@ -15,12 +21,10 @@ import pyarrow.parquet as pq
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 from pyspark.sql import SparkSession, functions as F
-spark = (
-    SparkSession.builder.remote("local[2]")
-    .config("spark.connect.grpc.binding.address", "127.0.0.1")
-    .config("spark.sql.shuffle.partitions", "2")
-    .getOrCreate()
-)
+builder = SparkSession.builder.remote(sys.argv[1]).config("spark.sql.shuffle.partitions", "2")
+if sys.argv[1].startswith("local"):
+    builder = builder.config("spark.connect.grpc.binding.address", "127.0.0.1")
+spark = builder.getOrCreate()
 import sash, sash.spark
 from sash.spark.versions import collect
 sash.spark.ship(spark)
@@ -107,14 +111,45 @@ spark.stop()
 """
 
 
+@contextmanager
+def server() -> Iterator[str]:
+    """Give the address of a server: a local one, or one of another version where PySpark contains none."""
+    python = os.environ.get("SASH_CONNECT_SERVER")
+    if python is None:
+        yield "local[2]"
+        return
+    shown = [python, "-c", "import pyspark; print(pyspark.__path__[0])"]
+    home = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [f"{home}/bin/spark-submit", "--master", "local[2]", "--conf", "spark.ui.enabled=false"]
+    command += ["--conf", f"spark.connect.grpc.binding.port={port}"]
+    command += ["--conf", "spark.connect.grpc.binding.address=127.0.0.1"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-connect"]
+    own = {"SPARK_HOME": home, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with subprocess.Popen(command, env={**os.environ, **own}, stderr=subprocess.DEVNULL) as running:
+        try:
+            until(lambda: is_open(port), 120)
+            yield f"sc://127.0.0.1:{port}"
+        finally:
+            running.terminate()
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def check(script: str) -> None:
-    program = [sys.executable, "-c", SESSION + script]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=400, check=False)
+    with server() as remote:
+        program = [sys.executable, "-c", SESSION + script, remote]
+        done = subprocess.run(program, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[-1] == "same"
 
 
-@pytest.mark.compat_streams
+@pytest.mark.compat
 def test_tables_of_spark_connect_give_the_same_results() -> None:
     check(TABLES)
 

@@ -348,10 +348,8 @@ def test_combines_over_arrays_stay_within_the_facts(
     facts, rows = algorithm.facts, 2000
     near: list[Any] = [float(k % 7) if name == "variance" else k for k in range(rows)]
     apart: list[Any] = [float(10 ** (k % 13)) if name == "variance" else k for k in range(rows)]
-    average, worst = (
-        sum(cost(each).at(size) for each in (facts.insert, facts.evict, facts.query))
-        for cost in (lambda each: each.average, lambda each: each.worst)
-    )
+    costs = (facts.insert, facts.evict, facts.query)
+    average, worst = sum(each.average.at(size) for each in costs), sum(each.worst.at(size) for each in costs)
     if size > 32 or facts.needs is not Needs.VARIANCE:
         assert combines_over_rows(algorithm, template, near, size) <= (average + 0.1) * rows
     assert combines_over_rows(algorithm, template, apart, size) <= (worst + 0.1) * rows

@@ -33,12 +33,12 @@ __all__ = ["Stream"]
 class Stream:
     """Windows over a stream of rows, pushed table by table.
 
-    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. The
-    watermark is the one passed to `push`; with `watermark="10 seconds"`, the largest position minus that delay, after
-    each push; with `in_order=True`, the position of each row. Rows that are late by at most `allowed_lateness` are
-    accepted. If they change windows that were already emitted, exactly these windows are emitted again, with the next
-    revision. Rows that are later than this are rejected: the stream counts them, and keeps them with `late="keep"`.
-    `store` is that of `sash.aggregate`.
+    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. You pass
+    the watermark to `push`. With `watermark="10 seconds"`, it is the largest position minus 10 seconds, after each
+    push. With `in_order=True`, each row moves it to its own position. Rows that are late by at most
+    `allowed_lateness` are accepted. If they change windows that were already emitted, exactly these windows are
+    emitted again, with the next revision. Rows that are later than this are rejected: the stream counts them, and
+    keeps them with `late="keep"`. `store` is that of `sash.aggregate`.
 
     Threads may share a stream: each call waits for the one before it, so rows are processed in the order of the calls.
     `push` calls the functions of your own aggregates and windows. They must not call the stream.
@@ -46,11 +46,10 @@ class Stream:
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
     >>> stream = sash.Stream([peaks], on="t", by="plug")
-    >>> rows = {"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3.0, 5.0, 4.0]}
-    >>> stream.push(rows).num_rows
+    >>> stream.push({"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3, 5, 4]}).num_rows
     0
     >>> stream.push({}, watermark=10).to_pylist()
-    [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5.0}]
+    [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5}]
     """
 
     def __init__(

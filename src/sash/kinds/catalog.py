@@ -16,6 +16,7 @@ from sash.kinds.sliding import SlidingKind
 from sash.kinds.user_aware import UserAwareKind
 from sash.kinds.user_forward import UserForwardKind
 from sash.kinds.user_free import UserFreeKind
+from sash.kinds.user_marked import UserMarkedKind
 from sash.windows.window import Window
 
 __all__ = ["KINDS", "kind_of", "savable_windows"]
@@ -33,6 +34,7 @@ KINDS: tuple[type[Kind], ...] = (
     ListedKind,
     UserFreeKind,
     UserForwardKind,
+    UserMarkedKind,
     UserAwareKind,
 )
 

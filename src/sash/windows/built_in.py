@@ -292,7 +292,7 @@ def sliding(
 ) -> Window:
     """Return windows of one size that start at regular distances, by position or by number of rows.
 
-    With `rows` and a length of `every`, a window is the last rows at each multiple of `every`. With a `size` and
+    With `rows` and a duration as `every`, a window is the last rows before each multiple of `every`. With a `size` and
     `every_rows`, there is a window after every so many rows: the rows of the last `size`. With months, quarters or
     years, or with a `zone`, windows follow the calendar.
 
