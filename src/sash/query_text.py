@@ -9,9 +9,9 @@ import pyarrow as pa
 from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.api import aggregate, check_known, is_option, is_spark, is_stream, join, rolling
-from sash.engine.join import check_kinds, lookback
+from sash.engine.join import lookback
 from sash.engine.options import Emit, Late
-from sash.engine.output import Source, edge_sources, open_table, result_sources
+from sash.engine.output import Source, check_kinds, edge_sources, open_table, result_sources
 from sash.engine.tables import Kind, kind_of, read_rows
 from sash.errors import InvalidInput, InvalidText
 from sash.keywords import checked
@@ -142,7 +142,8 @@ def sql(
         return result
     if rows is given:
         return given_table.close(result)
-    aggregates = [each for one in (*request.queries, *request.frames) for each in one.aggregates]
+    asked: list[Any] = [*request.queries, *request.frames]
+    aggregates = [each for one in asked for each in one.aggregates]
     sources = {name: Source(name) for name in read_rows(given).names}
     sources |= result_sources(aggregates, request.on)
     found = given_table.like(result, sources | edge_sources(request.on) if request.queries else sources)
