@@ -14,9 +14,10 @@ from sash.engine.options import Emit, Late
 from sash.engine.tables import Kind, kind_of, like, read_rows
 from sash.errors import InvalidInput, InvalidText
 from sash.syntax import arrow_expressions
+from sash.text import arrow_outputs
 from sash.text.functions import register
 
-__all__ = ["prepare_rows", "register", "sql"]
+__all__ = ["prepare_rows", "read_text", "register", "sql"]
 
 Table = TypeVar("Table")
 
@@ -99,7 +100,7 @@ def sql(
         SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]
                    ^
     """
-    selects = texts.parse(text, functions)
+    selects, tables = read_text(text, tables, functions)
     if any(each.join is not None for each in selects):
         options: dict[str, Any] = {
             "watermark": watermark,
@@ -117,6 +118,8 @@ def sql(
     if request.table not in tables:
         raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
     given = tables[request.table]
+    if is_stream(given):
+        request.check_bounded(revises=False)
     rows = prepare_rows(given, request)
     if is_stream(given) and initial is not None:
         initial = prepare_rows(initial, request)
@@ -125,14 +128,63 @@ def sql(
     for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
     if request.queries:
         result = aggregate(rows, request.queries, **options, **for_windows)
+        if is_stream(given):
+            request.check_bounded(revises="revision" in result.columns)
     else:
         result = _per_row(rows, request, options, for_windows)
-    if is_spark(rows) or rows is given:
+    return _finish(result, given, rows, request)
+
+
+def read_text(
+    text: str, tables: Mapping[str, Any], functions: Mapping[str, Template] | None = None
+) -> tuple[tuple[texts.Select, ...], dict[str, Any]]:
+    """Return the statements of a text on tables, and the tables with those of WITH."""
+    selects = texts.parse(text, functions, lambda name: _column_names(tables.get(name)))
+    found = dict(tables)
+    for each in selects[0].inputs:
+        if each.table not in found:
+            raise InvalidText.no_table(each.place, each.table, tables).within(text)
+        found[each.name] = _input_rows(found[each.table], each)
+    return selects, found
+
+
+def _column_names(rows: Any) -> Sequence[str] | None:
+    if rows is None or is_option(rows):
+        return None
+    return list(rows.columns) if is_spark(rows) else read_rows(rows).names
+
+
+def _input_rows(rows: Any, given: texts.NamedInput) -> Any:
+    """Return a table of WITH, of the same kind."""
+    if is_spark(rows):
+        from sash.spark.driver import text_outputs
+
+        return text_outputs.input_rows(rows, given)
+    table = read_rows(rows).table()
+    made = like(arrow_outputs.input_table(table, given), kind_of(rows))
+    if kind_of(rows) is Kind.PANDAS:
+        mask = arrow_outputs.input_mask(table, given)
+        made.index = rows.index if mask is None else rows.index[mask.to_numpy()]
+    return made
+
+
+def _finish(result: Any, given: Any, rows: Any, request: texts.Request) -> Any:
+    """Return the results of a text from those of the engine, as a table of the kind of the given one."""
+    names = list(result.columns) if is_spark(rows) else list(read_rows(result).names)
+    own = () if request.queries else list(rows.columns) if is_spark(rows) else rows.column_names
+    steps = request.steps(names, own)
+    if is_spark(rows):
+        from sash.spark.driver import text_outputs
+
+        return text_outputs.apply_steps(result, steps, request.text) if steps.are_needed(names) else result
+    if rows is given and not steps.are_needed(names):
         return result
-    found = like(result, kind_of(given))
+    kept = arrow_outputs.kept_rows(result, steps, request.text)
+    found = like(arrow_outputs.apply_steps(result, steps, request.text, kept), kind_of(given))
     if request.frames and kind_of(given) is Kind.PANDAS:
         mask = arrow_expressions.where_mask(read_rows(given).table(), request)
-        found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
+        index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
+        found.index = index if kept is None else index[kept.to_numpy()]
     return found
 
 
@@ -183,13 +235,13 @@ def prepare_rows(rows: Any, request: texts.Request) -> Any:
         return expressions.prepare_rows(rows, request)
     given = read_rows(rows)
     request.check_columns(given.names, given.levels)
-    if request.queries and request.where is None and not request.computed:
+    if request.queries and request.where is None and not request.computed and not request.is_computing:
         return rows
     return arrow_expressions.prepare_rows(given.table(), request)
 
 
 def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_windows: Mapping[str, Any]) -> Any:
-    """Return one result per row, with the selected columns."""
+    """Return the rows with the results of their frames."""
     for name, value in for_windows.items():
         if value not in (0, "final", False):
             raise InvalidInput.for_windows(name, value)
@@ -197,17 +249,4 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
         place = request.selects[0].place
         what = "A frame that reaches back to the first row would keep every row of a stream"
         raise InvalidText.meaning(place, what, "limit its length").within(request.text)
-    result = rolling(rows, *request.frames, order=request.order.columns, descending=request.order.descending, **options)
-    names = result.columns if is_spark(rows) else result.column_names
-    wanted = [name for name in names if name not in request.computed]
-    if request.selected is not None:
-        own = rows.columns if is_spark(rows) else rows.column_names
-        results = [name for each in request.frames for name, _ in each.aggregates]
-        wanted = [*request.selected, *(name for name in names if name not in (*own, *results))]
-    if wanted == list(names):
-        return result
-    if is_spark(rows):
-        from sash.spark.driver.checkpoints import select_columns
-
-        return select_columns(result, wanted)
-    return result.select(wanted)
+    return rolling(rows, *request.frames, order=request.order.columns, descending=request.order.descending, **options)

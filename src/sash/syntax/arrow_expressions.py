@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.errors import InvalidText
+from sash.syntax.arrow_casts import cast_values, whole_numbers
+from sash.syntax.casts import CastType
 from sash.syntax.expressions import Expression
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "check_types",
     "compute",
     "compute_all",
+    "condition_mask",
     "prepare_rows",
     "where_mask",
     "without_views",
@@ -58,7 +61,7 @@ def where_mask(table: Any, request: Computed) -> Any:
     """Return which rows WHERE keeps; a null does not keep a row, and None keeps all."""
     if request.where is None:
         return None
-    return _condition(without_views(table), request.where, request.text)
+    return condition_mask(without_views(table), request.where, request.text, "WHERE")
 
 
 def without_views(table: Any) -> Any:
@@ -74,13 +77,14 @@ def check_types(schema: Any, request: Computed) -> None:
     prepare_rows(schema.empty_table(), request)
 
 
-def _condition(table: Any, where: Expression, text: str) -> Any:
-    mask = compute(table, where, text)
+def condition_mask(table: Any, condition: Expression, text: str, clause: str) -> Any:
+    """Return for which rows a condition is true, false or null; `clause` is named if it is no condition."""
+    mask = compute(table, condition, text)
     if pa.types.is_null(mask.type):
         return mask.cast(pa.bool_())
     if not pa.types.is_boolean(mask.type):
-        what = f"WHERE takes a condition, and this is {mask.type}"
-        raise InvalidText.meaning(where.place, what, "compare it with something").within(text)
+        what = f"{clause} takes a condition, and this is {mask.type}"
+        raise InvalidText.meaning(condition.place, what, "compare it with something").within(text)
     return mask
 
 
@@ -127,6 +131,15 @@ class _OnArrow:
             raise InvalidText.types(place, function.replace("_", " ").upper(), kinds) from None
         except pa.ArrowInvalid as error:
             raise InvalidText.values(place, function.upper(), str(error)) from None
+
+    def cast(self, value: Any, kind: CastType, is_try: bool, place: int) -> Any:
+        try:
+            found = cast_values(value, kind, is_try)
+        except pa.ArrowInvalid as error:
+            raise InvalidText.values(place, "CAST", f"{error}; TRY_CAST gives null instead") from None
+        if found is None:
+            raise InvalidText.types(place, f"CAST to {kind}", [value.type])
+        return found
 
 
 class _Unlike(Exception):
@@ -263,6 +276,14 @@ def _logarithm(value: Any) -> Any:
     return pc.ln(pc.if_else(pc.less_equal(number, 0.0), pa.scalar(None, pa.float64()), number))
 
 
+def _whole(of: Callable[[Any], Any], value: Any) -> Any:
+    """Return FLOOR or CEIL, which is an integer, as in Spark."""
+    (number,) = _numbers(value)
+    if pa.types.is_decimal(number.type):
+        raise _Unlike
+    return number.cast(pa.int64()) if pa.types.is_integer(number.type) else whole_numbers(of(number), pa.int64())
+
+
 def _round(value: Any, places: Any = None) -> Any:
     (number,) = _numbers(value)
     return pc.round(number, 0 if places is None else places.as_py(), round_mode="half_towards_infinity")
@@ -331,13 +352,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "case": _case,
     "filter": _filter,
     "abs": lambda value: pc.abs_checked(*_numbers(value)),
+    "ceil": lambda value: _whole(pc.ceil, value),
     "coalesce": lambda *values: pc.coalesce(*_alike(*values)),
+    "concat": lambda *values: pc.binary_join_element_wise(*_texts(*values), pa.scalar("", pa.large_string())),
     "exp": lambda value: pc.exp(*_floats(value)),
+    "floor": lambda value: _whole(pc.floor, value),
     "greatest": _extreme(_less),
     "least": _extreme(lambda a, b: _less(b, a)),
+    "if": _case,
     "length": lambda value: pc.utf8_length(*_texts(value)).cast(pa.int32()),
     "ln": _logarithm,
     "lower": lambda value: pc.utf8_lower(*_texts(value)),
+    "mod": _remainder,
     "nullif": _nullif,
     "power": lambda a, b: pc.power(*_floats(a, b)),
     "round": _round,
