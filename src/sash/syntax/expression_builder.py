@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from sash.errors import InvalidInput, InvalidText
@@ -122,11 +123,11 @@ class ExpressionBuilder:
         return Call(str(parts[0]), (parts[2],), is_distinct=True, place=parts[0].start_pos)
 
     def plain_call(self, parts: list[Any]) -> Expression:
-        word, *given = parts
+        word, *given, ignores_nulls = parts
         arguments = [each for each in given if each is not None]
         name = SYNONYMS.get(str(word).lower(), str(word).lower())
         if name not in SCALARS:
-            return _check_depth(Call(str(word), tuple(arguments), place=word.start_pos))
+            return _check_depth(Call(str(word), tuple(arguments), place=word.start_pos, ignores_nulls=ignores_nulls))
         least, most = SCALARS[name]
         if not least <= len(arguments) <= most:
             raise InvalidText.arguments(word.start_pos, str(word), _argument_count(least, most), len(arguments))
@@ -150,11 +151,8 @@ class ExpressionBuilder:
     def called(self, parts: list[Any]) -> Expression:
         call, ignores_nulls, within, condition, over = parts
         if isinstance(call, Call):
-            made = Call(
-                call.name, call.arguments, call.is_distinct, call.of_rows, call.place,
-                filter=condition, over=over, within=within or (), ignores_nulls=ignores_nulls,
-            )  # fmt: skip
-            return _check_depth(made)
+            nulls = call.ignores_nulls if ignores_nulls is None else ignores_nulls
+            return _check_depth(replace(call, filter=condition, over=over, within=within or (), ignores_nulls=nulls))
         found: Expression = call
         for given, word in ((within, "WITHIN GROUP"), (condition, "FILTER"), (over, "OVER"), (ignores_nulls, "NULLS")):
             if given is not None:
