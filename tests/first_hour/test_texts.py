@@ -39,8 +39,10 @@ WORKS: list[tuple[str, str, list[Any]]] = [
     (f"SELECT SUM(COALESCE(load, 0)) AS s FROM events {HALVES}", "s", [12.0, 8.0]),
     (f"SELECT DISTINCT plug FROM events {HALVES}, plug", "plug", ["a", "a", "b", "b"]),
     (
-        f"WITH used AS (SELECT *, load / 2 AS half FROM events WHERE load IS NOT NULL) "
-        f"SELECT SUM(half) AS s FROM used {HALVES}",
+        (
+            f"WITH used AS (SELECT *, load / 2 AS half FROM events WHERE load IS NOT NULL) "
+            f"SELECT SUM(half) AS s FROM used {HALVES}"
+        ),
         "s",
         [6.0, 4.0],
     ),
@@ -58,11 +60,7 @@ WORKS: list[tuple[str, str, list[Any]]] = [
     (f"SELECT load - LAG(load) {W} AS change FROM events", "change", [None, None, 1.0, 4.0, None]),
     (f"SELECT LEAD(n) {W} AS next FROM events", "next", [3, 5, 4, None, None]),
     (f"SELECT FIRST_VALUE(n) {W} AS f, LAST_VALUE(n) {W} AS l FROM events", "f", [1, 2, 1, 1, 2]),
-    (
-        "SELECT *, ROW_NUMBER() OVER (PARTITION BY plug ORDER BY ts DESC) AS rn FROM events QUALIFY rn = 1",
-        "n",
-        [4, 5],
-    ),
+    ("SELECT *, ROW_NUMBER() OVER (PARTITION BY plug ORDER BY ts DESC) AS rn FROM events QUALIFY rn = 1", "n", [4, 5]),
     (f"SELECT n, SUM(n) {W} AS running FROM events ORDER BY running DESC LIMIT 2", "running", [8, 7]),
     (f"SELECT ts, plug, n, AVG(load) {W} AS mean FROM events WHERE n <= 2", "n", [1, 2]),
     (f"SELECT 2 * n AS twice, COUNT(*) {W} AS c FROM events", "twice", [2, 4, 6, 8, 10]),

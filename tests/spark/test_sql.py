@@ -25,15 +25,23 @@ EVENTS = pa.table(
     }
 )
 SPARK = [
-    "SELECT plug, window.start s, window.end e, MAX(load) - MIN(load) AS x FROM t "
-    "GROUP BY window(ts, '10 minutes'), plug",
+    (
+        "SELECT plug, window.start s, window.end e, MAX(load) - MIN(load) AS x FROM t "
+        "GROUP BY window(ts, '10 minutes'), plug"
+    ),
     "SELECT window.start s, window.end e, COUNT(*) AS x FROM t GROUP BY window(ts, '30 minutes', '10 minutes')",
-    "SELECT window.start s, window.end e, SUM(load) AS x FROM t "
-    "GROUP BY window(ts, '30 minutes', '10 minutes', '7 minutes') HAVING COUNT(*) > 8",
-    "SELECT plug, session_window.start s, session_window.end e, COUNT(DISTINCT load) AS x FROM t "
-    "GROUP BY plug, session_window(ts, '2 minutes')",
-    "SELECT window.start s, window.end e, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY load) AS x FROM t "
-    "GROUP BY window(ts, '10 minutes')",
+    (
+        "SELECT window.start s, window.end e, SUM(load) AS x FROM t "
+        "GROUP BY window(ts, '30 minutes', '10 minutes', '7 minutes') HAVING COUNT(*) > 8"
+    ),
+    (
+        "SELECT plug, session_window.start s, session_window.end e, COUNT(DISTINCT load) AS x FROM t "
+        "GROUP BY plug, session_window(ts, '2 minutes')"
+    ),
+    (
+        "SELECT window.start s, window.end e, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY load) AS x FROM t "
+        "GROUP BY window(ts, '10 minutes')"
+    ),
 ]
 
 
@@ -92,7 +100,10 @@ def test_a_stream_computes_filters_and_refuses_to_sort(spark: SparkSession, tmp_
 def test_types_and_names_are_refused_on_the_driver(spark: SparkSession) -> None:
     rows = table_of(spark, EVENTS)
     for text, says in (
-        ("SELECT MAX(load) || 'x' AS x FROM t GROUP BY window(ts, '1 hour')", r"\|\| does not accept double and string"),
+        (
+            "SELECT MAX(load) || 'x' AS x FROM t GROUP BY window(ts, '1 hour')",
+            r"\|\| does not accept double and string",
+        ),
         ("SELECT MAX(load) AS x FROM t GROUP BY window(ts, '1 hour') HAVING x", "HAVING or QUALIFY takes a condition"),
         ("WITH u AS (SELECT * FROM t WHERE lod > 1) SELECT MAX(load) FROM u [ROWS 5]", "There is no column 'lod'"),
         ("SELECT MAX(CAST(ts AS DOUBLE)) FROM t GROUP BY window(ts, '1 hour')", "CAST to double does not accept"),

@@ -163,6 +163,7 @@ def _alike(*values: Any) -> list[Any]:
     sorts = {_sort(each.type) for each in values} - {"null"}
     if len(sorts) > 1:
         raise _Unlike
+    values = _typed(values)
     zones = [each.type.tz for each in values if pa.types.is_timestamp(each.type) and each.type.tz is not None]
     if not zones:
         return list(values)
@@ -227,10 +228,20 @@ def _is_in(value: Any, *members: Any) -> Any:
 # --- numbers -------------------------------------------------------------------------------------
 
 
+_SORTS = {"number": pa.float64(), "text": pa.large_string(), "bool": pa.bool_()}
+
+
 def _of_sort(sort: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     if any(_sort(each.type) not in (sort, "null") for each in values):
         raise _Unlike
-    return values
+    return _typed(values, _SORTS[sort])
+
+
+def _typed(values: tuple[Any, ...], otherwise: Any = None) -> tuple[Any, ...]:
+    """Return the values, where NULL has the type of the others."""
+    kinds = [each.type for each in values if not pa.types.is_null(each.type)]
+    kind = kinds[0] if kinds else otherwise
+    return tuple(each.cast(kind) if pa.types.is_null(each.type) and kind is not None else each for each in values)
 
 
 def _numbers(*values: Any) -> tuple[Any, ...]:

@@ -33,11 +33,12 @@ def _beside(sign: int) -> Callable[[Call, FrameSpec, Results, str | None], Expre
         if call.ignores_nulls:
             instead = "write LAST_VALUE(x) IGNORE NULLS with ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
             raise InvalidText.unsupported(call.place, f"IGNORE NULLS of {call.name}", instead)
-        value, steps, default = (*call.arguments, *(Literal(1), None)[len(call.arguments) - 1 :])
+        value, *options = call.arguments
+        steps = options[0] if options else Literal(1)
+        default = options[1] if len(options) > 1 else None
         number = steps.value if isinstance(steps, Literal) else None
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            place = call.place if steps is None else steps.place
-            raise InvalidText.meaning(place, f"{call.name} needs a whole number of rows", "write for example 1")
+            raise InvalidText.meaning(steps.place, f"{call.name} needs a whole number of rows", "write for example 1")
         extent = {"rows": (sign * number, sign * number)}
         found = results.add(replace(call, name="first", arguments=(value,)), extent, None if default else name)
         if default is None:

@@ -30,7 +30,7 @@ def apply_steps(results: DataFrame, steps: Steps, text: str) -> DataFrame:
         count, skipped = steps.limit
         chosen = (chosen.offset(skipped) if skipped else chosen).limit(count)
     chosen = chosen.select(*(each.read(reader).alias(name) for name, each in steps.columns))
-    return with_checkpoint_check(chosen, results._sash_flushes) if results.isStreaming else chosen  # type: ignore[operator]
+    return with_checkpoint_check(chosen, results._sash_flushes) if results.isStreaming else chosen
 
 
 def _key(sorting: Sorting, reader: OnSpark) -> Column:
