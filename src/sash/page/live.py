@@ -22,7 +22,7 @@ from sash.page.viewers import Viewers, event
 
 __all__ = ["Page"]
 
-TICK_S = 0.2  # between two updates
+TICK_S = 0.3  # between two updates
 START_S = 10.0
 CLOSED = "The page was closed."
 
