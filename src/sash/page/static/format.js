@@ -116,8 +116,9 @@ function stepFor(span, most, unit) {
 
 /** A number of an axis whose neighbours are `step` apart: with as many digits as tell them apart. */
 export function atStep(value, step) {
+    const isWhole = (scaled) => Math.round(scaled) !== 0 && Math.abs(scaled - Math.round(scaled)) < 1e-6;
     let digits = 0;
-    while (digits < 12 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) digits += 1;
+    while (digits < 12 && step > 0 && !isWhole(step * 10 ** digits)) digits += 1;
     return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
