@@ -16,13 +16,7 @@ export function showBatches(all) {
         for (const name of Object.keys(phases)) if (!names.includes(name)) names.push(name);
     const longest = Math.max(...batches.map(total), 1);
     const newest = batches.at(-1);
-    setText(
-        parts.caption,
-        newest
-            ? `Micro-batch ${newest.number}: ${number(newest.rows)} rows in ${millis(total(newest))}, ${bytes(newest.written_bytes)} written. ` +
-                  `The longest of the last ${batches.length} took ${millis(longest)}.`
-            : "No micro-batch yet.",
-    );
+    setText(parts.caption, newest ? sentence(newest, batches.length, longest) : "No micro-batch yet.");
     parts.charts.hidden = !newest;
     keep(
         parts.legend,
@@ -65,6 +59,14 @@ export function showBatches(all) {
 }
 
 const total = ({ phases }) => Object.values(phases).reduce((sum, ms) => sum + ms, 0);
+
+function sentence(batch, count, longest) {
+    const written = batch.written_bytes ? `, ${bytes(batch.written_bytes)} written` : "";
+    return (
+        `Micro-batch ${batch.number}: ${number(batch.rows)} rows in ${millis(total(batch))}${written}. ` +
+        `The longest of the last ${count} took ${millis(longest)}.`
+    );
+}
 
 const phaseClass = (name) => `phase-${names.indexOf(name) % COLOURS}`;
 

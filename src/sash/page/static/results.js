@@ -42,7 +42,8 @@ export function startResults(setKeys) {
 
 /** Receive the event `results`. */
 export function showResults({ query, latest, revised }) {
-    if (!series.some(({ name, keys, aggregates }) => name === query && keys.length && aggregates.length)) refreshSeries();
+    if (!series.some(({ name, keys, aggregates }) => name === query && keys.length && aggregates.length))
+        refreshSeries();
     if (query !== chosen().query) return;
     const own = revised.filter(({ key }) => key === chosen().key);
     const follows = view.grow(latest);
