@@ -279,7 +279,7 @@ def test_names_that_look_like_markup_are_text(look: Look) -> None:
         viewer = look(page.url)
         viewer.wait("() => document.querySelector('#chart-range').textContent.includes('results')")
         for place in ("#title", "#timeline", "#choose-query", "#choose-key", "#keys", "#chart-range", "#sharing"):
-            assert MARKUP in viewer.text(place)
+            viewer.wait("([place, text]) => document.querySelector(place).innerText.includes(text)", [place, MARKUP])
         viewer.tab.locator("#windows-table summary").click()
         assert MARKUP in viewer.text("#windows-table")
         assert viewer.tab.locator("body script, b").count() == 0
