@@ -2,6 +2,8 @@
 # chromium are installed where there is none.
 PYTHON ?= python3
 VENV := .venv
+# No helper process that compiles beside tests and benchmarks.
+export SASH_WARM ?= off
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
@@ -99,8 +101,8 @@ compiled_engine: $(STAMP)
 interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds checked, combines counted
 	NUMBA_DISABLE_JIT=1 $(TESTS) tests -m "not only_compiled and not spark and not browser and not long"
 
-browser: $(STAMP) $(CHROMIUM)  ## the live page in a real browser
-	NUMBA_DISABLE_JIT=1 $(TESTS) tests/page -m "browser and not long"
+browser: $(STAMP) $(CHROMIUM)  ## the live page and the site in a real browser
+	NUMBA_DISABLE_JIT=1 $(TESTS) tests/page tests/test_site.py -m "browser and not long"
 
 spark: spark_interpreted spark_compiled  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 

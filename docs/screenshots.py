@@ -17,7 +17,8 @@ PAUSE_S = 0.1
 RUN_S = 75  # before the first picture, so that figures have a past
 SETTLED_MS = 1500
 WIDE = {"width": 1300, "device_scale_factor": 1.5}
-# What each picture shows: an element, or the top of the page; and how the page is opened.
+# What each picture shows (an element, or the top of the page), and how the page is
+# opened.
 SHOTS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "page_overview": (None, WIDE),
     "page_dark": (None, {**WIDE, "color_scheme": "dark"}),
@@ -29,9 +30,16 @@ SHOTS: dict[str, tuple[str | None, dict[str, Any]]] = {
 
 
 def main() -> None:
-    """Run the demo's stream, and take every picture of its page; this takes about two minutes."""
-    # Shorter than the demo's delay: some rows are late, revise results, or are rejected.
-    stream = sash.Stream(QUERIES, on="ts", by=["house", "plug"], watermark="12 seconds", allowed_lateness="7 seconds")
+    """Run the demo's stream, and take every picture of its page, in two minutes."""
+    # Shorter than the demo's delay: some rows are late, revise results, or are
+    # rejected.
+    stream = sash.Stream(
+        QUERIES,
+        on="ts",
+        by=["house", "plug"],
+        watermark="12 seconds",
+        allowed_lateness="7 seconds",
+    )
     done = threading.Event()
     feeder = threading.Thread(target=feed, args=(stream, done))
     with sash.page(stream, title="smart home") as page, open_browser() as browser:
@@ -39,7 +47,11 @@ def main() -> None:
         try:
             time.sleep(RUN_S)
             for name, (selector, options) in SHOTS.items():
-                take(Viewer.open(browser, page.url, **options), selector, PICTURES / f"{name}.png")
+                take(
+                    Viewer.open(browser, page.url, **options),
+                    selector,
+                    PICTURES / f"{name}.png",
+                )
         finally:
             done.set()
             feeder.join()
@@ -56,9 +68,14 @@ def feed(stream: sash.Stream, done: threading.Event) -> None:
 
 def take(viewer: Viewer, selector: str | None, path: Path) -> None:
     """Wait for the line, point at a window, and write the picture."""
-    viewer.wait("() => document.querySelector('#chart-range').textContent.includes('results')")
+    viewer.wait(
+        "() => document.querySelector('#chart-range')"
+        ".textContent.includes('results')"
+    )
     viewer.tab.select_option("#choose-aggregate", "mean")
-    viewer.tab.locator("[aria-label='Windows of hour'] .window[data-state='open']").first.hover(force=True)
+    viewer.tab.locator(
+        "[aria-label='Windows of hour'] .window[data-state='open']"
+    ).first.hover(force=True)
     viewer.tab.evaluate("scrollTo(0, 0)")
     viewer.tab.wait_for_timeout(SETTLED_MS)
     shown = viewer.tab if selector is None else viewer.tab.locator(selector)

@@ -11,8 +11,10 @@ from sash.algebra.aggregate import Template
 from sash.api import aggregate, check_known, is_option, is_spark, is_stream, join, rolling
 from sash.engine.join import check_kinds, lookback
 from sash.engine.options import Emit, Late
-from sash.engine.tables import Kind, kind_of, like, read_rows
+from sash.engine.output import Source, edge_sources, open_table, result_sources
+from sash.engine.tables import Kind, kind_of, read_rows
 from sash.errors import InvalidInput, InvalidText
+from sash.keywords import checked
 from sash.syntax import arrow_expressions
 from sash.text.functions import register
 
@@ -66,6 +68,7 @@ def sql(
     functions: Mapping[str, Template] | None = ...,
     **tables: Table,
 ) -> Table: ...
+@checked
 def sql(
     text: str,
     /,
@@ -91,11 +94,16 @@ def sql(
 
     >>> import sash
     >>> rows = {"t": [1, 12, 7], "load": [3, 4, 5]}
-    >>> sash.sql("SELECT MAX(load) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")["peak"].to_pylist()
+    >>> sash.sql(
+    ...     "SELECT MAX(load) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t"
+    ... )["peak"].to_pylist()
     [5, 4]
-    >>> sash.sql("SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t")
+    >>> sash.sql(
+    ...     "SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]", plugs=rows, on="t"
+    ... )
     Traceback (most recent call last):
-    sash.errors.InvalidText: Line 1: There is no column 'lod'. Did you mean 'load'? The known ones: load, t.
+    sash.errors.InvalidText: Line 1: There is no column 'lod'. Did you mean 'load'? The
+      known ones: load, t.
         SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]
                    ^
     """
@@ -113,10 +121,13 @@ def sql(
                 raise InvalidInput.for_windows(name, options[name])
         return _join_text(texts.join_request_of(selects, on, by), tables)
     request = texts.request_of(selects, on, by)
-    check_known({name: each for name, each in tables.items() if is_option(each) and name != request.table}, sql)
+    check_known("sash.sql", [name for name, each in tables.items() if is_option(each) and name != request.table], sql)
     if request.table not in tables:
         raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
     given = tables[request.table]
+    given_table = None if is_spark(given) else open_table(given)
+    if given_table is not None:
+        given = given_table.rows
     rows = prepare_rows(given, request)
     if is_stream(given) and initial is not None:
         initial = prepare_rows(initial, request)
@@ -127,9 +138,14 @@ def sql(
         result = aggregate(rows, request.queries, **options, **for_windows)
     else:
         result = _per_row(rows, request, options, for_windows)
-    if is_spark(rows) or rows is given:
+    if given_table is None:
         return result
-    found = like(result, kind_of(given))
+    if rows is given:
+        return given_table.close(result)
+    aggregates = [each for one in (*request.queries, *request.frames) for each in one.aggregates]
+    sources = {name: Source(name) for name in read_rows(given).names}
+    sources |= result_sources(aggregates, request.on)
+    found = given_table.like(result, sources | edge_sources(request.on) if request.queries else sources)
     if request.frames and kind_of(given) is Kind.PANDAS:
         mask = arrow_expressions.where_mask(read_rows(given).table(), request)
         found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
@@ -138,14 +154,16 @@ def sql(
 
 def _join_text(request: texts.JoinRequest, tables: Mapping[str, Any]) -> Any:
     """Run WINDOW JOIN of query text."""
-    check_known({name: each for name, each in tables.items() if is_option(each)}, sql)
+    check_known("sash.sql", [name for name, each in tables.items() if is_option(each)], sql)
     for name, place in request.tables.items():
         if name not in tables:
             raise InvalidText.no_table(place, name, tables).within(request.text)
     labels = tables[request.labels]
     given = {each.clause.table: tables[each.clause.table] for each in request.lookbacks}
-    if not is_spark(labels):
+    given_labels = None if is_spark(labels) else open_table(labels)
+    if given_labels is not None:
         check_kinds(labels, list(given.values()))
+        labels = given_labels.rows
     request.check_labels(labels.columns if is_spark(labels) else read_rows(labels).names)
     events = {name: _with_computed(each, name, request) for name, each in given.items()}
     lookbacks = []
@@ -154,9 +172,10 @@ def _join_text(request: texts.JoinRequest, tables: Mapping[str, Any]) -> Any:
         lookbacks.append(replace(made, aggregates=one.aggregates))  # names of results may be those of options
     result = join(labels, *lookbacks, on=request.on, by=list(request.by))
     selected = request.selected()
-    if selected is None:
-        return result
-    return result[selected] if not is_spark(labels) and kind_of(labels) is Kind.PANDAS else result.select(selected)
+    if selected is not None:
+        is_pandas = not is_spark(labels) and kind_of(labels) is Kind.PANDAS
+        result = result[selected] if is_pandas else result.select(selected)
+    return result if given_labels is None else given_labels.close(result)
 
 
 def _with_computed(rows: Any, name: str, request: texts.JoinRequest) -> Any:

@@ -17,6 +17,7 @@ from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts, optional
 from sash.algebra.order import larger, less, smaller
 from sash.errors import InvalidAggregate
+from sash.keywords import checked
 
 __all__ = ["argmax", "argmin", "first", "last", "m4", "max", "max_count", "min", "min_count", "range"]
 
@@ -190,16 +191,21 @@ def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
     return make
 
 
+@checked
 def max(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the largest value, of numbers, booleans or strings; NaN is larger than any number.
 
     >>> import sash
-    >>> sash.swag.slide([3, 1, 2], 2, sash.max()), sash.swag.slide(["b", "a"], 2, sash.max())
+    >>> (
+    ...     sash.swag.slide([3, 1, 2], 2, sash.max()),
+    ...     sash.swag.slide(["b", "a"], 2, sash.max()),
+    ... )
     ([3, 3, 2], ['b', 'b'])
     """
     return builtin("max", column, _max, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def min(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the smallest value, of numbers, booleans or strings.
 
@@ -210,6 +216,7 @@ def min(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("min", column, _min, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def range(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the largest minus the smallest value.
 
@@ -220,6 +227,7 @@ def range(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("range", column, _range, commutative=True, where=where)
 
 
+@checked
 def first(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the oldest value that is not null.
 
@@ -230,6 +238,7 @@ def first(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("first", column, _first, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def last(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the newest value that is not null.
 
@@ -240,6 +249,7 @@ def last(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("last", column, _last, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def m4(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the first, last, smallest and largest value: what a line chart draws in a column of pixels.
 
@@ -250,6 +260,7 @@ def m4(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("m4", column, through_floats(_m4), where=where)
 
 
+@checked
 def max_count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count how often the largest value occurs.
 
@@ -260,6 +271,7 @@ def max_count(column: str | None = None, *, where: str | None = None) -> Templat
     return builtin("max_count", column, _extreme_count("max_count", True), commutative=True, where=where)
 
 
+@checked
 def min_count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count how often the smallest value occurs.
 
@@ -270,6 +282,7 @@ def min_count(column: str | None = None, *, where: str | None = None) -> Templat
     return builtin("min_count", column, _extreme_count("min_count", False), commutative=True, where=where)
 
 
+@checked
 def argmax(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
     """Return the value of the second column where the first is largest; the first such row on ties.
 
@@ -280,6 +293,7 @@ def argmax(column: str | None = None, who: str | None = None, *, where: str | No
     return _of_two("argmax", column, who, _arg("argmax", True), where=where)
 
 
+@checked
 def argmin(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
     """Return the value of the second column where the first is smallest; the first such row on ties.
 

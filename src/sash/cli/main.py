@@ -21,6 +21,7 @@ Examples:
   sash state CHECKPOINT                    show the state of a stopped stream
   sash page CHECKPOINT                     show the state of a stopped stream in the browser
   sash doctor                              check this machine for missing packages
+  sash warm                                compile the kernels of common aggregates ahead
   sash explain max --size 1000             show which algorithm sash uses, and why
 """
 DEMO_EXAMPLES = """\b
@@ -39,7 +40,11 @@ Examples:
   sash run job.toml --page
 
 \b
-Exit codes: 0 done, 1 the job failed while running, 2 the job or its options are wrong, 130 interrupted.
+Exit codes:
+  0    the job is done
+  1    the job failed while it ran
+  2    the job or its options are wrong
+  130  the job was interrupted
 """
 STATE_EXAMPLES = """\b
 Examples:
@@ -55,6 +60,12 @@ Examples:
   sash completion bash >> ~/.bashrc
   sash completion zsh >> ~/.zshrc
   sash completion fish > ~/.config/fish/completions/sash.fish
+"""
+WARM_EXAMPLES = """\b
+Examples:
+  sash warm
+  sash warm mean quantile --types float32,int64
+  sash warm --spark
 """
 EXPLAIN_EXAMPLES = """\b
 Examples:
@@ -133,16 +144,17 @@ def demo(
 
 
 @main.command()
-@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 def algorithms(markdown: bool) -> None:
     """List the requirements, the costs and the paper of each algorithm."""
-    from sash.cli.algorithm_table import facts_table
+    from sash.cli.algorithm_table import facts_tables, markdown_tables
     from sash.cli.terminal import show
 
     if markdown:
-        click.echo(facts_table().markdown())
-    else:
-        show(facts_table())
+        click.echo(markdown_tables())
+        return
+    for table in facts_tables():
+        show(table)
 
 
 @main.command(epilog=EXPLAIN_EXAMPLES)
@@ -231,6 +243,20 @@ def doctor(ctx: click.Context) -> None:
         if not finding.is_fine:
             click.echo(f"{'':<24}{finding.fix}")
     ctx.exit(0 if is_fine else 1)
+
+
+@main.command(epilog=WARM_EXAMPLES)
+@click.argument("aggregates", nargs=-1, metavar="[AGGREGATE]...")
+@click.option("--types", default="float64,int64", show_default=True, help="NumPy types of the columns.")
+@click.option("--spark", is_flag=True, help="Also compile what Spark's workers need: streams, and columns with nulls.")
+def warm(aggregates: tuple[str, ...], types: str, spark: bool) -> None:
+    """Compile the kernels of aggregates into the cache, before a call needs them.
+
+    Without aggregates, compile the kernels of the ten most common ones.
+    """
+    from sash.cli.warm import warm_with_progress
+
+    warm_with_progress(aggregates, [each.strip() for each in types.split(",") if each.strip()], spark)
 
 
 @main.command(epilog=COMPLETION_EXAMPLES)

@@ -1,6 +1,6 @@
 """The rows of one push as arrays, and the types of the columns of a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -114,7 +114,7 @@ def types_of(queries: Sequence[Query], rows: Rows, may_change: bool = True) -> d
     wanted = dict.fromkeys(name for each in queries for _, template in each.aggregates for name in template.columns)
     wanted |= dict.fromkeys(name for each in queries for name in each.window.columns)
     types = {}
-    for name in rows.names if may_change else [each for each in wanted if each in rows.names]:
+    for name in _readable(rows, wanted) if may_change else [each for each in wanted if rows.has(each)]:
         if name in wanted:
             types[name] = _type_of(rows, name)
         else:
@@ -125,6 +125,11 @@ def types_of(queries: Sequence[Query], rows: Rows, may_change: bool = True) -> d
     for name in wanted:
         rows.known(name)
     return types
+
+
+def _readable(rows: Rows, wanted: Iterable[str]) -> list[str]:
+    """Return the names of columns and the paths of nested fields that queries may read, now or later."""
+    return list(dict.fromkeys([*rows.names, *rows.nested(), *(each for each in wanted if rows.has(each))]))
 
 
 def is_encodable(kind: Any) -> bool:

@@ -10,6 +10,7 @@ from sash.errors import InvalidInput, InvalidWindow
 from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
 from sash.plan.query import RESERVED_NAMES
+from sash.references import name_of, names_of
 from sash.windows.duration import duration
 from sash.windows.lengths import LONGEST, is_number
 
@@ -83,6 +84,7 @@ def options_of(
     store: str = "auto",
 ) -> Options:
     """Check the options of a stream, and return them."""
+    on, by = name_of(on), names_of(by)
     if not isinstance(on, str) or not on:
         raise InvalidInput.option("on", on, "the name of a column of times or numbers")
     keys = (

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sash.engine import stream_bytes
 from sash.engine.conditions import conditions_of
 from sash.engine.input_rows import read_input, types_of
+from sash.engine.nested import with_key_names
 from sash.engine.observation import Observation, Observer, Observers, Rejected
 from sash.engine.options import Emit, Late, Store, options_of, with_free_names
 from sash.engine.query_changes import adapt
@@ -19,6 +20,7 @@ from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
 from sash.engine.watermark import pending_watermark
 from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownName
+from sash.keywords import checked
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries, some_queries
@@ -28,15 +30,16 @@ from sash.swag.guard import Guard, guarded
 __all__ = ["Stream"]
 
 
+@checked
 class Stream:
     """Windows over a stream of rows, pushed table by table.
 
-    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. The
-    watermark is the one passed to `push`; with `watermark="10 seconds"`, the largest position minus that delay, after
-    each push; with `in_order=True`, the position of each row. Rows that are late by at most `allowed_lateness` are
-    accepted. If they change windows that were already emitted, exactly these windows are emitted again, with the next
-    revision. Rows that are later than this are rejected: the stream counts them, and keeps them with `late="keep"`.
-    `store` is that of `sash.aggregate`.
+    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. You pass
+    the watermark to `push`. With `watermark="10 seconds"`, it is the largest position minus 10 seconds, after each
+    push. With `in_order=True`, each row moves it to its own position. Rows that are late by at most
+    `allowed_lateness` are accepted. If they change windows that were already emitted, exactly these windows are
+    emitted again, with the next revision. Rows that are later than this are rejected: the stream counts them, and
+    keeps them with `late="keep"`. `store` is that of `sash.aggregate`.
 
     Threads may share a stream: each call waits for the one before it, so rows are processed in the order of the calls.
     `push` calls the functions of your own aggregates and windows. They must not call the stream.
@@ -44,10 +47,10 @@ class Stream:
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
     >>> stream = sash.Stream([peaks], on="t", by="plug")
-    >>> stream.push({"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3.0, 5.0, 4.0]}).num_rows
+    >>> stream.push({"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3, 5, 4]}).num_rows
     0
     >>> stream.push({}, watermark=10).to_pylist()
-    [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5.0}]
+    [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5}]
     """
 
     def __init__(
@@ -155,7 +158,7 @@ class Stream:
         state, results = self._push(engine, state, given, watermark, newest, wants_results)
         # Not before: if the first rows are refused, the next ones may have other types.
         self._use(engine, state)
-        self._types, self._pending = types, []
+        self.options, self._types, self._pending = engine.plan.options, types, []
         return results
 
     def _use(self, engine: Engine, state: State) -> None:
@@ -198,7 +201,7 @@ class Stream:
         types = types_of(wanted, rows, may_change=not self.options.is_table)
         measure = rows.measure(rows.known(self.options.on))
         keys = [rows.arrow(rows.known(name)).type for name in self.options.by]
-        plan = make_plan(wanted, self.options, types, measure, keys)
+        plan = make_plan(wanted, with_key_names(self.options, rows.names), types, measure, keys)
         state, engine = State.empty(plan), Engine(plan)
         pending, self._pending = self._pending, []  # a wrong one raises an error once
         for each in pending:
@@ -218,7 +221,8 @@ class Stream:
         """Return the rejected rows since the last call, with `late="keep"`.
 
         >>> import sash
-        >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", late="keep")
+        >>> tens = sash.query("n", sash.tumbling(10), n=sash.count())
+        >>> stream = sash.Stream(tens, on="t", late="keep")
         >>> _ = stream.push({"t": [11]}, watermark=10), stream.push({"t": [3, 12]})
         >>> stream.late().to_pylist(), stream.late_count
         ([{'t': 3}], 1)
@@ -248,8 +252,8 @@ class Stream:
         """Remove a query, and free what only this query needed.
 
         >>> import sash
-        >>> stream = sash.Stream([sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab"], on="t")
-        >>> stream.remove("a")
+        >>> a, b = (sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab")
+        >>> stream = sash.Stream([a, b], on="t"); stream.remove("a")
         >>> [query.name for query in stream.queries]
         ['b']
         """

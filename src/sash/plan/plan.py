@@ -40,6 +40,12 @@ class Options:
     is_table: bool = False  # a table has no rejected rows: a row too far for windows is an error
     limits: Limits = field(default=LIMITS, compare=False)  # results do not depend on them
     store: str = field(default="auto", compare=False)  # lazy, eager or auto: nor on this
+    key_names: tuple[str, ...] = field(default=(), compare=False)  # of keys in results, if some are nested
+
+    @property
+    def result_keys(self) -> tuple[str, ...]:
+        """The names of keys in results."""
+        return self.key_names or self.by
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,9 @@ class Plan(Report):
     """All decisions that are made before the first row.
 
     >>> import sash
-    >>> plan = sash.explain({"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t")
+    >>> plan = sash.explain(
+    ...     {"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t"
+    ... )
     >>> isinstance(plan, sash.Plan), [each.name for each in plan.queries]
     (True, ['n'])
     """
@@ -245,7 +253,7 @@ class Plan(Report):
             )
         return (
             "finished by folding its slices"
-            + (f" (about {per_window:.0f} per window)" if per_window > 1 else "")
+            + (f" (about {per_window:.0f} per window)" if 1 < per_window < math.inf else "")
             + self._sliding(planned)
         )
 

@@ -52,6 +52,7 @@ def check_tables() -> None:
 
 def check_streams() -> None:
     """Refuse a stream where Spark has no state operator for Python that calls one group many times."""
+    check_tables()
     if _installed() < _STREAMS:
         raise UnsupportedVersion.streams(pyspark.__version__)
 

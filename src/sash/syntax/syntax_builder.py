@@ -101,6 +101,9 @@ class Builder:
         word, number, slide, offset = parts
         return "rows", Length(_number(number), number.start_pos), slide, offset, (), word.start_pos
 
+    def slide_of_rows(self, parts: list[Any]) -> Length:
+        return Length(_number(parts[0]), parts[0].start_pos, counts_rows=True)
+
     def unbounded(self, parts: list[Any]) -> tuple[Any, ...]:
         return "unbounded", None, parts[-1], None, (), parts[0].start_pos
 

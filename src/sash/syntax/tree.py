@@ -29,6 +29,7 @@ class Length:
     value: int | float | Duration | Span
     place: int
     text: str | None = None  # what the user wrote, if it is not a number
+    counts_rows: bool = False  # a slide that was written with ROWS
 
 
 @dataclass(frozen=True)

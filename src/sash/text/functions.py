@@ -8,6 +8,7 @@ from typing import Any
 from sash.algebra import extremes, holistic, sketches, sums
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidInput, InvalidText, SashError
+from sash.keywords import checked
 from sash.syntax.expressions import SCALARS, Call, Expression, Literal
 
 __all__ = ["AGGREGATES", "Functions", "functions_of", "register"]
@@ -64,13 +65,24 @@ _NEEDED = frozenset(("quantile", "percentile", "quantile_cont"))  # their parame
 _registered: dict[str, Template] = {}
 
 
+@checked
 def register(aggregate: Aggregate) -> Aggregate:
     """Register your own aggregate for `sash.sql` by its name in any case; it replaces an earlier one of that name.
 
     >>> import sash
-    >>> halves = sash.Aggregate("halves", state="f8", identity=0.0, lift=lambda x: x / 2, combine=lambda a, b: a + b)
+    >>> halves = sash.Aggregate(
+    ...     "halves",
+    ...     state="f8",
+    ...     identity=0.0,
+    ...     lift=lambda x: x / 2,
+    ...     combine=lambda a, b: a + b,
+    ... )
     >>> _ = sash.register(halves)
-    >>> sash.sql("SELECT HALVES(x) AS h FROM t [RANGE 10 SLIDE 10]", t={"n": [1, 2], "x": [3.0, 4.0]}, on="n")["h"][0]
+    >>> sash.sql(
+    ...     "SELECT HALVES(x) AS h FROM t [RANGE 10 SLIDE 10]",
+    ...     t={"n": [1, 2], "x": [3.0, 4.0]},
+    ...     on="n",
+    ... )["h"][0]
     <pyarrow.DoubleScalar: 3.5>
     """
     if not isinstance(aggregate, Aggregate):

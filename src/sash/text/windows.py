@@ -63,6 +63,9 @@ def _by_range(bracket: Bracket) -> Window | dict[str, Any]:
     if bracket.slide is None:
         return {"range": _value(bracket.length)}
     offset = _as_written(bracket.offset, 0)
+    if bracket.slide.counts_rows:
+        count: Any = bracket.slide.value  # `sliding` refuses what is no count
+        return sliding(_as_written(bracket.length), every_rows=count, offset=offset, zone=bracket.zone)
     return sliding(_as_written(bracket.length), every=_as_written(bracket.slide), offset=offset, zone=bracket.zone)
 
 

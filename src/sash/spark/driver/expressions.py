@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from sash.engine.conditions import Conditions
-from sash.spark.driver.schema import arrow_schema, check_columns, column, quote
+from sash.spark.driver.schema import arrow_schema, check_columns, column
 from sash.spark.versions import round_to, try_mod
 from sash.syntax.arrow_expressions import Computed, check_types, compute_all
 from sash.syntax.expressions import Expression
 
-__all__ = ["drop_copies", "prepare_rows", "with_computed", "with_copies"]
+__all__ = ["prepare_rows", "with_computed", "with_copies"]
 
 
 def prepare_rows(rows: DataFrame, request: Computed) -> DataFrame:
@@ -54,15 +54,6 @@ def with_copies(rows: DataFrame, conditions: Conditions) -> DataFrame:
     conditions.check_types(arrow_schema(StructType([rows.schema[name] for name in conditions.columns])))
     reader = _OnSpark()
     return rows.select("*", *(each.expression.read(reader).alias(name) for name, each in conditions.copies.items()))
-
-
-def drop_copies(rows: DataFrame, conditions: Conditions, late_row: str | None = None) -> DataFrame:
-    """Return results without the copies of columns: beside the results, or in the column of late rows."""
-    if not conditions:
-        return rows
-    if late_row is None:
-        return rows.select(*(column(name) for name in rows.columns if name not in conditions.copies))
-    return rows.withColumn(late_row, column(late_row).dropFields(*map(quote, conditions.copies)))
 
 
 class _OnSpark:

@@ -26,6 +26,7 @@ from pyspark.sql import functions as F
 
 from sash.limits import Limits
 from sash.spark.driver.schema import column
+from sash.spark.driver.worker_python import use_driver_python
 from sash.spark.versions import collect
 from sash.spark.wire.hot_keys import Chunk, HotKey
 from sash.windows.measure import Measure
@@ -160,6 +161,7 @@ def _count_rows(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
             counts += np.bincount(places, minlength=len(counts))
         yield pa.record_batch([pa.array([counts.tolist()], pa.list_(pa.int64()))], names=["counts"])
 
+    use_driver_python(rows.sparkSession)
     parts = collect(rows.mapInArrow(count, "counts array<bigint>"))["counts"].to_pylist()
     return np.sum(np.array(parts, np.int64), axis=0)
 
