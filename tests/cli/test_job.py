@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import sash
 from sash.algebra.cache import cache_directory
-from sash.cli.doctor import _standing
+from sash.cli.doctor import Finding, _compared, _standing
 from sash.cli.job import read_job
 from sash.cli.main import main
 from sash.errors import InvalidJob
@@ -171,11 +171,27 @@ def test_doctor_says_where_a_version_of_pyspark_stands() -> None:
     assert _standing("3.5.1", record) == "tables (streams need 4.0 or newer) with 3.5.9: all tests passed"
     assert _standing("4.0.5", record) == "tables and streams with 4.0.5: 2 tests failed"
     assert _standing("4.1.0", record) == "tables and streams with 4.1.4: all tests passed"
-    assert _standing("4.9.0", record) == "4.9.0 is not tested; tested are 3.5.9, 4.0.5, 4.1.4"
+    assert _standing("4.9.0", record) == "not tested; tested are 3.5.9, 4.0.5, 4.1.4"
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        ("2.1.4", "older than the tested ones, 2.2.3 to 10.1.0"),
+        ("2.2.0", "tested: 2.2.3 to 10.1.0"),
+        ("9.0", "tested: 2.2.3 to 10.1.0"),
+        ("10.1.7", "tested: 2.2.3 to 10.1.0"),
+        ("10.2.0rc1", "newer than the tested ones, 2.2.3 to 10.1.0"),
+    ],
+)
+def test_doctor_compares_the_version_of_a_package_with_the_tested_ones(version: str, says: str) -> None:
+    record = [{"pandas": each, "pyspark": ""} for each in ("10.1.0", "2.2.3")]
+    assert _compared(Finding("pandas", True, version), record).found == f"{version}; {says}"
+    assert _compared(Finding("lark", True, version), record).found == version
 
 
 def test_doctor_is_content_with_the_base_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    known, extras = importlib.metadata.version, ("pandas", "pyspark", "protobuf", "matplotlib")
+    known, extras = importlib.metadata.version, ("pandas", "polars", "pyspark", "protobuf", "matplotlib")
 
     def version(name: str) -> str:
         if name in extras:
@@ -205,3 +221,44 @@ def test_doctor_says_that_kernels_are_not_kept(tmp_path: Path, monkeypatch: pyte
 def test_completion_is_printed_for_shells(shell: str) -> None:
     done = CliRunner().invoke(main, ["completion", shell])
     assert done.exit_code == 0 and "_SASH_COMPLETE" in done.output
+
+
+@pytest.mark.parametrize(
+    ("trigger", "expected"),
+    [
+        *(
+            (each, "available now")
+            for each in ('"availableNow"', '"available-now"', '"available_now"', '"AVAILABLE NOW"')
+        ),
+        *((each, "available now") for each in ("{ availableNow = true }", '"once"', "{ once = true }")),
+        ('"availableNow=True"', "available now"),
+        ('"Trigger.AvailableNow()"', "available now"),
+        *((each, "10 seconds") for each in ('"10 seconds"', '{ processingTime = "10 seconds" }')),
+        ("\"processingTime='10 seconds'\"", "10 seconds"),
+        ("\"Trigger.ProcessingTime('10 seconds')\"", "10 seconds"),
+        ('"processingTime 10 seconds"', "10 seconds"),
+    ],
+)
+def test_trigger_may_have_every_spelling_of_spark(tmp_path: Path, trigger: str, expected: str) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(GOOD.replace('trigger = "available now"', f"trigger = {trigger}"))
+    sink = read_job(path, {"DATA": "/data"}).sink
+    assert sink.trigger == expected
+    assert (sink.pause is None) is (expected == "available now")
+
+
+@pytest.mark.parametrize("trigger", ["{ continuous = '1 second' }", "5", "{ availableNow = false }", "'soon'"])
+def test_other_triggers_are_refused(tmp_path: Path, trigger: str) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(GOOD.replace('trigger = "available now"', f"trigger = {trigger}"))
+    with pytest.raises(InvalidJob, match="available now"):
+        read_job(path, {"DATA": "/data"})
+
+
+def test_job_reads_nested_fields(tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    text = GOOD.replace('on = "ts"', 'on = "event.ts"').replace('["plug"]', '["meta.device"]')
+    path.write_text(text.replace('"max(load)"', '"max(meta.load)"'))
+    job = read_job(path, {"DATA": "/data"})
+    assert job.options["on"] == "event.ts" and job.options["by"] == ["meta.device"]
+    assert job.queries[0].aggregates[0][1] == sash.max("meta.load")

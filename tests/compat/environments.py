@@ -1,53 +1,73 @@
-"""The environments of `make compat`, and the record of its last run."""
+"""The environments of `make compat`, and the records of its last runs."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 __all__ = [
     "ENVIRONMENTS",
     "LOCKS",
-    "RECORD",
+    "PACKAGES",
+    "ROOT",
     "Environment",
     "Outcome",
+    "Speed",
     "documented",
     "load_record",
-    "markdown",
+    "load_speeds",
     "save_record",
-    "write_docs",
+    "save_speeds",
+    "tables",
 ]
 
 ROOT = Path(__file__).parents[2]
 LOCKS = Path(__file__).parent / "locks"
 DOCS = ROOT / "docs" / "spark.md"
-_BEGIN, _END = "<!-- versions: begin -->", "<!-- versions: end -->"
 RECORD = ROOT / "src" / "sash" / "cli" / "tested_versions.json"
+SPEEDS = Path(__file__).parent / "speeds.json"
+PACKAGES = ("pyspark", "numba", "pandas", "numpy", "pyarrow", "polars")
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Versions that are tested together; a lock file pins all others."""
+    """Versions that are tested together; a lock file pins all others. Without PySpark, tests run in one process."""
 
-    pyspark: str
-    pandas: str
-    has_streams: bool = True
+    pyspark: str = ""
+    numba: str = ""
+    pandas: str = ""
+    numpy: str = ""
+    pyarrow: str = ""
+    polars: str = ""
+
+    @property
+    def pins(self) -> dict[str, str]:
+        """Return the packages whose versions are chosen; those that PySpark has no part in, by the first numbers."""
+        return {name: version for name, version in asdict(self).items() if version}
 
     @property
     def name(self) -> str:
-        return f"pyspark-{self.pyspark}-pandas-{self.pandas}"
+        return "-".join(f"{name}-{version}" for name, version in list(self.pins.items())[:2])
 
     @property
     def lock(self) -> Path:
         return LOCKS / f"{self.name}.lock"
 
+    @property
+    def has_streams(self) -> bool:
+        return bool(self.pyspark) and not self.pyspark.startswith("3.")
+
 
 ENVIRONMENTS = (
-    Environment("3.5.9", "2.3", has_streams=False),
-    Environment("4.0.5", "2.3"),
-    Environment("4.1.4", "2.3"),
-    Environment("4.2.1", "2.3"),
-    Environment("4.3.0", "2.3"),
-    Environment("4.3.0", "3.1"),
+    Environment(pyspark="3.5.9", pandas="2.3"),
+    Environment(pyspark="4.0.5", pandas="2.3"),
+    Environment(pyspark="4.1.4", pandas="2.3"),
+    Environment(pyspark="4.2.1", pandas="2.3"),
+    Environment(pyspark="4.3.0", pandas="2.3"),
+    Environment(pyspark="4.3.0", pandas="3.1"),
+    Environment(numba="0.66", pandas="2.2", numpy="2.0", pyarrow="18.0", polars="1.0"),
+    Environment(numba="0.67", pandas="2.3", numpy="2.2", pyarrow="20.0", polars="1.30"),
+    Environment(numba="0.68", pandas="3.1", numpy="2.4", pyarrow="26.0", polars="2.1"),
 )
 
 
@@ -55,15 +75,26 @@ ENVIRONMENTS = (
 class Outcome:
     """The tests of one environment: how many passed, and the versions that it had."""
 
-    pyspark: str
+    environment: str
+    pyspark: str  # empty: without Spark
+    numba: str
     pandas: str
     numpy: str
     pyarrow: str
-    numba: str
+    polars: str
     python: str
     tables: int  # tests that passed
     streams: int
     failed: int
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The medians of some runs with one version of PySpark."""
+
+    pyspark: str
+    windows_seconds: float
+    frames_seconds: float
 
 
 def load_record() -> list[Outcome]:
@@ -71,37 +102,89 @@ def load_record() -> list[Outcome]:
     return [Outcome(**each) for each in json.loads(RECORD.read_text())]
 
 
-def save_record(outcomes: list[Outcome]) -> None:
-    """Write the outcomes of a run."""
-    RECORD.write_text(json.dumps([asdict(each) for each in outcomes], indent=2) + "\n")
+def save_record(outcomes: Iterable[Outcome]) -> None:
+    """Write the outcomes of a run, in the order of the environments, here and into the docs."""
+    order = [each.name for each in ENVIRONMENTS]
+    known = sorted(outcomes, key=lambda each: order.index(each.environment))
+    RECORD.write_text(json.dumps([asdict(each) for each in known], indent=2) + "\n")
+    _write_docs()
 
 
-def markdown(outcomes: list[Outcome]) -> list[str]:
-    """Return the table of versions of the docs."""
-    lines = [
-        "| PySpark | tables | streams | pandas | NumPy | PyArrow | Numba |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for each in outcomes:
-        tables = _shown(each.tables, each.failed)
-        streams = _shown(each.streams, each.failed) if each.streams else "–"
-        versions = each.pandas, each.numpy, each.pyarrow, each.numba
-        lines.append(f"| {each.pyspark} | {tables} | {streams} | {' | '.join(versions)} |")
-    return lines
+def load_speeds() -> list[Speed]:
+    """Return the speeds of the last run."""
+    return [Speed(**each) for each in json.loads(SPEEDS.read_text())]
 
 
-def documented() -> list[str]:
-    """Return the table of versions that the docs have."""
-    lines = DOCS.read_text().splitlines()
-    return [each for each in lines[lines.index(_BEGIN) + 1 : lines.index(_END)] if each]
+def save_speeds(speeds: Iterable[Speed]) -> None:
+    """Write the speeds of a run, here and into the docs."""
+    SPEEDS.write_text(json.dumps([asdict(each) for each in speeds], indent=2) + "\n")
+    _write_docs()
 
 
-def write_docs() -> None:
-    """Write the table of versions into the docs."""
-    before, rest = DOCS.read_text().split(_BEGIN)
-    _, after = rest.split(_END)
-    DOCS.write_text("\n".join([before + _BEGIN, "", *markdown(load_record()), "", _END + after]))
+def tables(outcomes: Iterable[Outcome], speeds: Iterable[Speed]) -> dict[str, list[str]]:
+    """Return the tables of the docs by their names: with Spark, without it, and the speeds."""
+    known = list(outcomes)
+    return {
+        "versions": _table(
+            ("PySpark", "tables", "streams", "pandas", "NumPy", "PyArrow", "Numba"),
+            (
+                (
+                    each.pyspark,
+                    _shown(each.tables, each.failed),
+                    _shown(each.streams, each.failed) if each.streams else "–",
+                    *(each.pandas, each.numpy, each.pyarrow, each.numba),
+                )
+                for each in known
+                if each.pyspark
+            ),
+        ),
+        "packages": _table(
+            ("Numba", "NumPy", "PyArrow", "pandas", "Polars", "tests"),
+            (
+                (each.numba, each.numpy, each.pyarrow, each.pandas, each.polars, _shown(each.tables, each.failed))
+                for each in known
+                if not each.pyspark
+            ),
+        ),
+        "speeds": _table(("PySpark", "windows", "frames"), _speed_rows(list(speeds))),
+    }
+
+
+def documented() -> dict[str, list[str]]:
+    """Return the tables that the docs have."""
+    text = DOCS.read_text()
+    found = {}
+    for name in tables((), ()):
+        _, _, rest = text.partition(_mark(name, "begin"))
+        found[name] = [line for line in rest.partition(_mark(name, "end"))[0].splitlines() if line]
+    return found
+
+
+def _write_docs() -> None:
+    text = DOCS.read_text()
+    for name, lines in tables(load_record(), load_speeds()).items():
+        before, rest = text.split(_mark(name, "begin"))
+        _, after = rest.split(_mark(name, "end"))
+        text = "\n".join([before + _mark(name, "begin"), "", *lines, "", _mark(name, "end") + after])
+    DOCS.write_text(text)
+
+
+def _mark(name: str, place: str) -> str:
+    return f"<!-- {name}: {place} -->"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    named = list(head)
+    return [f"| {' | '.join(each)} |" for each in (named, ["---"] * len(named), *rows)]
 
 
 def _shown(passed: int, failed: int) -> str:
     return f"{passed} tests pass" if not failed else f"{passed} tests pass, {failed} fail"
+
+
+def _speed_rows(speeds: list[Speed]) -> Iterable[Iterable[str]]:
+    """Return seconds, and speeds relative to the newest version."""
+    names = [each.name for each in fields(Speed) if each.name.endswith("_seconds")]
+    for each in speeds:
+        pairs = ((getattr(each, name), getattr(speeds[-1], name)) for name in names)
+        yield (each.pyspark, *(f"{own:.2f} s ({newest / own:.2f})" for own, newest in pairs))

@@ -5,7 +5,6 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -13,7 +12,7 @@ import pytest
 import sash
 from sash.engine.coded_columns import code_columns
 from sash.engine.input_rows import types_of
-from sash.engine.tables import read_rows
+from sash.engine.tables import read_rows, to_arrow
 from sash.errors import NumberOverflow
 
 WORDS = ["pear", "fig", None, "Äpfel", "", "fig", "zebra", None, "apple", "fig\0", "é", "fig"]
@@ -189,7 +188,7 @@ def test_every_kind_of_table_has_codes() -> None:
     query = sash.query("q", sash.tumbling(10), low=sash.min("x"), all=sash.collect("x"))
     for given in (rows, rows.to_pydict(), rows.to_pandas(), pl.from_arrow(rows)):
         found = sash.aggregate(given, query, on="t")
-        assert pa.table(found if not isinstance(found, pd.DataFrame) else dict(found))["low"].to_pylist() == ["a"]
+        assert to_arrow(found)["low"].to_pylist() == ["a"]
     categories = rows.to_pandas().astype({"x": "category"})
     assert sash.aggregate(categories, query, on="t")["low"].tolist() == ["a"]
 

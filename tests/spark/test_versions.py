@@ -14,6 +14,7 @@ import sash
 from sash.errors import UnsupportedVersion
 from sash.spark import register_functions, versions
 from sash.spark.wire.buckets import bucket_ids
+from tests.sample import sample
 from tests.spark.streams import Feed, ran
 
 REFUSED = {
@@ -23,6 +24,65 @@ REFUSED = {
     "4.0.5": (lambda: versions.check_connect_streams(object()), "Spark Connect need PySpark 4.1 or newer, but 4.0.5"),
     "3.5.0": (versions.check_table_functions, "The table function needs PySpark 4.0 or newer, but 3.5.0 is installed"),
 }
+
+
+# No Java is needed: a version is refused before anything of a DataFrame is read but the names of its columns.
+TOO_OLD = """
+import sys, tempfile
+import pyspark
+pyspark.__version__ = {version!r}
+for lacking in ("pyspark.errors", "pyspark.sql.streaming.stateful_processor", "pyspark.sql.pandas.types"):
+    sys.modules[lacking] = None
+from pathlib import Path
+from click.testing import CliRunner
+import sash
+from sash.cli.main import main
+
+ten = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
+windows = "SELECT COUNT(*) AS n FROM t [RANGE 1 HOUR SLIDE 1 HOUR]"
+frames = "SELECT ts, COUNT(*) OVER (ORDER BY ts ROWS 3 PRECEDING) AS n FROM t"
+joined = "SELECT ts, COUNT(*) AS n FROM t WINDOW JOIN e [RANGE 1 MINUTE] ON k = k AND ts > ts"
+for room in ("dataframe", "classic.dataframe", "connect.dataframe"):
+    for is_streaming in (False, True):
+        rows = type("DataFrame", (), {{"isStreaming": is_streaming, "columns": ["ts", "k"]}})
+        rows.__module__ = "pyspark.sql." + room
+        t = rows()
+        for call in (
+            lambda: sash.aggregate(t, ten, on="ts", watermark="1 second"),
+            lambda: sash.rolling(t, on="ts", rows=3, watermark="1 second", n=sash.count()),
+            lambda: sash.join(t, sash.lookback(t, range="1 hour", n=sash.count()), on="ts", by="k"),
+            lambda: sash.explain(t, ten, on="ts"),
+            lambda: sash.sql(windows, t=t, on="ts", watermark="1 second"),
+            lambda: sash.sql(frames, t=t, watermark="1 second"),
+            lambda: sash.sql(joined, t=t, e=t),
+        ):
+            try:
+                call()
+                print("accepted", call.__code__.co_firstlineno)
+            except Exception as error:
+                print(type(error).__name__, error)
+job = Path(tempfile.mkdtemp(), "job.toml")
+job.write_text({job!r})
+for command in (["run", str(job)], ["explain", str(job)]):
+    print(CliRunner().invoke(main, command).output)
+for use in ("sash.state('/nowhere')", "__import__('sash.spark')"):
+    try:
+        eval(use)
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+JOB = """
+[job]
+on = "ts"
+[source]
+format = "parquet"
+path = "/nowhere"
+[queries.ten]
+window = { tumbling = "10 seconds" }
+n = "count()"
+[sink]
+format = "console"
+"""
 
 
 class Older:
@@ -51,22 +111,32 @@ def test_tables_are_not_refused_from_3_5_on(version: str, monkeypatch: pytest.Mo
     versions.check_tables()
 
 
-def test_the_first_import_refuses_a_version_before_it_needs_what_that_lacks() -> None:
-    program = "import pyspark; pyspark.__version__ = '3.3.4'; import sys; sys.modules['pyspark.errors'] = None; "
-    program += "import sash.spark"
+@pytest.mark.parametrize("version", sample(["3.4.4", "5.0.0"], ["3.4.4"]))
+def test_the_first_call_refuses_a_version_before_it_needs_what_that_lacks(version: str) -> None:
+    program = TOO_OLD.format(version=version, job=JOB)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stderr.splitlines()[-1].startswith("sash.errors.UnsupportedVersion: sash needs PySpark 3.5 to 4.x")
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stdout.splitlines() if line]
+    refused = f"sash needs PySpark 3.5 to 4.x, but {version} is installed. Install it: pip install 'sash[spark]'"
+    assert set(said) == {f"UnsupportedVersion {refused}", f"Error: {refused}"}
+    assert len(said) == 3 * 2 * 7 + 2 + 2
 
 
-def test_a_stream_and_a_table_function_of_3_5_are_refused_at_the_call(
+@pytest.mark.compat
+def test_streams_and_table_functions_of_3_5_are_refused_at_the_call(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = spark.readStream.format("rate").load()
     monkeypatch.setattr(pyspark, "__version__", "3.5.9")
     query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
+    frames = "SELECT value, MAX(value) OVER (ORDER BY timestamp ROWS 3 PRECEDING) AS most FROM s"
     for call in (
         lambda: sash.aggregate(stream, query, on="timestamp", watermark="1 second"),
         lambda: sash.rolling(stream, on="timestamp", rows=3, watermark="1 second", n=sash.count()),
+        lambda: sash.explain(stream, query, on="timestamp", watermark="1 second"),
+        lambda: sash.sql("SELECT COUNT(*) FROM s [ROWS 9 SLIDE 9]", s=stream, on="timestamp", watermark="1 second"),
+        lambda: sash.sql(frames, s=stream, watermark="1 second"),
+        lambda: sash.state("/nowhere"),
         lambda: register_functions(spark),
     ):
         with pytest.raises(UnsupportedVersion, match=r"but 3\.5\.9 is installed"):

@@ -8,13 +8,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sash.algebra.cache import cache_directory
-from sash.algebra.numba_parts import HAS_PARTS, NEWEST, OLDEST
+from sash.algebra.numba_parts import HAS_PARTS
 
 __all__ = ["Finding", "findings"]
 
@@ -22,6 +22,7 @@ _RECORD = Path(__file__).with_name("tested_versions.json")  # written by `make c
 _NEEDED = ("numpy", "numba", "pyarrow", "click", "rich", "lark")
 _OPTIONAL = {
     "pandas": ("pandas tables, and Spark", "pip install pandas"),
+    "polars": ("Polars tables", "pip install polars"),
     "pyspark": ("Spark DataFrames and streams", "pip install 'sash[spark]'"),
     "protobuf": ("Spark streams", "pip install 'sash[spark]'"),
     "matplotlib": ("the plot of sash demo", "pip install 'sash[report]'"),
@@ -47,12 +48,15 @@ def findings() -> Iterator[Finding]:
     """Check each thing that sash needs, the most basic first."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer")
+    record = json.loads(_RECORD.read_text())
     for name in _NEEDED:
-        yield _package(name, "", f"pip install {name}")
+        yield _compared(_package(name, "", f"pip install {name}"), record)
     for name, (what, fix) in _OPTIONAL.items():
-        yield replace(_package(name, f" (for {what})", fix), is_optional=True)
-    yield from _versions()
-    yield replace(_java(), is_optional=importlib.util.find_spec("pyspark") is None)
+        yield _compared(replace(_package(name, f" (for {what})", fix), is_optional=True), record)
+    has_spark = importlib.util.find_spec("pyspark") is not None
+    yield replace(_java(), is_optional=not has_spark)
+    if has_spark:
+        yield _workers()
     yield _cache()
     yield _port()
 
@@ -64,22 +68,43 @@ def _package(name: str, what: str, fix: str) -> Finding:
         return Finding(name, False, f"not installed{what}", fix)
 
 
-def _versions() -> Iterator[Finding]:
-    """Tell whether the versions of PySpark and Numba are among the tested ones."""
-    spark = _package("pyspark", "", "")
-    if spark.is_fine:
-        yield Finding("tested PySpark", True, _standing(spark.found, json.loads(_RECORD.read_text())))
-    oldest, newest = (".".join(map(str, each)) for each in (OLDEST, NEWEST))
-    slower = "" if HAS_PARTS else ": kernels are slower, and every process compiles its own"
-    yield Finding("tested Numba", True, f"{oldest} to {newest}{slower}")
+def _compared(finding: Finding, record: list[dict[str, Any]]) -> Finding:
+    """Return a finding that also tells how the version of a package compares with the tested ones."""
+    tested = sorted({each[finding.what] for each in record if each.get(finding.what)}, key=_numbers)
+    if not finding.is_fine or not tested:
+        return finding
+    if finding.what == "pyspark":
+        return replace(finding, found=f"{finding.found}; {_standing(finding.found, record)}")
+    verdict = _place(finding.found, tested)
+    slower = "" if finding.what != "numba" or HAS_PARTS else ": kernels are slower, and every process compiles its own"
+    return replace(finding, found=f"{finding.found}; {verdict}{slower}")
+
+
+def _place(version: str, tested: Sequence[str]) -> str:
+    """Return where a version is among tested ones, given from the oldest to the newest.
+
+    >>> _place("2.3.0", ["2.2.3", "3.1.1"]), _place("3.2.0", ["2.2.3", "3.1.1"])
+    ('tested: 2.2.3 to 3.1.1', 'newer than the tested ones, 2.2.3 to 3.1.1')
+    """
+    ends = f"{tested[0]} to {tested[-1]}"
+    minor = _numbers(version)[:2]
+    if minor < _numbers(tested[0])[:2]:
+        return f"older than the tested ones, {ends}"
+    if minor > _numbers(tested[-1])[:2]:
+        return f"newer than the tested ones, {ends}"
+    return f"tested: {ends}"
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d+", version)]
 
 
 def _standing(version: str, record: list[dict[str, Any]]) -> str:
     """Return what was tested with a version of PySpark, or with another of the same minor version."""
-    minor = version.split(".")[:2]
-    known = [each for each in record if each["pyspark"].split(".")[:2] == minor]
+    known = [each for each in record if each["pyspark"] and _numbers(each["pyspark"])[:2] == _numbers(version)[:2]]
     if not known:
-        return f"{version} is not tested; tested are {', '.join(dict.fromkeys(each['pyspark'] for each in record))}"
+        tested = dict.fromkeys(each["pyspark"] for each in record if each["pyspark"])
+        return f"not tested; tested are {', '.join(tested)}"
     found = known[-1]
     what = "tables and streams" if found["streams"] else "tables (streams need 4.0 or newer)"
     state = f"{found['failed']} tests failed" if found["failed"] else "all tests passed"
@@ -102,6 +127,41 @@ def _java() -> Finding:
     if "jdk.incubator.vector" not in output.stdout:
         return Finding("Java", False, f"{java} lacks the module jdk.incubator.vector", fix)
     return Finding("Java", True, found[0].partition("@")[2])
+
+
+def _workers() -> Finding:
+    """Tell which Python Spark's workers would run on this machine, and whether it has what they need."""
+    chosen = os.environ.get("PYSPARK_PYTHON")
+    if chosen is None:
+        return Finding("Spark workers", True, f"{sys.executable} on a local master; elsewhere python3 of each machine")
+    fix = f"set PYSPARK_PYTHON to {sys.executable}, or unset it"
+    python = shutil.which(chosen)
+    if python is None:
+        return Finding("Spark workers", False, f"PYSPARK_PYTHON is {chosen}, which does not exist", fix)
+    minor = ".".join(map(str, sys.version_info[:2]))
+    try:
+        output = subprocess.run([python, "-c", _WORKER], capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("Spark workers", False, f"{python} does not run ({error})", fix)
+    found, _, lacking = output.stdout.strip().partition(" ")
+    if not found.startswith(f"{minor}."):
+        known = f"Python {found}" if found else "no Python"
+        return Finding("Spark workers", False, f"{python} is {known}, and this is Python {minor}", fix)
+    if lacking:
+        return Finding("Spark workers", False, f"{python} lacks {lacking}", fix)
+    return Finding("Spark workers", True, f"{python}, Python {found}")
+
+
+_WORKER = """
+import importlib.util, platform
+names = ("numpy", "numba", "pyarrow", "pandas", "google.protobuf", "sash")
+def lacks(name):
+    try:
+        return importlib.util.find_spec(name) is None
+    except ImportError:
+        return True
+print(platform.python_version(), ", ".join(filter(lacks, names)))
+"""
 
 
 def _cache() -> Finding:

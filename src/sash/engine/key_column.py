@@ -264,7 +264,7 @@ def _is_encodable(text: str) -> bool:
 def _bits(array: Any) -> Any:
     """Return floats as integers of the same bits, one for equal keys."""
     missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    data = (array if missing is None else array.fill_null(0)).to_numpy()
+    data = array.to_numpy(zero_copy_only=False)  # NaN where it is null
     return pa.array(_float_bits(data), mask=missing)
 
 

@@ -12,7 +12,21 @@ from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 from sash.errors import InvalidAggregate, InvalidInput
 
-__all__ = ["Values", "as_array", "as_type", "at_least", "column_of", "narrow", "plain", "read", "read_one", "write"]
+__all__ = [
+    "Values",
+    "arrow_array",
+    "as_array",
+    "as_type",
+    "at_least",
+    "column_of",
+    "has_arrow",
+    "is_pandas",
+    "narrow",
+    "plain",
+    "read",
+    "read_one",
+    "write",
+]
 
 
 @dataclass(frozen=True)
@@ -54,16 +68,43 @@ def read_one(values: Any) -> Values:
         raise InvalidInput.option("values", values, "an array or a list: of a DataFrame use sash.rolling")
     if getattr(values, "ndim", 1) != 1:
         raise InvalidInput.not_flat(getattr(values, "shape", "of a table"))
-    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or _is_pandas(values):
+    if has_arrow(values) or is_pandas(values):
         return _arrow(values)
-    if isinstance(values, str | bytes) or not isinstance(values, Sequence) or _is_pandas(values):
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise InvalidInput.option("values", values, "a NumPy array, an Arrow array or a list, one per column")
     return _list(values)
 
 
-def _is_pandas(values: Any) -> bool:
-    """Return whether its class, or a base of it, is from pandas."""
+def is_pandas(values: Any) -> bool:
+    """Return whether the class of the values is of pandas, or derived from one of pandas."""
     return any(each.__module__.startswith("pandas.") for each in type(values).__mro__)
+
+
+def has_arrow(values: Any) -> bool:
+    """Return whether a column or a table can be converted to Arrow without a look at its values."""
+    return hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or _is_polars(values)
+
+
+def arrow_array(values: Any) -> Any:
+    """Return a column of Arrow, pandas or Polars as an Arrow array.
+
+    >>> import pyarrow as pa
+    >>> arrow_array(pa.array([1, 2])).to_pylist()
+    [1, 2]
+    """
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if is_pandas(values):
+        return pa.Array.from_pandas(values)
+    if _is_polars(values):  # some versions have no stream of Arrow, or one that fails for times
+        return values.to_arrow()
+    return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+
+
+def _is_polars(values: Any) -> bool:
+    return type(values).__module__.startswith("polars.") and hasattr(values, "to_arrow")
 
 
 def at_least(what: str, value: Any, least: int) -> int:
@@ -191,9 +232,7 @@ def _arrow(values: Any) -> Values:
 
 
 def _arrow_column(values: Any, pa: Any) -> Values:
-    array = pa.Array.from_pandas(values) if _is_pandas(values) else values
-    if not isinstance(array, pa.Array | pa.ChunkedArray):
-        array = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
+    array = arrow_array(values)
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
     if pa.types.is_null(array.type):

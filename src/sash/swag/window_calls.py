@@ -64,7 +64,7 @@ class RowCalls:
         is_compiled = not JIT_DISABLED and algorithm.is_compiled and monoid.is_compiled
         return is_compiled and not monoid.needs_heap and not monoid.has_objects
 
-    def prepare(self, state: Any) -> bool:
+    def find_functions(self, state: Any) -> bool:
         """Find the compiled functions for a state; return whether there are any: a general call compiles them."""
         if self.state is state and self._move is not None:
             return True

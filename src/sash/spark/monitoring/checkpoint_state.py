@@ -8,13 +8,14 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from sash.engine.inspection import open_windows, slices_of
+from sash.engine.positions import position_on, shown
 from sash.errors import InvalidInput, InvalidState, sentence_of
 from sash.plan.query import Query, named_queries
 from sash.report import Report
-from sash.spark.monitoring.positions import position_on, shown
 from sash.spark.state.bucket import MicroBatch
 from sash.spark.state.snapshot_log import HEAD, LOG, SNAPSHOT, STATE_VARIABLE, Head
 from sash.spark.state.window_bucket import WindowBucket, read_windows
+from sash.spark.versions import check_streams
 
 __all__ = ["CheckpointState", "state"]
 
@@ -53,6 +54,7 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
     The checkpoint does not contain the code of windows and aggregates that users wrote. If there are any, pass the
     `queries`.
     """
+    check_streams()
     session = SparkSession.getActiveSession()
     if session is None:
         raise InvalidInput.no_session()

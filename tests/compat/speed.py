@@ -1,0 +1,86 @@
+"""The speed of every version of PySpark on this machine: `python -m tests.compat --speed`.
+
+Each version has a process and a Spark of its own, which wait while another one runs. The versions take turns, so that
+a busy machine slows all of them alike.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tests.compat.environments import ROOT, Environment, Speed
+
+__all__ = ["measure_speeds"]
+
+ROWS, KEYS, SECONDS = 3_000_000, 100, 3000
+WINDOW_SECONDS, FRAME_ROWS = 100, 1000
+WARM_UPS, RUNS = 2, 7
+QUESTIONS = ("windows", "frames")
+
+
+def measure_speeds(pythons: dict[Environment, Path]) -> list[Speed]:
+    """Return the median seconds of windows over JVM slices and of frames, for each environment."""
+    seconds: dict[tuple[Environment, str], list[float]] = {}
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        workers = {each: stack.enter_context(_worker(python, folder)) for each, python in pythons.items()}
+        for question in QUESTIONS:
+            for _ in range(WARM_UPS + RUNS):
+                for environment, worker in workers.items():
+                    seconds.setdefault((environment, question), []).append(_ask(worker, question))
+    medians = {key: statistics.median(runs[WARM_UPS:]) for key, runs in seconds.items()}
+    return [Speed(each.pyspark, *(medians[each, question] for question in QUESTIONS)) for each in pythons]
+
+
+@contextmanager
+def _worker(python: Path, folder: str) -> Iterator["subprocess.Popen[str]"]:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    with subprocess.Popen(
+        [python, "-m", __name__, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+    ) as worker:
+        yield worker
+        assert worker.stdin is not None
+        worker.stdin.close()
+
+
+def _ask(worker: "subprocess.Popen[str]", question: str) -> float:
+    assert worker.stdin is not None and worker.stdout is not None
+    worker.stdin.write(question + "\n")
+    worker.stdin.flush()
+    for line in worker.stdout:
+        if line.startswith("seconds "):
+            return float(line.split()[1])
+    raise RuntimeError("The process of a version ended before it answered; its message is above.")
+
+
+def serve(questions: Iterable[str], folder: Path) -> None:
+    """Answer each question with the seconds that it took."""
+    from benchmarks.spark_tables.rows import Rows
+    from benchmarks.spark_tables.session import LocalSpark
+    from benchmarks.spark_tables.subjects import FRAMES, JVM, SASH, WINDOWS, Point
+
+    rows, local = Rows(ROWS, KEYS, SECONDS), LocalSpark(folder=folder)
+    points = {"windows": Point(JVM, WINDOWS, WINDOW_SECONDS, rows), "frames": Point(SASH, FRAMES, FRAME_ROWS, rows)}
+    try:
+        for question in questions:
+            table = rows.read(local.spark(), folder)
+            start = time.perf_counter()
+            points[question.strip()].answer(table).write.format("noop").mode("overwrite").save()
+            print("seconds", time.perf_counter() - start, flush=True)
+    finally:
+        local.close()
+
+
+if __name__ == "__main__":
+    serve(sys.stdin, Path(sys.argv[1]))
