@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -110,7 +110,7 @@ SASH: dict[str, dict[str, Any]] = {
 
 
 def _sash(
-    question: Question, first: Batch, store: str = "auto", in_order: bool = True
+    question: Question, first: Batch, store: Literal["auto", "lazy", "eager"] = "auto", in_order: bool = True
 ) -> tuple[Push, Callable[[], Any]]:
     if question.in_order and in_order:
         stream = sash.Stream(queries_of(question), on="t", in_order=True, store=store)
