@@ -22,7 +22,6 @@ from sash.kinds.user_windows import call_user, is_position
 from sash.slicing.slices import Array, Slices, check_array
 from sash.slicing.window_manager import Ended, find_first, given_windows, view_of
 from sash.windows.user import ForwardContext, ForwardFreeWindow
-from sash.windows.window import Window
 
 __all__ = ["EndedWindows", "UserForwardKind", "by_key", "in_order"]
 
@@ -79,7 +78,7 @@ def _keep_since(arrays: Any, oldest: Any, first: Any) -> None:
 class UserForwardKind(Kind):
     """A ForwardFreeWindow of a user."""
 
-    describes: ClassVar[type[Window]] = ForwardFreeWindow
+    describes = ForwardFreeWindow
     same_window: ClassVar[Same] = Same.OVERLAP
     shows_open: ClassVar[bool] = False
     keeps_keys: ClassVar[bool] = True

@@ -40,7 +40,7 @@ class MarkedWindows(EndedWindows):
 class UserMarkedKind(UserForwardKind):
     """A MarkedWindow of a user."""
 
-    describes = MarkedWindow
+    describes = MarkedWindow  # type: ignore[assignment]  # a sibling of ForwardFreeWindow
 
     # --- state ---------------------------------------------------------------------------------------
 
