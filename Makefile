@@ -1,12 +1,14 @@
-# Everything is set up from the lock file into .venv; nothing else on the machine is touched, but that a Java is
-# installed where there is none.
+# Everything is set up from the lock file into .venv; nothing else on the machine is touched, but that a Java and a
+# chromium are installed where there is none.
 PYTHON ?= python3
 VENV := .venv
+# No helper process that compiles beside tests and benchmarks.
+export SASH_WARM ?= off
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test quick format fix one check lint types examples contracts compiled compiled_core compiled_engine interpreted spark spark_interpreted spark_compiled long chaos compat docs pictures bench fuzz lock clean
+.PHONY: help setup java chromium demo test quick format fix one check lint types examples contracts compiled compiled_core compiled_engine interpreted browser spark spark_interpreted spark_compiled long chaos compat docs pictures screenshots bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,15 +30,23 @@ java:
 			&& apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless >/dev/null; } \
 		|| { echo "Spark needs a Java of 17 or newer: install one, such as openjdk-17-jre-headless, and put it on the PATH"; exit 1; }
 
+CHROMIUM = chromium
+# The tests of the page run in a real browser, which Playwright drives.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+			&& apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+		|| { echo "The tests of the page need chromium: install it, or Google Chrome, and put it on the PATH"; exit 1; }
+
 demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on local Spark
 	$(BIN)/sash demo
 
-# Three of the eight parts run at once, each in one process: kernels are compiled once, there is one Spark, and what runs
+# Three of the nine parts run at once, each in one process: kernels are compiled once, there is one Spark, and what runs
 # beside the tests on Spark uses the time in which they wait. The parts that take longest begin first.
-PARTS = spark_interpreted interpreted compiled_engine compiled_core spark_compiled types examples contracts
+PARTS = spark_interpreted interpreted compiled_engine compiled_core spark_compiled browser types examples contracts
 
-test: lint java  ## everything that CI runs
-	@$(MAKE) --no-print-directory -j 3 --output-sync=target WORKERS=0 JAVA= $(PARTS)
+test: lint java chromium  ## everything that CI runs
+	@$(MAKE) --no-print-directory -j 3 --output-sync=target WORKERS=0 JAVA= CHROMIUM= $(PARTS)
 
 # The plans that these pages print depend on the compiler: `make compiled` runs them.
 COMPILED_PAGES = docs/windows.md docs/tutorials/many_windows.md
@@ -89,7 +99,10 @@ compiled_engine: $(STAMP)
 	$(TESTS) tests $(COMPILED_PAGES) $(patsubst %,--ignore=%,$(CORE)) $(COMPILED)
 
 interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds checked, combines counted
-	NUMBA_DISABLE_JIT=1 $(TESTS) tests -m "not only_compiled and not spark and not long"
+	NUMBA_DISABLE_JIT=1 $(TESTS) tests -m "not only_compiled and not spark and not browser and not long"
+
+browser: $(STAMP) $(CHROMIUM)  ## the live page and the site in a real browser
+	NUMBA_DISABLE_JIT=1 $(TESTS) tests/page tests/test_site.py -m "browser and not long"
 
 spark: spark_interpreted spark_compiled  ## on real Spark: windows, frames, types, transcripts, and the guide's examples
 
@@ -99,7 +112,7 @@ spark_interpreted: $(STAMP) $(JAVA)
 spark_compiled: $(STAMP) $(JAVA)
 	$(TESTS) --no-loadscope-reorder tests/spark -m "spark and (compiled or only_compiled) and not long"
 
-long: $(STAMP) java  ## a local cluster with executors of its own, Spark Connect, and a quick run of every benchmark
+long: $(STAMP) java chromium  ## a local cluster with executors of its own, Spark Connect, and a quick run of every benchmark
 	$(BIN)/pytest -q tests -m long --ignore=tests/spark/test_chaos.py --ignore=tests/spark/test_soak.py
 
 chaos: $(STAMP) java  ## kill drivers, executors and workers of a streaming job, thirty of each, and stream ten million rows
@@ -113,6 +126,9 @@ docs: $(STAMP)  ## the documentation as a site, in build/docs
 
 pictures: $(STAMP)  ## draw the pictures of the docs anew
 	$(BIN)/python -m docs.drawings
+
+screenshots: $(STAMP) chromium  ## take the screenshots of the docs anew
+	$(BIN)/python -m docs.screenshots
 
 bench: $(STAMP) java  ## all benchmarks: tables, JSON and plots under build/bench
 	$(BIN)/python -m benchmarks algorithms

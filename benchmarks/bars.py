@@ -311,6 +311,17 @@ SLICING = (
         for how in ("table", "stream")
         for keys in (1, 100)
     ),
+    *(
+        _least(
+            "own_windows",
+            f"marked windows of users over punctuated ones, {how}, {keys} keys",
+            0.3,
+            _of("own_marked", how=how, keys=keys),
+            _of("punctuated", how=how, keys=keys),
+        )
+        for how in ("table", "stream")
+        for keys in (1, 100, 10_000)
+    ),
     _least("joins", "join, 7 days", 3, _sash(hours=168, skew="none"), unit="million rows/s"),
     _least("joins", "join, 7 days, over DuckDB", 10, _sash(hours=168, skew="none"), _IN_DUCKDB),
     _most("joins", "join, slowest window over fastest", 1.3, _sash(skew="none"), along="hours", reduce=spread),

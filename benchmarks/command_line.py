@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from benchmarks.catalog import SUITES
-from benchmarks.journal import Journal
 from benchmarks.records import Report
+from benchmarks.run_log import RunLog
 from benchmarks.suite import Suite
 from sash.cli.main import Guarded
 from sash.cli.terminal import progress, show
@@ -78,8 +78,8 @@ def _run(suite: Suite[Any], quick: bool, only: tuple[str, ...], resume: bool, ou
     settings = suite.quick if quick else suite.full
     tasks = suite.plan(only, settings)
     out.mkdir(parents=True, exist_ok=True)
-    with Journal.open(out, suite.title(settings), resume) as journal, progress(suite.name, len(tasks)) as begin:
-        report = suite.run(tasks, settings, lambda experiment, label: begin(f"{experiment}, {label}"), journal)
+    with RunLog.open(out, suite.title(settings), resume) as log, progress(suite.name, len(tasks)) as begin:
+        report = suite.run(tasks, settings, lambda experiment, label: begin(f"{experiment}, {label}"), log)
     click.echo(f"{report.machine}\n")
     for note in report.notes:
         click.echo(note)

@@ -70,6 +70,11 @@ class AlgorithmSettings(Settings):
     warm_starts: int = 5
     small_calls: int = 2000
     in_order_window: int = 1 << 16
+    python_windows: tuple[int, ...] = (16, 256, 4096)
+    python_rows: int = 1 << 14
+    python_break_even: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+    bulk_slides: tuple[int, ...] = (1, 16, 256, 1024)  # the last one is the window
+    parallel_latency_window: int = 1 << 17
 
     def takes(self, algorithm: Any) -> bool:
         """Return whether the algorithm takes part where each needs a compilation."""
@@ -104,6 +109,11 @@ QUICK_ALGORITHMS = AlgorithmSettings(
     warm_starts=1,
     small_calls=100,
     in_order_window=1 << 10,
+    python_windows=(16, 64),
+    python_rows=1 << 8,
+    python_break_even=(1, 16, 64),
+    bulk_slides=(1, 16, 64),
+    parallel_latency_window=1 << 10,
 )
 
 

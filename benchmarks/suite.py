@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from benchmarks.bars import Target, bars_of
-from benchmarks.journal import Journal
 from benchmarks.plots import Plot, figures_of
 from benchmarks.records import Machine, Record, Report
+from benchmarks.run_log import RunLog
 from benchmarks.settings import Settings
 from sash.cli.table import Table
 from sash.errors import UnknownName
@@ -87,11 +87,11 @@ class Suite(Generic[S]):
         tasks: list[tuple[str, Task]],
         settings: S | None = None,
         begin: Callable[[str, str], None] | None = None,
-        journal: Journal | None = None,
+        log: RunLog | None = None,
     ) -> Report:
         """Run the tasks one after the other until the time is used up; call `begin` before each of them.
 
-        An interrupt ends the run, and the report has what was measured before it. Tasks that are in the journal are not
+        An interrupt ends the run, and the report has what was measured before it. Tasks that are in the log are not
         run again.
         """
         chosen = settings or self.full
@@ -102,7 +102,7 @@ class Suite(Generic[S]):
         try:
             for name, task in tasks:
                 limit, seconds = chosen.time_limit(name)
-                found = journal.find(name, task.label) if journal is not None else None
+                found = log.find(name, task.label) if log is not None else None
                 if found is None and spent[limit] > seconds:
                     left += 1
                     continue
@@ -111,8 +111,8 @@ class Suite(Generic[S]):
                 start = time.monotonic()
                 if found is None:
                     found = list(task.measure())
-                    if journal is not None:
-                        journal.add(name, task.label, found)
+                    if log is not None:
+                        log.add(name, task.label, found)
                 spent[limit] += time.monotonic() - start
                 records += found
                 done += 1

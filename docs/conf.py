@@ -1,4 +1,4 @@
-"""The site: `make docs` writes it to build/docs, from these pages and the docstrings."""
+"""The site: `make docs` writes it to build/docs, from the pages and docstrings."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sash"
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_css_files = ["wide.css"]
+html_css_files = ["site.css"]
+html_js_files = ["copy_code.js"]
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
@@ -29,7 +30,7 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 default_role = "code"  # docstrings write `so`
-maximum_signature_line_length = 100
+maximum_signature_line_length = 80
 
 
 class Commands(Directive):
@@ -39,19 +40,32 @@ class Commands(Directive):
         return [self._section(*each) for each in commands(main, "sash")]
 
     def _section(self, name: str, text: str) -> nodes.Node:
-        title, body = nodes.title(name, name), nodes.literal_block(text, text, language="text")
-        return nodes.section("", title, body, ids=[nodes.make_id(name)], names=[name])
+        title = nodes.title(name, name)
+        body = nodes.literal_block(text, text, language="text")
+        ids = [nodes.make_id(name)]
+        return nodes.section("", title, body, ids=ids, names=[name])
 
 
-def commands(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[tuple[str, str]]:
+def commands(
+    command: click.Command, name: str, above: click.Context | None = None
+) -> Iterator[tuple[str, str]]:
     """Every command with its help text, a group before its own."""
-    context = click.Context(command, above, name, terminal_width=100, **command.context_settings)
+    context = click.Context(
+        command, above, name, terminal_width=88, **command.context_settings
+    )
     yield context.command_path, command.get_help(context)
     for each, below in getattr(command, "commands", {}).items():
         yield from commands(below, each, context)
 
 
-def escape_bars(app: Sphinx, what: str, name: str, subject: object, options: object, lines: list[str]) -> None:
+def escape_bars(
+    app: Sphinx,
+    what: str,
+    name: str,
+    subject: object,
+    options: object,
+    lines: list[str],
+) -> None:
     """Docstrings write |x| for a size, which would name a substitution."""
     lines[:] = [re.sub(r"\|(\w+)\|", r"\|\1\|", line) for line in lines]
 

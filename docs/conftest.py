@@ -1,4 +1,4 @@
-"""Examples that need a Spark session are run by tests/spark/test_docs.py; all others by pytest itself."""
+"""Leave the pages that need a Spark session to tests/spark/test_docs.py."""
 
 import pytest
 from tests.pages import PAGES, needs_spark
@@ -7,5 +7,5 @@ collect_ignore = ["conf.py", *(str(page) for page in PAGES if needs_spark(page))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark every page, so that `make compiled` can select the pages that it names."""
+    """Mark every page, so that `make compiled` can select its pages."""
     item.add_marker(pytest.mark.compiled)

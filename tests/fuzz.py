@@ -22,7 +22,8 @@ from sash.algebra.fields import same
 from sash.algebra.monoid import Monoid, lift
 from sash.swag import loops
 from sash.swag.catalog import ALGORITHMS, find
-from sash.swag.contract import Algorithm, Needs, Sizes, evict, insert, query
+from sash.swag.contract import Algorithm, evict, insert, query
+from sash.swag.facts import Needs, Sizes
 from tests.campaigns.figures import record
 from tests.swag.monoids import TEMPLATES, bound
 

@@ -11,7 +11,7 @@ from docs.drawings.gallery import PICTURES
 from docs.drawings.spans import PI, Run
 
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Needs, Sizes
+from sash.swag.facts import Needs, Sizes
 
 DOCS = Path(__file__).parents[1] / "docs"
 MARK = "{http://www.w3.org/2000/svg}"

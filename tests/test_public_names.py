@@ -18,7 +18,7 @@ from sash import spark
 MODULES = {"sash": sash, "sash.swag": sash.swag, "sash.laws": sash.laws, "sash.spark": spark}
 CLASSES: list[type] = [
     *(sash.Stream, sash.swag.Window, sash.Query),
-    *(sash.ContextFreeWindow, sash.ForwardFreeWindow, sash.ContextAwareWindow),
+    *(sash.ContextFreeWindow, sash.ForwardFreeWindow, sash.MarkedWindow, sash.ContextAwareWindow),
 ]
 # Their examples are those of the functions that make them, or need a Spark session and stand in docs/streaming.md.
 SHOWN_ELSEWHERE = {"sash.spark.Progress": "progress", "sash.spark.CheckpointState": "state"}

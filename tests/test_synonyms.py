@@ -50,11 +50,20 @@ def test_keyword_of_another_library_is_refused_as_a_keyword(keyword: str, value:
         lambda: sash.rolling(EVENTS, on="ts", **given),
         lambda: sash.frame(rows=2, **given),
         lambda: sash.lookback(EVENTS, **given),
-        lambda: sash.query("q", sash.tumbling(10), **given),
     ]
     for call in calls:
-        with pytest.raises(sash.SashError, match=f"no keyword '{keyword}' here. Write .*{instead}"):
+        with pytest.raises(sash.SashError, match=f"has no keyword '{keyword}'. Write .*{instead}"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("keyword", "instead"),
+    [("window", "sash.sliding"), ("size", "sash.sliding"), ("group_by", "sash.aggregate"), ("every", "in the window")],
+)
+def test_keyword_of_a_query_says_where_it_belongs(keyword: str, instead: str) -> None:
+    given: dict[str, Any] = {keyword: 3, "peak": sash.max("x")}
+    with pytest.raises(sash.SashError, match=f"sash.query.. has no keyword '{keyword}'. Write .*{instead}"):
+        sash.query("q", sash.tumbling(10), **given)
 
 
 def test_unknown_keyword_is_named() -> None:

@@ -4,14 +4,18 @@ from collections.abc import Iterator
 
 from benchmarks import bars, plots
 from benchmarks.algorithms import (
+    bulk_updates,
     comparison,
     latency,
     memory,
+    parallel_latency,
+    python_queues,
     ranges,
     row_streams,
     shared_queries,
     small_calls,
     throughput,
+    time_windows,
 )
 from benchmarks.baselines.peers import PEERS, missing
 from benchmarks.settings import QUICK_ALGORITHMS, AlgorithmSettings
@@ -31,6 +35,14 @@ EXPERIMENTS = by_name(
     Experiment("in_order", "How fast is a tree for late rows, if no row is late?", small_calls.in_order_tasks),
     Experiment("ranges", "How fast are many ranges at once?", ranges.range_tasks),
     Experiment("latency", "How long does a single answer take, at worst?", latency.latency_tasks),
+    Experiment(
+        "parallel_latency",
+        "How long do 64 answers take, with a helper thread?",
+        parallel_latency.parallel_latency_tasks,
+    ),
+    Experiment("python_queues", "How fast are queues as plain Python?", python_queues.python_queue_tasks),
+    Experiment("bulk_updates", "How fast do many rows enter and leave at once?", bulk_updates.bulk_update_tasks),
+    Experiment("time_windows", "How many rows per second, by windows of time?", time_windows.time_window_tasks),
     Experiment("memory", "How much memory does a window take?", memory.memory_tasks),
     Experiment(
         "break_even", "From which window on is an algorithm faster than recalculation?", throughput.break_even_tasks

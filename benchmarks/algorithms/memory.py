@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.algorithms.timed_calls import bind_for
-from benchmarks.algorithms.workloads import suited
+from benchmarks.algorithms.workloads import AGGREGATES, Workload, suited
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
 from benchmarks.suite import Task
@@ -20,11 +20,11 @@ __all__ = ["memory_tasks"]
 def memory_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """Measure every algorithm of the catalog."""
     for algorithm in ALGORITHMS.values():
-        yield Task(algorithm.name, partial(_memory, settings, algorithm))
+        yield Task(algorithm.name, partial(_memory, settings, algorithm, suited(algorithm)))
+    yield Task("recalculate sum", partial(_memory, settings, ALGORITHMS["recalculate"], AGGREGATES["sum"]))
 
 
-def _memory(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Record]:
-    workload = suited(algorithm)
+def _memory(settings: AlgorithmSettings, algorithm: Algorithm, workload: Workload) -> Iterator[Record]:
     monoid = bind_for(algorithm, workload)
     width = sum(field.dtype.itemsize * field.width for field in monoid.fields)
     for window in settings.windows:
@@ -41,7 +41,7 @@ def _memory(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Recor
         shape = parameters(window=window)
         yield Record("memory", algorithm.name, "state", value, "bytes", workload.name, shape, None, note)
         if not any(field.is_object for field in monoid.fields):
-            kept = algorithm.facts.space.at(window) * width
+            kept = algorithm.facts.space.partials_for(window) * width
             yield Record("memory", algorithm.name, "partials by the facts", kept, "bytes", workload.name, shape)
 
 

@@ -13,7 +13,8 @@ from sash.algebra.aggregate import bind
 from sash.algebra.fields import Field, Fields, allocate
 from sash.algebra.monoid import Monoid
 from sash.swag import loops
-from sash.swag.contract import Algorithm, Needs
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Needs
 from sash.swag.values import read
 
 __all__ = ["bind_for", "bytes_of", "head_of", "room_for_answers", "sliding", "sliding_all", "to_inputs", "warm_up"]

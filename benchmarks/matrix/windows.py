@@ -76,6 +76,16 @@ class Laps(sash.ForwardFreeWindow):
             context.open(position)
 
 
+class Marks(sash.MarkedWindow):
+    """The same window, for all keys in one call."""
+
+    reads = ("p",)
+
+    def mark(self, rows: Any) -> Any:
+        """Start a window at each true value, and at the first row of a key."""
+        return rows.is_first | rows.columns["p"]
+
+
 class Runs(sash.ContextAwareWindow):
     """A user's window: from each true value of p to the next."""
 
@@ -114,6 +124,7 @@ _EXAMPLES: Mapping[str, tuple[Shape, ...]] = {
     "Punctuated": (Shape("punctuated", lambda n: sash.punctuated("p"), results=0),),
     "Rows": (Shape("count_window", lambda n: sash.sliding(rows=n, every=EVERY)),),
     "LastRows": (Shape("last_rows", lambda n: sash.sliding(rows=n, every=_seconds(EVERY))),),
+    "LastTime": (Shape("last_time", lambda n: sash.sliding(_seconds(n), every_rows=EVERY)),),
     "Calendar": (
         Shape(
             "calendar",
@@ -124,6 +135,7 @@ _EXAMPLES: Mapping[str, tuple[Shape, ...]] = {
     ),
     "Listed": (Shape("listed", lambda n: sash.calendar(_edges(n)), results=0),),
     "ContextFreeWindow": (Shape("own_free", lambda n: Blocks(n), results=0),),
+    "MarkedWindow": (Shape("own_marked", lambda n: Marks(), results=0),),
     "ForwardFreeWindow": (Shape("own_forward", lambda n: Laps(), results=0),),
     "ContextAwareWindow": (Shape("own_aware", lambda n: Runs(n), results=0),),
 }

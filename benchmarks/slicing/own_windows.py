@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 import sash
-from benchmarks.matrix.windows import SECOND, Laps, Runs
+from benchmarks.matrix.windows import SECOND, Laps, Marks, Runs
 from benchmarks.records import Record, parameters
 from benchmarks.settings import SlicingSettings
 from benchmarks.suite import Task
@@ -20,13 +20,14 @@ SEED, EVERY = 7, 1000  # rows of a key from one mark to the next
 WINDOWS: dict[str, Callable[[], Any]] = {
     "punctuated": lambda: sash.punctuated("p"),
     "own_forward": Laps,
+    "own_marked": Marks,
     "own_aware": lambda: Runs(EVERY),
 }
 
 
 def own_window_tasks(settings: SlicingSettings) -> Iterator[Task]:
     """Compare a user's forward-free and context-aware windows with the punctuated ones, by keys."""
-    for keys in (1, 100):
+    for keys in (1, 100, 10_000):
         yield Task(f"{keys} keys", partial(_own_windows, settings, keys))
 
 

@@ -100,11 +100,22 @@ def _window(window: Window) -> Any:
     return sash.sliding(window.size, every=window.every, offset=window.offset)
 
 
-def _sash(question: Question, first: Batch) -> tuple[Push, Callable[[], Any]]:
-    if question.in_order:
-        stream = sash.Stream(queries_of(question), on="t", in_order=True)
+# sash.Stream with options: the store of slices, and slices by Pairs where those of Cutty would do.
+SASH: dict[str, dict[str, Any]] = {
+    "sash": {},
+    "sash_pairs": {"in_order": False},
+    "sash_lazy": {"store": "lazy"},
+    "sash_eager": {"store": "eager"},
+}
+
+
+def _sash(
+    question: Question, first: Batch, store: str = "auto", in_order: bool = True
+) -> tuple[Push, Callable[[], Any]]:
+    if question.in_order and in_order:
+        stream = sash.Stream(queries_of(question), on="t", in_order=True, store=store)
     else:
-        stream = sash.Stream(queries_of(question), on="t", watermark=question.delay)
+        stream = sash.Stream(queries_of(question), on="t", watermark=question.delay, store=store)
     stream.push(first.table.slice(0, 0))  # an empty push with the types, so that the plan exists
     return (lambda batch: stream.push(batch.table)), stream.finish
 
@@ -132,9 +143,12 @@ def _technique(technique: Technique, question: Question, first: Batch) -> tuple[
     return push, finish
 
 
-def subjects(question: Question, settings: SlicingSettings, beside: tuple[str, ...] | None = None) -> Iterator[str]:
+def subjects(
+    question: Question, settings: SlicingSettings, beside: tuple[str, ...] | None = None, variants: tuple[str, ...] = ()
+) -> Iterator[str]:
     """Name the subjects that can answer the question: sash, and techniques that take part; `beside` limits them."""
     yield "sash"
+    yield from variants
     if question.as_float:
         return
     for name, technique in TECHNIQUES.items():
@@ -164,7 +178,9 @@ def speed(subject: str, question: Question, sensor: Sensor, settings: SlicingSet
     """Measure a subject on as many rows as fit into its time; the best of several runs counts."""
 
     def begin(first: Batch) -> tuple[Push, Callable[[], Any]]:
-        return _sash(question, first) if subject == "sash" else _technique(TECHNIQUES[subject], question, first)
+        if subject in SASH:
+            return _sash(question, first, **SASH[subject])
+        return _technique(TECHNIQUES[subject], question, first)
 
     def run(pushes: list[Batch]) -> float:
         push, _ = begin(pushes[0])

@@ -48,13 +48,14 @@ def _measured(
     settings: SlicingSettings,
     shape: dict[str, Any],
     beside: tuple[str, ...] | None = None,
+    variants: tuple[str, ...] = (),
 ) -> Iterator[Record]:
     """Measure every subject that can answer the question, and a copy."""
     copied = copy_rate(settings)
     name, place = question.function.name, parameters(**shape)
     note = f"np.copyto, {settings.copy_rows} rows"
     yield Record(experiment, "copy", METRIC, copied / 1e6, UNIT, name, place, 1.0, note)
-    for subject in subjects(question, settings, beside):
+    for subject in subjects(question, settings, beside, variants):
         found = speed(subject, question, sensor, settings)
         yield Record(experiment, subject, METRIC, found.rate / 1e6, UNIT, name, place, found.rate / copied, str(found))
 
@@ -67,7 +68,8 @@ def concurrent_tasks(settings: SlicingSettings) -> Iterator[Task]:
     sensor = Sensor(settings.rows)
     for windows in settings.windows:
         question, shape = Question(_times(windows)), {"windows": windows}
-        yield Task(f"{windows} windows", partial(_measured, "concurrent", question, sensor, settings, shape))
+        task = partial(_measured, "concurrent", question, sensor, settings, shape, variants=("sash_pairs",))
+        yield Task(f"{windows} windows", task)
 
 
 def constrained_tasks(settings: SlicingSettings) -> Iterator[Task]:
@@ -75,7 +77,9 @@ def constrained_tasks(settings: SlicingSettings) -> Iterator[Task]:
     sensor = Sensor(settings.rows, late=LATE, delay=DELAY)
     for windows in settings.windows:
         question, shape = _late((*_times(windows), SESSION)), {"windows": windows}
-        yield Task(f"{windows} windows", partial(_measured, "constrained", question, sensor, settings, shape))
+        variants = ("sash_lazy", "sash_eager")
+        task = partial(_measured, "constrained", question, sensor, settings, shape, variants=variants)
+        yield Task(f"{windows} windows", task)
 
 
 # --- Figure 12: how many rows are late, and how late ---------------------------------------------------

@@ -21,7 +21,7 @@ __all__ = ["BATCH", "DIFFERENT", "WRITTEN", "Run", "measure", "records_of"]
 
 RATE, BATCH, RESULTS, DIFFERENT = "speed", "micro-batch", "results", "results that differ"
 STATE_ROWS, STATE, WRITTEN = "state rows", "state", "written per micro-batch"
-SLICES, MEMORY_OF_STATE, JOURNAL = "slices", "state in memory", "journal per micro-batch"
+SLICES, MEMORY_OF_STATE, LOG = "slices", "state in memory", "log per micro-batch"
 WARM_FILES = 2
 
 
@@ -147,7 +147,7 @@ def _values(point: Point, run: Run) -> Iterator[tuple[str, float, str]]:
     if point.is_ours:
         yield SLICES, progress.slices, "slices"
         yield MEMORY_OF_STATE, progress.memory_bytes / MB, "MB"
-        yield JOURNAL, progress.journal_bytes / MB, "MB"
+        yield LOG, progress.log_bytes / MB, "MB"
         if run.worker_bytes:
             yield MEMORY, run.worker_bytes / MB, "MB"
     if run.cores_busy:
@@ -161,7 +161,7 @@ _NOTES = {
     WRITTEN: "to RocksDB, as it counts",
     SLICES: "sash's own count, the most after a micro-batch",
     MEMORY_OF_STATE: "sash's own count, the most after a micro-batch",
-    JOURNAL: "sash's own count",
+    LOG: "sash's own count",
     MEMORY: "peak of the largest Python worker",
     DIFFERENT: "by exceptAll, both ways",
 }

@@ -22,7 +22,7 @@ class Batch:
     written_bytes: int
     slices: int = 0  # reported by sash
     memory_bytes: int = 0
-    journal_bytes: int = 0
+    log_bytes: int = 0
 
     @classmethod
     def of(cls, report: Mapping[str, Any]) -> "Batch":
@@ -38,7 +38,7 @@ class Batch:
             written_bytes=sum(each["customMetrics"].get(WRITTEN, 0) for each in stores),
             slices=seen.get("slices") or 0,
             memory_bytes=seen.get("state_bytes") or 0,
-            journal_bytes=seen.get("written_bytes") or 0,
+            log_bytes=seen.get("written_bytes") or 0,
         )
 
 
@@ -53,7 +53,7 @@ class Progress:
     written_bytes: float
     slices: int
     memory_bytes: int
-    journal_bytes: float
+    log_bytes: float
 
     @classmethod
     def of(cls, batches: Iterable[Batch]) -> "Progress":
@@ -68,5 +68,5 @@ class Progress:
             sum(each.written_bytes for each in every) / max(len(full), 1),
             max((each.slices for each in every), default=0),
             max((each.memory_bytes for each in every), default=0),
-            sum(each.journal_bytes for each in every) / max(len(full), 1),
+            sum(each.log_bytes for each in every) / max(len(full), 1),
         )

@@ -12,7 +12,7 @@ from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, WINDOWS
 from benchmarks.spark_tables.windows import AGGREGATE, slide_rows
 from benchmarks.suite import Task
 
-__all__ = ["HOT_PERCENT", "core_tasks", "hot_key_tasks"]
+__all__ = ["HOT_PERCENT", "core_tasks", "hot_key_tasks", "worker_tasks"]
 
 CORES = (1, 2)
 HOT_PERCENT = 90
@@ -52,3 +52,17 @@ def _cores(settings: TableSettings, cores: int) -> Iterator[Record]:
     of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
     yield from records_of("cores", AGGREGATE, of_windows, NATIVE, {"cores": cores, "slides": settings.core_slides})
     yield from records_of("cores", "max", of_frames, TREE, {"cores": cores, "window": settings.core_window})
+
+
+def worker_tasks(settings: TableSettings) -> Iterator[Task]:
+    """Measure what a second worker brings: a cluster of worker processes on this machine, with one core each."""
+    for workers in CORES:
+        yield Task(f"{workers} workers", partial(_workers, settings, workers))
+
+
+def _workers(settings: TableSettings, workers: int) -> Iterator[Record]:
+    rows = Rows(settings.frame_rows, settings.frame_keys[0])
+    frames = [Point(SASH, FRAMES, settings.core_window, rows)]
+    runs = run_separately(f"local-cluster[{workers},1,4096]", frames, settings)
+    shape = {"workers": workers, "window": settings.core_window}
+    yield from records_of("workers", "max", [(each, runs[each]) for each in frames], SASH, shape)

@@ -21,6 +21,7 @@ EXPERIMENTS = by_name(
     Experiment("hot_key", "Are all cores busy if one key has most rows?", cores.hot_key_tasks),
     Experiment("density", "Which path is fastest, by rows per slice?", windows.density_tasks),
     Experiment("cores", "What does a second core bring?", cores.core_tasks),
+    Experiment("workers", "What does a second worker bring?", cores.worker_tasks),
     Experiment("memory", "How large do Python workers get?", memory.memory_tasks),
 )
 

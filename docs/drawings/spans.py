@@ -8,7 +8,7 @@ from sash.algebra.aggregate import Aggregate, bind
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column, Monoid
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Needs
+from sash.swag.facts import Needs
 
 __all__ = ["MAX", "PI", "Run", "Span", "costs"]
 

@@ -113,6 +113,16 @@ def last_rows() -> Canvas:
     return line.canvas
 
 
+def last_time() -> Canvas:
+    """The rows of the last stretch after every third row."""
+    line = Timeline("The last ten, every three rows")
+    line.axis(TIMES, "rows and their ranks", {t: str(rank) for rank, t in enumerate(TIMES)})
+    found = asked(sash.sliding(10, every_rows=3))
+    words = [f"ranks [{row['rank_start']}, {row['rank_end']})" for row in found]
+    line.bars("sliding(10, every_rows=3)", [over_rows(row, text) for row, text in zip(found, words, strict=True)])
+    return line.canvas
+
+
 def rolling() -> Canvas:
     """Frames: one answer per row, some of them drawn."""
     line = Timeline("One result per row: itself and the rows before it")
@@ -136,5 +146,6 @@ PICTURES = {
     "punctuated": punctuated,
     "count": count,
     "last_rows": last_rows,
+    "last_time": last_time,
     "rolling": rolling,
 }

@@ -5,6 +5,7 @@ from typing import Never
 from sash import swag
 from sash.algebra import laws
 from sash.algebra.aggregate import Aggregate, Template
+from sash.algebra.compiler import on_compile
 from sash.algebra.extremes import argmax, argmin, first, last, m4, max, max_count, min, min_count, range
 from sash.algebra.holistic import collect, collect_distinct, count_distinct, median, mode, quantile, string_agg
 from sash.algebra.moments import quantile_of
@@ -22,16 +23,21 @@ from sash.engine.frame import Frame, frame
 from sash.engine.join import Lookback, lookback
 from sash.engine.stream import Stream
 from sash.errors import SashError, UnknownAttribute
+
+# This import makes `sash.page` a function; modules of the package sash.page can still be imported.
+from sash.page import page
 from sash.plan.plan import Plan
 from sash.plan.query import Query, query
 from sash.query_text import register, sql
 from sash.synonyms import NAMES
+from sash.warming import start_helper, warm
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
 from sash.windows.calendar import calendar
-from sash.windows.user import ContextAwareWindow, ContextFreeWindow, ForwardFreeWindow
+from sash.windows.user import ContextAwareWindow, ContextFreeWindow, ForwardFreeWindow, MarkedWindow
 from sash.windows.window import Window
 
 __version__ = "0.1.0"
+on_compile.append(start_helper)
 
 
 def __getattr__(name: str) -> Never:
@@ -45,12 +51,12 @@ def __getattr__(name: str) -> Never:
 # fmt: off
 __all__ = [  # noqa: RUF022
     # tables, rows and text
-    "aggregate", "rolling", "frame", "join", "lookback", "sql", "windowed", "register", "explain",
+    "aggregate", "rolling", "frame", "join", "lookback", "sql", "windowed", "register", "explain", "warm",
     # streams
-    "Stream", "progress", "state", "why",
+    "Stream", "progress", "state", "why", "page",
     # queries and windows
     "query", "tumbling", "sliding", "cumulative", "session", "punctuated", "landmark", "calendar",
-    "ContextFreeWindow", "ForwardFreeWindow", "ContextAwareWindow",
+    "ContextFreeWindow", "ForwardFreeWindow", "MarkedWindow", "ContextAwareWindow",
     # aggregates
     "count", "sum", "product", "mean", "geometric_mean", "variance", "stddev",
     "min", "max", "range", "min_count", "max_count", "argmin", "argmax", "first", "last", "m4",

@@ -1,24 +1,28 @@
-"""The public functions on tables of Arrow, pandas, Polars and Spark."""
+"""The public functions on tables of Arrow, pandas, Polars, DuckDB and Spark."""
 
-import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
 import pyarrow as pa
 
+from sash import progress_display  # noqa: F401  # it shows what `doing` says
+from sash.activity import doing
 from sash.algebra.aggregate import Template
 from sash.engine import batch
 from sash.engine import join as joins
 from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
 from sash.engine.options import CallOptions, Emit, Late, Store
+from sash.engine.stream import Stream
 from sash.engine.tables import kind_of
-from sash.errors import InvalidInput, UnknownName
-from sash.plan.query import Query, named_queries
-from sash.synonyms import KEYWORDS
+from sash.engine.waiting import why_of
+from sash.errors import InvalidInput
+from sash.keywords import checked, keywords_of, unknown_keyword
+from sash.plan.query import Query, check_aggregates, named_queries
+from sash.references import name_of, names_of
 
 __all__ = [
     "aggregate",
@@ -54,6 +58,7 @@ def _same_kind(function: Callable[Concatenate[Any, Rest], Any]) -> SameKind[Rest
 
 
 @_same_kind
+@checked
 def aggregate(
     rows: Any,
     queries: Query | Sequence[Query],
@@ -72,11 +77,12 @@ def aggregate(
 ) -> Any:
     """Aggregate the rows of a table or of a stream in windows; the result is a table of the same kind, or a stream.
 
-    `rows` is an Arrow, pandas, Polars or Spark table, or a dict of lists, which gives an Arrow table. A table emits
+    `rows` is an Arrow, pandas, Polars, DuckDB or Spark table, or a dict of lists, which gives an Arrow table. Columns
+    may be nested fields, such as `by="meta.device"`; the column of the results is then `device`. A table emits
     every window once; `partial=True` also emits count windows that are not full. `watermark`, `allowed_lateness`,
     `emit` and `late` are options of streams: in a table no row is late. Spark runs the job when the result is used.
 
-    For a streaming DataFrame, `watermark` is how late rows may be. With `late="keep"`, rejected rows are in the
+    For a streaming DataFrame, `watermark` is the delay of the watermark. With `late="keep"`, rejected rows are in the
     results, too: `query` is "_late", `late_row` is the row, and `late_reason` is the reason. `flush="at_end"` closes
     all windows when a query with the trigger `availableNow` has read everything. `initial` is a bounded DataFrame with
     the rows before the stream. Rows whose time is ahead of the clock by more than `max_future` are rejected.
@@ -87,24 +93,30 @@ def aggregate(
 
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
-    >>> sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t").select(["window_start", "peak"]).to_pylist()
+    >>> table = sash.aggregate({"t": [1, 12, 7], "load": [3, 4, 5]}, peaks, on="t")
+    >>> table.select(["window_start", "peak"]).to_pylist()
     [{'window_start': 0, 'peak': 5}, {'window_start': 10, 'peak': 4}]
     """
+    on, by = name_of(on), names_of(by)
     given = CallOptions(
         on, by, watermark, allowed_lateness, emit, partial, False, late, flush, initial, max_future, store=store
     )
-    return _shell(rows, given).aggregate(rows, queries, given)
+    with doing("aggregating", rows):
+        return _shell(rows, given).aggregate(rows, queries, given)
 
 
+@checked
 def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) -> SameKind[[]]:
     """Return `sash.aggregate` as a step of a pipeline: `events.transform(sash.windowed(hourly, on="ts", by="plug"))`.
 
     >>> import sash
-    >>> peaks = sash.windowed(sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t")
+    >>> peaks = sash.windowed(
+    ...     sash.query("peaks", sash.tumbling(10), peak=sash.max("load")), on="t"
+    ... )
     >>> peaks({"t": [1, 12], "load": [3, 4]}).column("peak").to_pylist()
     [3, 4]
     """
-    check_known(options, aggregate)
+    check_known("sash.windowed", options, aggregate)
     named_queries(queries)
 
     @_same_kind
@@ -115,6 +127,7 @@ def windowed(queries: Query | Sequence[Query], /, *, on: str, **options: Any) ->
 
 
 @_same_kind
+@checked
 def rolling(
     table: Any,
     /,
@@ -162,23 +175,27 @@ def rolling(
     >>> rows = {"t": [1, 2, 4, 9], "x": [5, 3, 4, 1]}
     >>> sash.rolling(rows, on="t", rows=2, peak=sash.max("x")).column("peak").to_pylist()
     [5, 5, 4, 4]
-    >>> sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count()).select(["peak", "n"]).to_pylist()
+    >>> both = sash.rolling(rows, on="t", range=3, peak=sash.max("x"), n=sash.count())
+    >>> both.select(["peak", "n"]).to_pylist()
     [{'peak': 5, 'n': 1}, {'peak': 5, 'n': 2}, {'peak': 5, 'n': 3}, {'peak': 1, 'n': 1}]
-    >>> sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", others=sash.sum("x")).column("others").to_pylist()
+    >>> near = sash.rolling(rows, on="t", rows=(-1, 1), exclude="row", sum=sash.sum("x"))
+    >>> near.column("sum").to_pylist()
     [3, 9, 4, 4]
     """
-    options = {name: each for name, each in aggregates.items() if is_option(each) and name not in KEYWORDS}
-    check_known(options, rolling, near=True)
+    check_aggregates(aggregates, "sash.rolling", keywords_of(rolling))
+    on, by = name_of(on), names_of(by)
     given = CallOptions(
         on, by, watermark, late=late, flush=flush, initial=initial, max_future=max_future,
         order=order_of(order, descending),
     )  # fmt: skip
     extent = {"rows": rows, "range": range, "groups": groups, "closed": closed, "exclude": exclude, "center": center}
     frames = frames_of(frames_given, {**extent, "min_samples": min_samples}, aggregates)
-    return _shell(table, given).rolling(table, frames, given)
+    with doing("computing frames of", table):
+        return _shell(table, given).rolling(table, frames, given)
 
 
 @_same_kind
+@checked
 def join(
     labels: Any,
     /,
@@ -197,18 +214,28 @@ def join(
     events gets null, and 0 for counts. A label without a position, or with a null key, gets null.
 
     >>> import sash
-    >>> clicks = {"user": ["a", "a", "b", "a"], "ts": [1, 4, 5, 9], "price": [3.0, 2.0, 7.0, 1.0]}
+    >>> clicks = {
+    ...     "user": ["a", "a", "b", "a"],
+    ...     "ts": [1, 4, 5, 9],
+    ...     "price": [3.0, 2.0, 7.0, 1.0],
+    ... }
     >>> labels = {"user": ["a", "b", "a"], "ts": [4, 9, 10]}
-    >>> recent = sash.lookback(clicks, range=6, spent=sash.sum("price"), clicks=sash.count())
-    >>> sash.join(labels, recent, on="ts", by="user").select(["spent", "clicks"]).to_pylist()
-    [{'spent': 3.0, 'clicks': 1}, {'spent': 7.0, 'clicks': 1}, {'spent': 3.0, 'clicks': 2}]
+    >>> recent = sash.lookback(clicks, range=6, spent=sash.sum("price"), n=sash.count())
+    >>> sash.join(labels, recent, on="ts", by="user").select(["spent", "n"]).to_pylist()
+    [{'spent': 3.0, 'n': 1}, {'spent': 7.0, 'n': 1}, {'spent': 3.0, 'n': 2}]
     """
+    on, by = name_of(on), names_of(by)
     tables = [labels, *(each.table for each in lookbacks if isinstance(each, Lookback))]
-    return _joiner(tables).join(labels, lookbacks, JoinOptions(on, by, closed, delay))
+    with doing("joining", labels):
+        return _joiner(tables).join(labels, lookbacks, JoinOptions(on, by, closed, delay))
 
 
 def _joiner(tables: Sequence[Any]) -> Any:
     """Return the module that joins tables of their kind."""
+    if is_pandas_on_spark(tables[0]):
+        from sash.spark.driver import pandas_api
+
+        return pandas_api
     if not any(map(is_spark, tables)):
         return joins
     if not all(map(is_spark, tables)):
@@ -218,6 +245,7 @@ def _joiner(tables: Sequence[Any]) -> Any:
     return spark_joins
 
 
+@checked
 def explain(
     rows: Any,
     queries: Query | Lookback | Sequence[Query] | Sequence[Lookback],
@@ -235,12 +263,14 @@ def explain(
     If you pass lookbacks instead of queries, the result is the plan of `sash.join`.
 
     >>> import sash
-    >>> hourly = sash.query("hourly", sash.sliding(60, every=1), peak=sash.max("load"), mean=sash.mean("load"))
-    >>> recent = sash.query("recent", sash.sliding(rows=1000, every=100), last=sash.last("load"))
+    >>> hourly = sash.query("hourly", sash.sliding(60, every=1), mean=sash.mean("load"))
+    >>> rows = sash.sliding(rows=1000, every=100)
+    >>> recent = sash.query("recent", rows, last=sash.last("load"))
     >>> print(sash.explain({"t": [0], "load": [0.5]}, [hourly, recent], on="t"))
     stream  on t (integer), by no key, any order, lateness 0
     ...
     """
+    on, by = name_of(on), names_of(by)
     lookbacks: list[Any] = list(queries) if isinstance(queries, list | tuple) else [queries]
     if lookbacks and all(isinstance(each, Lookback) for each in lookbacks):
         return _joiner([rows, *(each.table for each in lookbacks)]).explain(rows, lookbacks, JoinOptions(on, by))
@@ -249,28 +279,41 @@ def explain(
     return _shell(rows, given).explain(rows, queries, given)
 
 
+@checked
 def progress(query: Any) -> Any:
     """Return the progress of a streaming query: rows, watermark, windows, state; None before the first micro-batch.
 
     >>> import sash
     >>> sash.progress("not a query")
     Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is 'not a query'.
+    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned,
+      but is 'not a query'.
     """
     return _progress_module(query).progress(query)
 
 
+@checked
 def why(query: Any) -> str:
-    """Explain in sentences what a streaming query waits for, and why its watermark does not move.
+    """Explain in sentences what a streaming query or a `sash.Stream` waits for, and why its watermark does not move.
+
+    If the watermark is ahead of the clock, the text says so.
 
     >>> import sash
-    >>> sash.why(None)
-    Traceback (most recent call last):
-    sash.errors.InvalidInput: query must be the StreamingQuery that start() returned, but is None.
+    >>> tens = sash.query("n", sash.tumbling(10), n=sash.count())
+    >>> stream = sash.Stream(tens, on="t", watermark=2)
+    >>> _ = stream.push({"t": [1, 5]})
+    >>> print(sash.why(stream))
+    The watermark is 3: the newest row is at 5, and rows may come 2 late. About one window
+    is open. The next ends at 10, and closes when a row at 12 or later comes.
     """
+    if isinstance(query, Stream):
+        found: list[str] = []
+        query.inspect(lambda observation: found.append(why_of(observation)))
+        return found[0]
     return str(_progress_module(query).why(query))
 
 
+@checked
 def state(checkpoint: str, queries: Query | Sequence[Query] | None = None) -> Any:
     """Return the state of a stopped streaming query from its checkpoint: keys, slices and open windows.
 
@@ -301,6 +344,11 @@ def is_spark(rows: Any) -> bool:
     return type(rows).__module__.startswith("pyspark.sql.") and type(rows).__name__ == "DataFrame"
 
 
+def is_pandas_on_spark(rows: Any) -> bool:
+    """Return whether the rows are a DataFrame of pyspark.pandas, without importing Spark."""
+    return type(rows).__module__.startswith("pyspark.pandas.") and type(rows).__name__ == "DataFrame"
+
+
 def is_stream(rows: Any) -> bool:
     return is_spark(rows) and bool(rows.isStreaming)
 
@@ -312,6 +360,10 @@ def _shell(rows: Any, given: CallOptions) -> Any:
         for name in ("flush", "initial", "max_future"):
             if getattr(given, name) is not None:
                 raise InvalidInput.for_streams(name, getattr(given, name))
+    if is_pandas_on_spark(rows):
+        from sash.spark.driver import pandas_api
+
+        return pandas_api
     if not is_spark(rows):
         return batch
     if not rows.isStreaming:
@@ -322,7 +374,10 @@ def _shell(rows: Any, given: CallOptions) -> Any:
 
     check_streams()
     from sash.spark.driver import streaming as unbounded
+    from sash.spark.monitoring.clock import watch_clock
 
+    if given.max_future is None:
+        watch_clock(rows)
     return unbounded
 
 
@@ -331,10 +386,9 @@ def is_option(value: Any) -> bool:
     return isinstance(value, str | int | float | timedelta)
 
 
-def check_known(options: Mapping[str, Any], function: Callable[..., Any], near: bool = False) -> None:
-    """Refuse options that a function does not have; with `near`, only those similar to one that it has."""
-    parameters = inspect.signature(function).parameters.values()
-    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+def check_known(call: str, options: Iterable[str], function: Callable[..., Any]) -> None:
+    """Refuse keywords of a call that a function does not have."""
+    known = [each.name for each in inspect.signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
     for name in options:
-        if name not in known and (not near or difflib.get_close_matches(name, known)):
-            raise UnknownName.of("option", name, known)
+        if name not in known:
+            raise unknown_keyword(call, name, known)

@@ -28,6 +28,7 @@ __all__ = [
     "NumberOverflow",
     "SashError",
     "UnknownAttribute",
+    "UnknownKeyword",
     "UnknownName",
     "UnsupportedAggregate",
     "UnsupportedVersion",
@@ -41,7 +42,9 @@ class SashError(Exception):
 
     >>> import sash
     >>> try:
-    ...     sash.aggregate({"t": [1]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="time")
+    ...     sash.aggregate(
+    ...         {"t": [1]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="time"
+    ...     )
     ... except sash.SashError as error:
     ...     print(error)
     There is no column 'time'. The known ones: t.
@@ -51,13 +54,30 @@ class SashError(Exception):
 def sentence_of(error: object) -> str:
     """Return the message of sash in an error of Spark, without the stack trace; else that of Python or of Spark.
 
-    >>> sentence_of("SparkException: …" + chr(10) + "sash.errors.InvalidState: The saved state is damaged.")
+    >>> sentence_of(
+    ...     "SparkException: …"
+    ...     + chr(10)
+    ...     + "sash.errors.InvalidState: The saved state is damaged."
+    ... )
     'The saved state is damaged.'
-    >>> sentence_of("SparkException: …" + chr(10) + "ValueError: no zero" + chr(10) + "  at org.apache.spark")
+    >>> sentence_of(
+    ...     "SparkException: …"
+    ...     + chr(10)
+    ...     + "ValueError: no zero"
+    ...     + chr(10)
+    ...     + "  at org.apache.spark"
+    ... )
     'ValueError: no zero'
-    >>> sentence_of("There are [1] sources in the checkpoint offsets and now there are [2] sources")
-    "The checkpoint was written by a query with 1 source(s), but this query has 2; flush='at_end' adds one. Start ..."
-    >>> sentence_of("An error occurred while calling o7.load." + chr(10) + ": java.lang.Exception: No such format.")
+    >>> sentence_of(
+    ...     "There are [1] sources in the checkpoint offsets and now there are [2] sources"
+    ... )
+    "The checkpoint was written by a query with 1 source(s), but this query has 2;
+     flush='at_end' adds one. Start ..."
+    >>> sentence_of(
+    ...     "An error occurred while calling o7.load."
+    ...     + chr(10)
+    ...     + ": java.lang.Exception: No such format."
+    ... )
     'No such format.'
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -179,11 +199,34 @@ class UnknownAttribute(UnknownName, AttributeError):
     in_sash = _Sentence("sash has no {name!r}. Write {instead}.")
 
 
+class UnknownKeyword(UnknownName, TypeError):
+    """The arguments of a call are not those of the function."""
+
+    instead = _Sentence("{call}() has no keyword {name!r}. Write {instead}.")
+    near = _Sentence("{call}() has no keyword {name!r}. Did you mean {near!r}?")
+    no_such = _Sentence("{call}() has no keyword {name!r}. It has these: {known:listed}.")
+    without_keywords = _Sentence("{call}() has no keyword {name!r}, and no others.")
+    by_name = _Sentence("{name!r} of {call}() has no keyword: pass it first, without a name.", "call name")
+    missing = _Sentence("{call}() needs {name}: write {example}.")
+
+    @classmethod
+    def too_many(cls, call: str, most: int, given: int, others: Iterable[str]) -> "UnknownKeyword":
+        taken = f"{most or 'no'} argument{'' if most == 1 else 's'}"
+        listed = ", ".join(f"{name}=…" for name in others)
+        rest = f" Pass {'the others' if most else 'them'} by name: {listed}." if listed else ""
+        return cls(f"{call}() takes {taken} by position, but got {given}.{rest}")
+
+
 class MissingPackage(SashError, ImportError):
     """A package or a program is needed and not installed."""
 
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
+    in_worker = _Sentence(
+        "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] "
+        "there, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session starts. "
+        "If only sash itself is missing there, call sash.spark.ship(spark)."
+    )
 
 
 class UnsupportedVersion(SashError, RuntimeError):
@@ -288,8 +331,8 @@ class InvalidAggregate(SashError, TypeError):
     parameter = _Sentence(
         "Aggregate {name!r}: {parameter} must be {expected}, but is {value:shown}.", "name parameter value expected"
     )
+    left_out = _Sentence("Aggregate {name!r}: {parameter}={value:shown} is not possible here: {why}. Leave it out.")
     not_an_aggregate = _Sentence("Expected an aggregate, made by a call such as sash.max('x'), but got {value:shown}.")
-    keyword = _Sentence("There is no keyword {name!r} here. Write {instead}.")
     named = _Sentence(
         "{name!r} must be an aggregate, made by a call such as sash.max('x'), but is {value:shown}. There is no option "
         "of that name."
@@ -408,12 +451,29 @@ class InvalidInput(SashError, ValueError):
         "to a string, or drop it."
     )
     twice = _Sentence("There are several columns {name!r}: rename all but one.")
+    expression = _Sentence(
+        "{value:line} is an expression, but the name of a column is needed: select it first under a name, and pass the "
+        "name."
+    )
+    key_name = _Sentence(
+        "The nested key {path!r} would be the column {name!r} of the results, but there is another one of that name. "
+        "Select the field first under a name of its own."
+    )
     changed = _Sentence(
         "Column {name!r} held {known} so far, but now holds {given}. Cast it to the first type, and push the rows "
         "again.",
         "name given known",
     )
     option = _Sentence("{what} must be {expected}, but is {value:shown}.", "what value expected")
+    left_out = _Sentence("{what}={value:shown} is not possible here, because {why}: leave it out.")
+    no_lookback = _Sentence(
+        "A join needs a lookback, such as sash.join(labels, sash.lookback(events, range='1 hour', n=sash.count()), "
+        "on='ts')."
+    )
+    key_reserved = _Sentence(
+        "{name!r} cannot be in `by`, because the results have columns with these names: {names:listed}. Rename the "
+        "column."
+    )
     no_session = _Sentence("sash.state needs an active Spark session: create one first.")
     ordered = _Sentence(
         "in_order=True excludes allowed_lateness and watermark, because an ordered stream has no late rows. Leave them "
@@ -487,12 +547,16 @@ class InvalidJob(SashError, ValueError):
     window_kinds = _Sentence(
         "{path}: query {query!r}: a window has one kind, but this one has {kinds:listed}: keep one of them."
     )
-    window_words = _Sentence("{path}: query {query!r}: {why}. Write for example window = {example}")
+    window_words = _Sentence("{path}: query {query!r}: {why} Write for example window = {example}")
     other_table = _Sentence(
         '{path}: the text reads from {named!r}, but the source is named {table!r}: write table = "{named}" under '
         "[source], or change the text."
     )
     by_spark = _Sentence("{path}: Spark cannot {what}: {why}")
+    no_trigger = _Sentence(
+        "{path}: sink.trigger is {kind!r}, but Spark keeps state in micro-batches only. Write a duration such as "
+        "'1 second', or 'available now'."
+    )
 
 
 class NumberOverflow(SashError, OverflowError):
@@ -601,7 +665,7 @@ class InvalidWindow(SashError, ValueError):
 
     unknown_kind = _Sentence(
         "{window} is a {window:type}, which is not a known kind of window: use one of {known:listed}, or derive from "
-        "sash.ContextFreeWindow, sash.ForwardFreeWindow or sash.ContextAwareWindow."
+        "sash.ContextFreeWindow, sash.ForwardFreeWindow, sash.MarkedWindow or sash.ContextAwareWindow."
     )
     unknown_zone = _Sentence(
         "zone of a {window} window must be a time zone such as 'Europe/Berlin' or 'UTC', but is {zone!r}.{hint}"
@@ -648,9 +712,17 @@ class InvalidWindow(SashError, ValueError):
     )
     empty_band = _Sentence("A landmark window from {start!r} to {end!r} is empty: start must be before end.")
     both = _Sentence("A {window} window has either a size ({size!r}) or rows ({rows!r}): leave one of them out.")
+    told_twice = _Sentence(
+        "A sliding window with every_rows={every_rows!r} ends after rows and its size is a length, but {what} is "
+        "{value!r}. Leave out {what}, or leave out every_rows."
+    )
     no_offset = _Sentence("A {window} window of rows has no offset, but offset is {offset!r}: leave it out.")
     column = _Sentence("A {window} window needs the name of a boolean column, but got {value:shown}.")
     edges = _Sentence("The window {window} is not valid: {why}.")
+    marks = _Sentence(
+        "The window {window}: mark must return an array of {rows} booleans, one for each row, or a tuple of two such "
+        "arrays, for starts and for ends."
+    )
     edge_behind = _Sentence(
         "The window {window} is not forward-free: it reported an edge at {edge!r} after it had read rows up to "
         "{newest!r}. Report an edge at the latest with the first row after it, or derive from sash.ContextAwareWindow."
@@ -758,7 +830,18 @@ class InvalidText(SashError, ValueError):
     unclosed = _SentenceAt("The {what} that begins here does not end: close it with {closing}.")
     no_name = _SentenceAt("There is no name between these quotes: write one.")
     dotted = _SentenceAt(
-        "A name with a dot must be between backticks, as in `a.b`; columns are written without their table."
+        "A name with a dot must be between backticks, as in `a.b`; before a dot, only the table of the query can stand."
+    )
+
+    @classmethod
+    def ambiguous(cls, place: int, name: str, spellings: Iterable[str]) -> "InvalidText":
+        *most, last = (f"`{each}`" for each in spellings)
+        words = f"{', '.join(most)} or {last}"
+        return cls._at(place, f"{name!r} can be {words}, which differ only in case: write one of them in its quotes.")
+
+    text_for_column = _SentenceAt(
+        "{function} of the text {text!r} is the same for every row: for the column of that name, write "
+        '{function}("{text}").'
     )
     number = _SentenceAt(
         "{word:short} is not a number that fits 64 bits; a space must separate a number from its unit."

@@ -1,6 +1,6 @@
 """What users of other libraries call things, and what sash calls them."""
 
-__all__ = ["KEYWORDS", "NAMES"]
+__all__ = ["ELSEWHERE", "ELSEWHERE_OF", "EXAMPLES", "KEYWORDS", "NAMES"]
 
 # Names of pandas, Polars, SQL, Spark and Flink, and what to write in sash.
 NAMES = {
@@ -49,27 +49,91 @@ NAMES = {
     ),
 }
 
+_NAME = "'name of a column'"
+_SLIDING = "sash.sliding('1 hour', every='1 minute')"
 _OF_CALLS = ("on", "by", "watermark", "allowed_lateness", "emit", "partial", "late", "flush", "in_order", "store")
-_OF_WINDOWS = ("every", "offset", "gap")
+_OF_WINDOWS = ("size", "every", "offset", "zone")
+_OF_FRAMES = ("rows", "range", "groups", "closed", "exclude", "center", "min_samples", "order", "descending")
 
-# Keywords of other libraries, and what to write in a call of sash.
-KEYWORDS = {
-    **dict.fromkeys(("min_periods", "min_count", "min_size", "min_rows"), "min_samples=1"),
+# How the keywords of sash are written.
+EXAMPLES = {
+    **{name: f"{name}={_NAME}" for name in ("on", "by", "order", "column")},
+    "rows": "rows=100",
+    "range": "range='1 hour'",
+    "groups": "groups=10",
+    "min_samples": "min_samples=1",
+    "size": "size='1 hour'",
+    "every": "every='1 minute'",
+    "gap": "gap='30 minutes'",
+    "descending": "descending=True",
+    "center": "center=True",
+    "where": "where='x > 0'",
+    **{name: f"{name}='1 minute'" for name in ("watermark", "allowed_lateness", "delay", "max_future")},
+    "q": "q=0.95",
+    "population": "population=True",
+    "late": "late='keep'",
+    "emit": "emit='updates'",
+}
+
+# Keywords of other libraries, and the keywords of sash that mean the same; a call may have some of them.
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("min_periods", "min_count", "min_size", "min_rows"), ("min_samples",)),
     **dict.fromkeys(
-        ("window", "window_size", "size", "period", "length", "width"), "rows=100, range='1 hour' or groups=10"
+        ("window", "window_size", "period", "length", "width", "duration"), ("rows", "range", "groups", "size")
+    ),
+    "size": ("rows", "range", "groups"),
+    **dict.fromkeys(
+        ("partition_by", "group_by", "groupby", "key", "keys", "over", "id", "partition", "partitionBy"), ("by",)
     ),
     **dict.fromkeys(
-        ("partition_by", "group_by", "groupby", "key", "keys", "over", "id", "partition"), "by='name of a column'"
+        ("time", "timestamp", "index_column", "ts", "time_column", "order_by", "orderBy", "timeColumn", "date"), ("on",)
     ),
-    **dict.fromkeys(("time", "timestamp", "index_column", "ts", "time_column", "order_by"), "on='name of a column'"),
-    **dict.fromkeys(("sort_by", "tie_breaker"), "order='name of a column'"),
-    **dict.fromkeys(
-        ("slide", "step", "hop"), "every=… in the window, such as sash.sliding('1 hour', every='1 minute')"
+    **dict.fromkeys(("sort_by", "tie_breaker"), ("order",)),
+    **dict.fromkeys(("slide", "step", "hop", "slideDuration", "freq", "interval"), ("every",)),
+    **dict.fromkeys(("timeout", "gap_duration", "gapDuration", "inactivity"), ("gap",)),
+    **dict.fromkeys(("start_time", "startTime", "origin"), ("offset",)),
+    **dict.fromkeys(("tz", "timezone", "time_zone"), ("zone",)),
+    **dict.fromkeys(("desc", "ascending", "reverse"), ("descending",)),
+    **dict.fromkeys(("centered", "label"), ("center",)),
+    **dict.fromkeys(("lateness", "late_by", "grace"), ("allowed_lateness", "watermark")),
+    **dict.fromkeys(("delay_threshold", "delayThreshold", "max_delay", "withWatermark"), ("watermark",)),
+    **dict.fromkeys(("filter", "condition", "when"), ("where",)),
+    **dict.fromkeys(("ddof", "bias"), ("population",)),
+    **dict.fromkeys(("percentile", "p", "quantile", "percentage"), ("q",)),
+    **dict.fromkeys(("col", "field", "name", "x"), ("column",)),
+    **dict.fromkeys(("tolerance", "look_back", "lookback"), ("range",)),
+    **dict.fromkeys(("outputMode", "output_mode", "mode"), ("emit",)),
+    **{name: (name,) for name in (*_OF_CALLS, *_OF_WINDOWS[1:], "gap", *_OF_FRAMES, "where", "max_future", "delay")},
+}
+
+# Where a keyword of sash belongs, if a call does not have it.
+ELSEWHERE = {
+    **{name: f"sash.aggregate(…, {EXAMPLES.get(name, f'{name}=…')}) or sash.Stream(…)" for name in _OF_CALLS},
+    **{name: f"{name}=… in the window, such as {_SLIDING}" for name in _OF_WINDOWS},
+    "gap": "gap=… in the window, such as sash.session(gap='30 minutes')",
+    **{name: f"sash.rolling(table, on='ts', {EXAMPLES.get(name, f'{name}=…')}, …)" for name in _OF_FRAMES},
+    "where": "where=… in the aggregate, such as sash.sum('x', where='x > 0')",
+    "max_future": "sash.aggregate(…, max_future='1 hour'), for a stream of Spark",
+    "delay": "sash.join(…, delay='1 minute')",
+    "q": "q=… in the aggregate, such as sash.quantile('x', q=0.95)",
+    "population": "population=… in the aggregate, such as sash.stddev('x', population=True)",
+}
+
+# The same for one call, where it is another place.
+ELSEWHERE_OF = {
+    "sash.join": dict.fromkeys(
+        ("range", "rows", "size", "every"),
+        "it in a lookback, such as sash.join(labels, sash.lookback(events, range='1 hour', …), on='ts')",
     ),
-    **dict.fromkeys(("desc", "ascending"), "descending=True"),
-    **dict.fromkeys(("centered", "label"), "center=True"),
-    **dict.fromkeys(("lateness", "late_by", "grace"), "allowed_lateness='1 minute'"),
-    # Options of sash that belong into another call.
-    **{name: f"sash.aggregate(…, {name}=…) or sash.Stream(…, {name}=…)" for name in _OF_CALLS},
-    **{name: f"{name}=… in the window, such as sash.sliding('1 hour', every='1 minute')" for name in _OF_WINDOWS},
+    "sash.frame": {
+        name: f"sash.rolling(table, sash.frame(…), on='ts', {EXAMPLES.get(name, f'{name}=…')})"
+        for name in ("on", "by", "order", "descending", "watermark")
+    },
+    **{call: {"every": _SLIDING, "size": _SLIDING} for call in ("sash.tumbling", "sash.session")},
+    **{
+        call: dict.fromkeys(
+            ("rows", "range", "groups", "size"), f"it in the window of a query, such as sash.query('q', {_SLIDING}, …)"
+        )
+        for call in ("sash.aggregate", "sash.Stream", "sash.explain", "sash.query")
+    },
 }

@@ -259,3 +259,29 @@ def test_kernels_of_a_package_in_an_archive_are_kept(tmp_path: Path) -> None:
 def test_kernels_of_another_version_in_an_archive_are_compiled_anew(tmp_path: Path) -> None:
     compiled = compiled_from(archive(tmp_path), tmp_path / "cache")
     assert compiled_from(archive(tmp_path, ring="\n# changed\n"), tmp_path / "cache") == compiled > 0
+
+
+@compiled_only
+def test_an_archive_with_kernels_serves_without_compiling(warm: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "sash.zip"
+    with zipfile.ZipFile(archive, "w") as target:
+        for path in sorted((ROOT / "src" / "sash").rglob("*")):
+            if path.suffix in (".py", ".lark", ".json"):
+                target.write(path, str(path.relative_to(ROOT / "src")))
+        for entry in warm.glob("*.kernel"):
+            target.write(entry, f"sash/{cache.SHIPPED}/{entry.name}")
+    environment = {"PYTHONPATH": os.pathsep.join([str(archive), str(ROOT)])}
+    for folder in (str(tmp_path), "off"):
+        lines = run(SLIDE, {**environment, "SASH_CACHE_DIR": folder}).stdout.splitlines()
+        assert lines[0] == "[3, 3, 2]" and lines[1] == "1 0"
+
+
+@compiled_only
+def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-c", SLIDE]
+    environment = {**os.environ, "SASH_CACHE_DIR": str(tmp_path)}
+    both = [subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    lines = [each.communicate()[0].splitlines() for each in both]
+    assert [each[0] for each in lines] == ["[3, 3, 2]"] * 2
+    assert sorted(each[1] for each in lines) == ["0 1", "1 0"]
+    assert [each.suffix for each in kernels_in(tmp_path).iterdir()] == [".kernel"]

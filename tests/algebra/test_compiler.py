@@ -3,12 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sash
 from sash.algebra import aggregate
 from sash.algebra.aggregate import bind
-from sash.algebra.compiler import JIT_DISABLED
+from sash.algebra.cache import KernelCache
+from sash.algebra.compiler import JIT_DISABLED, kernel, on_compile
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 
@@ -54,3 +56,21 @@ def test_functions_that_were_understood_once_are_not_looked_at_again(monkeypatch
     for other, column in ((steps(3.0), x), (steps(2.0), n), (replace(steps(2.0), lower=abs), x)):
         with pytest.raises(AssertionError, match="asked"):
             bind(other, (column,))
+
+
+@kernel
+def twice(values: Any) -> None:
+    values *= 2
+
+
+@compiled_only
+def test_observers_see_each_kernel_that_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(KernelCache, "load_overload", lambda *_: None)
+    seen: list[tuple[str, bool]] = []
+    on_compile.append(lambda name, seconds: seen.append((name, seconds is not None and seconds > 0)))
+    try:
+        for _ in range(2):
+            twice(np.ones(3))
+    finally:
+        on_compile.pop()
+    assert seen == [("twice", False), ("twice", True)]

@@ -20,7 +20,7 @@ from benchmarks.suite import Task
 from benchmarks.timer import counts_cycles
 from sash.errors import UnknownName
 from sash.swag import ALGORITHMS
-from sash.swag.contract import Needs
+from sash.swag.facts import Needs
 
 
 @pytest.mark.long

@@ -16,7 +16,6 @@ from matplotlib.image import imread
 import sash
 from benchmarks.bars import MATRIX, bars_of
 from benchmarks.command_line import main
-from benchmarks.journal import Journal
 from benchmarks.matrix import experiments, spark
 from benchmarks.matrix.aggregates import AGGREGATES, catalog, group_of
 from benchmarks.matrix.cells import JVM, PACKED, SPARK, STREAM, TABLE, Cell, Selection, all_cells, layered, refusals
@@ -28,6 +27,7 @@ from benchmarks.matrix.records import GROWTH, TIME, measure_cell, refused_record
 from benchmarks.matrix.tables import tables
 from benchmarks.matrix.windows import missing_kinds, shapes
 from benchmarks.records import Machine, Record, Report, parameters
+from benchmarks.run_log import RunLog
 from benchmarks.settings import QUICK_MATRIX, MatrixSettings, Size
 from benchmarks.suite import Task
 from sash.algebra.aggregate import Template
@@ -325,22 +325,22 @@ def test_an_interrupted_run_keeps_its_records_and_is_continued(tmp_path: Path) -
             return [_time(float(len(measured)), type=label)]
 
         tasks = [(TABLE, Task(label, partial(one, label))) for label in ("int8", "int16", "int32", "int64")]
-        with Journal.open(tmp_path, "matrix (quick)", resume) as journal:
-            return experiments.SUITE.run(tasks, QUICK_MATRIX, None, journal)
+        with RunLog.open(tmp_path, "matrix (quick)", resume) as log:
+            return experiments.SUITE.run(tasks, QUICK_MATRIX, None, log)
 
     report = run(False, most=2)
     assert len(report.records) == 2 and any("2 of 4 tasks were not finished" in note for note in report.notes)
-    journal = tmp_path / "records.jsonl"
-    lines = journal.read_text(encoding="utf-8").splitlines()
+    log = tmp_path / "records.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 3
-    journal.write_text("\n".join([*lines, lines[-1][:30]]), encoding="utf-8")  # killed while it wrote
+    log.write_text("\n".join([*lines, lines[-1][:30]]), encoding="utf-8")  # killed while it wrote
     report = run(True)
     assert [(each.get("type"), each.value) for each in report.records] == [
         (label, float(k + 1)) for k, label in enumerate(("int8", "int16", "int32", "int64"))
     ]
     assert not any("not finished" in note for note in report.notes)
-    with Journal.open(tmp_path, "matrix (full)", True) as other:
-        assert other.find(TABLE, "int8") is None, "a journal of another run is not continued"
+    with RunLog.open(tmp_path, "matrix (full)", True) as other:
+        assert other.find(TABLE, "int8") is None, "a log of another run is not continued"
     assert len(run(False, most=8).records) == 4 and len(measured) == 8
 
 

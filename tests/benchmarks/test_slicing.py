@@ -41,7 +41,7 @@ def test_a_quick_run_measures_what_bars_are_about_and_draws_what_it_found(tmp_pa
     for record in report.records:
         assert record.unit and record.metric and record.subject
         assert record.note if record.value is None else record.value > 0
-    assert len(report.bars) == 24
+    assert len(report.bars) == 30
     assert all(bar.verdict in ("pass", "miss") for bar in report.bars), "a bar without its experiment"
     pictures = {path.stem for path in tmp_path.glob("*.png")}
     assert pictures >= {"concurrent", "constrained", "memory_by_rows_time", "finish_sum", "keys"}

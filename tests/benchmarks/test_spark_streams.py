@@ -60,7 +60,7 @@ def test_a_quick_run_measures_both_sides_which_send_the_same(local: LocalSpark, 
         found = [record for record in report.records if record.metric == metric and not record.note.startswith("left")]
         assert {record.subject for record in found} == {NATIVE, SASH}, metric
         assert all(record.value for record in found), metric
-    for metric in ("slices", "state in memory", "journal per micro-batch"):
+    for metric in ("slices", "state in memory", "log per micro-batch"):
         found = [record for record in report.records if record.metric == metric]
         assert {record.subject for record in found} == {SASH} and all(record.value for record in found), metric
     assert len(report.bars) == 4 + 2 + 1 + 1 + 1

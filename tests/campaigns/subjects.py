@@ -12,7 +12,7 @@ import sash
 from sash.errors import SashError
 from sash.plan.query import Query
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Sizes
+from sash.swag.facts import Sizes
 
 __all__ = ["Subject", "rows_at", "streams", "windows"]
 

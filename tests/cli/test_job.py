@@ -221,3 +221,44 @@ def test_doctor_says_that_kernels_are_not_kept(tmp_path: Path, monkeypatch: pyte
 def test_completion_is_printed_for_shells(shell: str) -> None:
     done = CliRunner().invoke(main, ["completion", shell])
     assert done.exit_code == 0 and "_SASH_COMPLETE" in done.output
+
+
+@pytest.mark.parametrize(
+    ("trigger", "expected"),
+    [
+        *(
+            (each, "available now")
+            for each in ('"availableNow"', '"available-now"', '"available_now"', '"AVAILABLE NOW"')
+        ),
+        *((each, "available now") for each in ("{ availableNow = true }", '"once"', "{ once = true }")),
+        ('"availableNow=True"', "available now"),
+        ('"Trigger.AvailableNow()"', "available now"),
+        *((each, "10 seconds") for each in ('"10 seconds"', '{ processingTime = "10 seconds" }')),
+        ("\"processingTime='10 seconds'\"", "10 seconds"),
+        ("\"Trigger.ProcessingTime('10 seconds')\"", "10 seconds"),
+        ('"processingTime 10 seconds"', "10 seconds"),
+    ],
+)
+def test_trigger_may_have_every_spelling_of_spark(tmp_path: Path, trigger: str, expected: str) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(GOOD.replace('trigger = "available now"', f"trigger = {trigger}"))
+    sink = read_job(path, {"DATA": "/data"}).sink
+    assert sink.trigger == expected
+    assert (sink.pause is None) is (expected == "available now")
+
+
+@pytest.mark.parametrize("trigger", ["{ continuous = '1 second' }", "5", "{ availableNow = false }", "'soon'"])
+def test_other_triggers_are_refused(tmp_path: Path, trigger: str) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(GOOD.replace('trigger = "available now"', f"trigger = {trigger}"))
+    with pytest.raises(InvalidJob, match="available now"):
+        read_job(path, {"DATA": "/data"})
+
+
+def test_job_reads_nested_fields(tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    text = GOOD.replace('on = "ts"', 'on = "event.ts"').replace('["plug"]', '["meta.device"]')
+    path.write_text(text.replace('"max(load)"', '"max(meta.load)"'))
+    job = read_job(path, {"DATA": "/data"})
+    assert job.options["on"] == "event.ts" and job.options["by"] == ["meta.device"]
+    assert job.queries[0].aggregates[0][1] == sash.max("meta.load")

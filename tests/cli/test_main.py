@@ -17,7 +17,17 @@ def sash(*arguments: str) -> Result:
 
 def test_version_and_help() -> None:
     assert sash("--version").output.startswith("sash 0.")
-    for command in ([], ["demo"], ["algorithms"], ["explain"], ["run"], ["state"], ["doctor"], ["completion"]):
+    for command in (
+        [],
+        ["demo"],
+        ["algorithms"],
+        ["explain"],
+        ["run"],
+        ["state"],
+        ["doctor"],
+        ["warm"],
+        ["completion"],
+    ):
         done = sash(*command, "--help")
         assert done.exit_code == 0 and "Usage" in done.output
 
@@ -39,6 +49,8 @@ def test_explain_says_why() -> None:
         ("explain", "max", "--size", "0"),
         ("explain", "max", "--algorithm", "subtract_on_evict", "--size", "4"),
         ("explain", "max", "--dtype", "no such type"),
+        ("warm", "maxx"),
+        ("warm", "max", "--types", "float64,text"),
     ],
 )
 def test_what_is_refused_is_one_line_and_exit_2(arguments: Sequence[str]) -> None:

@@ -52,7 +52,7 @@ class Window:
 
     @cached_property
     def by_count(self) -> bool:
-        return self["rows"] is not None and not self.is_multi_measure
+        return (self["rows"] is not None and not self.is_multi_measure) or self["every_rows"] is not None
 
     @cached_property
     def is_multi_measure(self) -> bool:
@@ -61,7 +61,7 @@ class Window:
     @cached_property
     def by_overlap(self) -> bool:
         """Late rows move its edges, so that only overlap tells which windows are the same."""
-        return self.kind in ("session", "punctuated", "elevens", "parities", "echoes")
+        return self.kind in ("session", "punctuated", "elevens", "parities", "switches", "echoes")
 
 
 @dataclass(frozen=True)
@@ -317,6 +317,8 @@ def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     """All windows of one key that hold a row; `rows` are ordered by (position, arrival)."""
     if window.is_multi_measure:
         return _by_count_told_by_time(window, rows, now)
+    if window["every_rows"] is not None:
+        return _by_time_told_by_count(window, rows, now)
     if window.by_count:
         return _by_count(window, rows, now)
     if window.kind == "session":
@@ -327,7 +329,7 @@ def extents(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     elif window.kind == "elevens":
         found = sorted({row.position for row in rows if row.position % 11 == 0})
         edges = list(pairwise(found))
-    elif window.kind == "parities":
+    elif window.kind in ("parities", "switches"):
         edges = _parities(rows)
     elif window.kind == "echoes":
         edges = [(p, p + 8) for p in sorted({row.position for row in rows if row.position % 5 == 0})]
@@ -492,6 +494,16 @@ def _by_count(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     return found
 
 
+def _by_time_told_by_count(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
+    size, every = window.of("size"), window["every_rows"]
+    found = []
+    for end in range(every, len(rows) + 1, every):
+        last = rows[end - 1].position
+        start = next(rank for rank, row in enumerate(rows) if row.position > last - size)
+        found.append(Extent(start, end, tuple(rows[start:end]), now.in_order or last < now.watermark))
+    return found
+
+
 def _by_count_told_by_time(window: Window, rows: Sequence[Row], now: Now) -> list[Extent]:
     size, every, offset = window["rows"], meant(window.of("every")), meant(window.of("offset"))
 
@@ -651,13 +663,13 @@ class Oracle:
             return False  # ranks go on from rows before
         if window.is_multi_measure:
             return len(extent.rows) == window["rows"] and extent.rows[0].position > live.after
-        if window.kind == "parities" and extent.start == since:
+        if window.kind in ("parities", "switches") and extent.start == since:
             return False  # the row before tells whether it starts there
         return extent.start - (window.of("gap") if window.kind == "session" else 0) > live.after
 
     @staticmethod
     def _is_same(window: Window, old: Sent, new: Extent, valid: set[tuple[Number, Number | None]]) -> bool:
-        if window.is_multi_measure:
+        if window.is_multi_measure or window["every_rows"] is not None:
             return old.end == new.end
         if (old.start, old.end) == (new.start, new.end):
             return True

@@ -120,7 +120,7 @@ def run(data: st.DataObject, kinds: list[Any], values: list[Any], longest: int) 
 
 
 @pytest.mark.parametrize(("kind", "values"), TYPES, ids=[str(kind) for kind, _ in TYPES])
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_one_column_agrees_with_a_dict(kind: Any, values: Any, data: st.DataObject) -> None:
     run(data, [kind], [values], 12)

@@ -40,9 +40,9 @@ def test_rows_that_were_placed_for_now_leave_nothing_behind() -> None:
     placer, state = state_after(LIMITS, sash.tumbling(rows=2), allowed_lateness=5, watermark=4)
     before = pickle.dumps(state.save())
     assert len(state.waiting)
-    undo = placer.place_provisional(state, state.waiting)
-    assert undo is not None and pickle.dumps(state.save()) != before
-    placer.undo_place(state, undo)
+    snapshot = placer.place_provisional(state, state.waiting)
+    assert snapshot is not None and pickle.dumps(state.save()) != before
+    placer.restore_placement(state, snapshot)
     state.slices.check()
     assert pickle.dumps(state.save()) == before
 

@@ -428,7 +428,6 @@ def test_rolling_and_windows_are_what_polars_says() -> None:
     )
     query = sash.query("q", sash.sliding("100s", every="30s", offset="5s"), **FLOATS)
     windows = sash.aggregate(rows, query, on="ts").sort("window_start")
-    grid = grid.with_columns(pl.col("ts").cast(pl.Datetime("us")))
     joined = grid.join(windows, left_on="ts", right_on="window_start")
     assert joined.height == grid.height
     assert joined["n"].to_list() == joined["n_right"].to_list()

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sash.engine.keys import Keys
-from sash.engine.tables import Kind, kind_of, like, read_positions, read_rows, to_arrow
+from sash.engine.output import open_table
+from sash.engine.tables import Kind, kind_of, read_positions, read_rows, to_arrow
 from sash.errors import InvalidInput, UnknownName
 from sash.swag.values import read_one
 from sash.windows.measure import Measure
@@ -74,22 +75,21 @@ def test_rows_are_the_same_whatever_they_come_as(name: str) -> None:
         (TABLE.to_batches()[0], Kind.ARROW),
         (pd.DataFrame({"x": [1]}), Kind.PANDAS),
         (pl.DataFrame({"x": [1]}), Kind.POLARS),
-        (duckdb.sql("select 1 as x"), Kind.ARROW),
+        (pl.LazyFrame({"x": [1]}), Kind.LAZY),
+        (duckdb.sql("select 1 as x"), Kind.DUCKDB),
     ],
     ids=lambda each: type(each).__name__,
 )
 def test_results_come_back_as_what_the_rows_were(rows: Any, kind: Kind) -> None:
     assert kind_of(rows) is kind
-    result = like(pa.table({"y": [1, 2]}), kind)
-    expected = {Kind.PANDAS: pd.DataFrame, Kind.POLARS: pl.DataFrame}.get(kind, pa.Table)
-    assert isinstance(result, expected)
+    result = open_table(rows).like(pa.table({"y": [1, 2]}), {})
+    assert isinstance(result, pa.Table if kind in (Kind.ARROW, Kind.DICT) else type(rows))
     assert to_arrow(result).to_pydict() == {"y": [1, 2]}
 
 
 @pytest.mark.parametrize(
     ("rows", "fix"),
     [
-        (pl.LazyFrame({"x": [1]}), r"call collect\(\) first"),
         (pl.Series([1]), "a DataFrame"),
         (pd.Series([1]), "name the column in a dict"),
         (pa.array([1]), "in a dict, under a name"),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sash
@@ -553,6 +554,91 @@ def test_edges_that_are_not_forward_free_are_refused_and_change_nothing(wrong: s
     assert stream.save() == before
     found = stream.push({"t": [205], "x": [3]}, watermark=250).to_pylist()
     assert [(row["window_start"], row["n"]) for row in found if row["query"] == "good"][-1] == (200, 1)
+
+
+class Spans(sash.MarkedWindow):
+    """From a row whose word is `on` to the next whose word is `off`; or what a test says."""
+
+    reads = ("word",)
+
+    def __init__(self, wrong: Any = None) -> None:
+        object.__setattr__(self, "_wrong", wrong)
+
+    def mark(self, rows: Any) -> Any:
+        if self._wrong is not None and rows.positions.max() >= 100:  # type: ignore[attr-defined]
+            return self._wrong(rows)  # type: ignore[attr-defined]
+        return rows.columns["word"] == "on", rows.columns["word"] == "off"
+
+    def __str__(self) -> str:
+        return "Spans"
+
+
+def spans(*pushes: list[tuple[int, str, str | None]]) -> list[tuple[Any, ...]]:
+    """Push rows of (t, k, word), save and restore after each push, and return (key, start, end, count)."""
+    query = sash.query("spans", Spans(), n=sash.count())
+    stream, found = sash.Stream(query, on="t", by="k", in_order=True), []
+    for rows in pushes:
+        columns = list(zip(*rows, strict=True))
+        given = {"t": list(columns[0]), "k": list(columns[1]), "word": pa.array(columns[2], pa.string())}
+        found += stream.push(given).to_pylist()
+        stream = sash.Stream.restore(stream.save(), query)
+    found += stream.finish().to_pylist()
+    return [(row["k"], row["window_start"], row["window_end"], row["n"]) for row in found]
+
+
+def test_marks_of_many_keys_open_and_close_windows() -> None:
+    first = [(1, "a", "on"), (1, "b", None), (2, "a", None), (2, "b", "on"), (3, "a", "off"), (3, "b", "on")]
+    second = [(4, "a", None), (5, "b", "off"), (5, "a", "on"), (6, "a", None)]
+    assert sorted(spans(first, second), key=str) == [
+        ("a", 1, 3, 2), ("a", 5, None, 2), ("b", 2, 3, 1), ("b", 3, 5, 1),
+    ]  # fmt: skip
+
+
+def test_a_start_and_an_end_at_one_position_start_a_window_also_across_pushes() -> None:
+    together = [(1, "a", "on"), (4, "a", "off"), (4, "a", "on"), (6, "a", None)]
+    expected = [("a", 1, 4, 1), ("a", 4, None, 3)]
+    assert spans(together) == expected
+    assert spans(together[:1], together[1:]) == expected
+    assert spans([(1, "a", "on"), (4, "a", "on")], [(4, "a", "off"), (6, "a", None)]) == expected
+
+
+def test_previous_rows_are_those_of_the_same_key_also_of_earlier_pushes() -> None:
+    read = []
+
+    class Reads(sash.MarkedWindow):
+        reads = ("x", "word")
+
+        def mark(self, rows: Any) -> Any:
+            read.append((rows.previous("x").tolist(), rows.previous("word").tolist(), rows.is_first.tolist()))
+            return rows.is_first
+
+    stream = sash.Stream(sash.query("q", Reads(), n=sash.count()), on="t", by="k", in_order=True)
+    stream.push({"t": [1, 1, 2], "k": ["a", "b", "a"], "x": [1, 2, 3], "word": ["p", None, "q"]})
+    stream.push({"t": [3, 3, 4], "k": ["c", "a", "b"], "x": [4, 5, 6], "word": ["r", "s", None]})
+    assert read[0] == ([1, 1, 2], ["p", "p", None], [True, False, True])
+    # The keys follow each other in the order in which they first came: a, b, c.
+    assert read[1] == ([3, 2, 4], ["q", None, "r"], [False, False, True])
+
+
+BAD_MARKS: dict[str, Any] = {
+    "too few": lambda rows: rows.is_first[:-1],
+    "numbers": lambda rows: rows.positions,
+    "nothing": lambda rows: None,
+    "three arrays": lambda rows: (rows.is_first,) * 3,
+    "raises": lambda rows: 1 / 0,
+    "writes": lambda rows: rows.positions.fill(0),
+}
+
+
+@pytest.mark.parametrize("wrong", BAD_MARKS)
+@pytest.mark.parametrize("lateness", [0, 30])
+def test_marks_that_are_none_are_refused_and_change_nothing(wrong: str, lateness: int) -> None:
+    stream = sash.Stream(sash.query("bad", Spans(BAD_MARKS[wrong]), n=sash.count()), on="t", allowed_lateness=lateness)
+    stream.push({"t": [91, 92], "word": ["on", "off"]}, watermark=92 + lateness)
+    before = stream.save()
+    with pytest.raises(SashError, match="Spans"):
+        stream.push({"t": [95 + lateness, 101 + lateness], "word": ["on", "off"]}, watermark=150 + lateness)
+    assert stream.save() == before
 
 
 @pytest.mark.parametrize("wrong", BAD_NOTIFY)

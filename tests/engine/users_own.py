@@ -49,6 +49,19 @@ class Parities(sash.ForwardFreeWindow):
             context.memory["parity"] = parity
 
 
+class Switches(sash.MarkedWindow):
+    """The same as Parities, for all keys at once."""
+
+    reads = ("x",)
+
+    def mark(self, rows: Any) -> Any:
+        now, before = (
+            np.array([-1 if x is None else int(x) % 2 for x in column])
+            for column in (rows.columns["x"], rows.previous("x"))
+        )
+        return rows.is_first | (now != before)
+
+
 class Echoes(sash.ForwardFreeWindow):
     """Eight from each multiple of five that has a row: edges after all rows so far, and windows that overlap."""
 
@@ -106,6 +119,7 @@ WINDOWS: dict[str, Any] = {
     "weeks": Weeks,
     "elevens": Elevens,
     "parities": Parities,
+    "switches": Switches,
     "echoes": Echoes,
     "berlin_days": lambda: sash.tumbling("1 day", zone="Europe/Berlin", offset="6 hours"),
     "berlin_weeks": lambda: sash.sliding("2 weeks", every="1 week", zone="Europe/Berlin"),

@@ -24,10 +24,12 @@ LIVED: dict[str, tuple[str, ...]] = {
     "Punctuated": ("punctuated",),
     "Rows": ("rows",),
     "LastRows": ("last_rows",),
+    "LastTime": ("last_time",),
     "Calendar": ("berlin_days", "berlin_weeks", "months", "growing_days"),
     "Listed": ("listed",),
     "ContextFreeWindow": ("weeks",),
     "ForwardFreeWindow": ("parities", "echoes"),
+    "MarkedWindow": ("switches",),
     "ContextAwareWindow": ("elevens",),
 }
 # Windows whose edges are known while they are open.

@@ -41,8 +41,8 @@ PALETTES: tuple[tuple[str, ...], ...] = (
     ("path(x), count()", "bag(x), sum(x)", "count(), sum(x), max(x)", "turns(x), count(), sum(x)"),
     ("residues(x), count()", "hyperloglog(x), min_count(x)", "path(y), first(s)"),
 )
-KINDS = ("tumbling", "sliding", "session", "rows", "last_rows", "cumulative", "landmark", "punctuated")
-OWN_KINDS = ("weeks", "elevens", "parities", "echoes")
+KINDS = ("tumbling", "sliding", "session", "rows", "last_rows", "last_time", "cumulative", "landmark", "punctuated")
+OWN_KINDS = ("weeks", "elevens", "parities", "switches", "echoes")
 CALENDAR_KINDS = ("berlin_days", "berlin_weeks", "months", "growing_days", "listed")
 STRINGS = ("", "a", "b", "ab", "ä", None)
 BINARIES = (b"", b"\0", b"\0\0", b"\xff", b"a", None)
@@ -157,6 +157,7 @@ class _Draw:
             "last_rows": f"sliding rows {size} every {length(every)} offset {length(offset)}"
             if self.unit == "hours"
             else f"sliding rows {size} every {every}us offset {offset}us",
+            "last_time": f"sliding {length(size)} every_rows {every}",
             "cumulative": f"cumulative {length(every * dice.randint(1, 4))} every {length(every)}",
             "landmark": f"landmark start {self.position(offset)} end {self.position(offset + size)}",
             "punctuated": f"punctuated {dice.choice(('new', 'end', 'new end end', 'end end new'))}",

@@ -145,7 +145,7 @@ def _begins_unmarked(oracle: Oracle, sent: Sent) -> bool:
     """Whether it starts with the first row of its key since its query, which does not know the rows before."""
     live = oracle.live[sent.query]
     since = [row.position for row in oracle.rows if row.key == sent.key and row.position > live.after]
-    return live.query.window.kind in ("punctuated", "parities") and sent.start == min(since, default=None)
+    return live.query.window.kind in ("punctuated", "parities", "switches") and sent.start == min(since, default=None)
 
 
 def limits_of(life: Life) -> Limits:

@@ -65,7 +65,8 @@ JOBS: dict[str, tuple[str, str, str]] = {
     "on in a list": ('on = "ts"', 'on = ["ts"]', "the name of a column of times or numbers"),
     "a watermark in no unit": ('"10 seconds"', '"10"', "Write for example '1 hour'"),
     "a future before now": ('by = "plug"', 'by = "plug"\nmax_future = -5', "not negative"),
-    "a trigger that is none": ('"noop"', '"noop"\ntrigger = "soon"', "'available now', 'once', or a duration"),
+    "a trigger that is none": ('"noop"', '"noop"\ntrigger = "soon"', "'available now', or a duration"),
+    "a continuous trigger": ('"noop"', '"noop"\ntrigger = "continuous"', "micro-batches only. Write a duration"),
     "a flush at every pause": (
         JOB,
         JOB.replace('"noop"', '"noop"\ntrigger = "10 seconds"').replace('by = "plug"', 'by = "plug"\nflush = "at_end"'),

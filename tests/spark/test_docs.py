@@ -67,13 +67,12 @@ def test_code_without_output_runs(spark: SparkSession, tmp_path: Path) -> None:
     visits = sash.query("visits", sash.session(gap="20 seconds"), readings=sash.count())
     short, long = sash.frame(rows=3, mean=sash.mean("load")), sash.frame(range="10 minutes", peak=sash.max("load"))
     given = {"sash": sash, "events": events, "history": events, "stream": stream, "peaks": peaks, "visits": visits}
-    given |= {"short": short, "long": long, "path": str(tmp_path / "out"), "checkpoint": feed.checkpoint}
-    given |= {"spark": spark, "listener": None}
+    given |= {"short": short, "long": long, "spark": spark, "listener": None}
     given["results"] = sash.aggregate(stream, peaks, on="ts", by="plug", watermark="10 seconds")
     texts = [content for page in PAGES for language, content in blocks(page) if language == "python"]
     assert len(texts) > 3
-    for text in texts:
-        names = dict(given)
+    for k, text in enumerate(texts):
+        names = given | {"path": str(tmp_path / f"out{k}"), "checkpoint": str(tmp_path / f"checkpoint{k}")}
         exec(text, names)
         if names["listener"] is not None:
             spark.streams.removeListener(names["listener"])

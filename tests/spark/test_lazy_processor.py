@@ -53,13 +53,13 @@ class Handle:
 
 def test_variables_are_told_without_sash(tmp_path: Path) -> None:
     packed = tmp_path / "packed"
-    packed.write_bytes(cloudpickle.dumps(LazyProcessor(Told(), STATE_VARIABLE)))
+    packed.write_bytes(cloudpickle.dumps(LazyProcessor(Told(), STATE_VARIABLE, "")))
     done = subprocess.run([sys.executable, "-c", PROGRAM, packed], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [str([STATE_VARIABLE]), "False"]
 
 
 def test_rows_reach_the_processor_with_the_variables_that_were_told() -> None:
-    processor, handle = cloudpickle.loads(cloudpickle.dumps(LazyProcessor(Told(), STATE_VARIABLE))), Handle()
+    processor, handle = cloudpickle.loads(cloudpickle.dumps(LazyProcessor(Told(), STATE_VARIABLE, ""))), Handle()
     processor.init(handle)
     assert list(processor.handleInputRows((1,), iter([5]), None)) == [("map of snapshot_log", (1,), [5])]
     processor.close()

@@ -34,7 +34,7 @@ def shipped(copy: Path, folder: Path, path: Path) -> list[str]:
     folder.mkdir()
     ran = subprocess.run(
         [sys.executable, "-c", SHIP, str(copy)],
-        env={**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(path)},
+        env={**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(path), "SASH_CACHE_DIR": "off"},
         cwd=copy.parent,
         check=True,
         capture_output=True,

@@ -1,17 +1,28 @@
 """Every algorithm of the catalog, against the oracle: no test names one."""
 
+import statistics
+from itertools import cycle
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sash.algebra.monoid import lift
+import sash
+from sash.algebra.aggregate import Template, bind
+from sash.algebra.fields import Field
+from sash.algebra.monoid import Column, Monoid, lift
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Algorithm, Sizes, query_each
+from sash.swag.contract import Algorithm, query_each
+from sash.swag.facts import Needs, Sizes
+from sash.swag.loops import over_rows
+from sash.swag.window_room import empty, kept, released, with_room
+from tests.sample import sample
 from tests.swag.monoids import TEMPLATES, Counter, bound
 
 STEPPED = {name: each for name, each in ALGORITHMS.items() if each.facts.sizes is not Sizes.FIXED}
+OVER_ARRAYS = {name: each for name, each in ALGORITHMS.items() if name not in STEPPED or each.has_step("scratch")}
 
 
 def pairs(algorithms: dict[str, Algorithm], admitted: bool = True) -> list[Any]:
@@ -119,7 +130,7 @@ def count_all_ranges(algorithm: Algorithm, aggregate: str, n: int, values: list[
     return calls, state
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 64, 100])
+@pytest.mark.parametrize("n", sample([1, 2, 7, 33, 64, 100], [1, 2, 7, 33]))
 @pytest.mark.parametrize(
     ("algorithm", "aggregate"),
     [p for p in pairs(STEPPED) if p.values[0].facts.ranges and p.values[1] in ("turns", "latest")],
@@ -156,7 +167,7 @@ def test_all_ranges_cost_what_the_table_of_slick_deque_says(
     calls, state = count_all_ranges(ALGORITHMS[name], aggregate, 64, [7919 * k % 9973 for k in range(640)])
     assert sum(calls) / len(calls) == pytest.approx(combines, abs=0.2 if combines < 64 else 12)
     held = sum(len(part[0]) for part in state if isinstance(part, tuple))
-    assert held == partials == facts.space.at(64)
+    assert held == partials == facts.space.partials_for(64)
 
 
 @pytest.mark.parametrize(("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[0].facts.ranges])
@@ -188,3 +199,175 @@ def test_answers_every_suffix(
                 assert steps.query_last(monoid, state, count) == expected
             steps.check(monoid, state, window)
             assert steps.fault(monoid, state) is None
+
+
+# --- room ----------------------------------------------------------------------------------------
+
+
+def cells_below(state: Any, cell: type) -> set[int]:
+    """Return the identities of the linked cells that a state can reach."""
+    seen: dict[int, Any] = {}
+    todo = [state]
+    while todo:
+        each = todo.pop()
+        if id(each) not in seen:
+            seen[id(each)] = each
+            todo += (
+                each if isinstance(each, tuple | list) else [getattr(each, n) for n in getattr(each, "__slots__", ())]
+            )
+    return {key for key, each in seen.items() if isinstance(each, cell)}
+
+
+def room_of(algorithm: Algorithm, monoid: Monoid, state: Any) -> tuple[int, int]:
+    """Return how many partials and how many integers a state has room for, spare slots included."""
+    if hasattr(algorithm.steps, "Cell"):
+        return 2 * len(cells_below(state, algorithm.steps.Cell)), 0  # of a value and a sum
+    if isinstance(state, list | np.ndarray):
+        return 0, len(state)
+    if len(state) == len(monoid.fields) and all(isinstance(each, list | np.ndarray) for each in state):
+        return len(state[0]), 0
+    partials, positions = zip(*(room_of(algorithm, monoid, part) for part in state), strict=True)
+    return sum(partials), sum(positions)
+
+
+def ordered_template(algorithm: Algorithm) -> str:
+    return {Needs.INVERT: "turns", Needs.SELECTIVE: "latest"}.get(algorithm.facts.needs, "words")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 16, 17, 64, 100])
+@pytest.mark.parametrize("algorithm", STEPPED.values(), ids=STEPPED)
+def test_a_window_has_the_room_that_the_facts_say(algorithm: Algorithm, n: int) -> None:
+    monoid, steps, space = bound(ordered_template(algorithm), invertible=True), algorithm.steps, algorithm.facts.space
+    state, rows = steps.start(monoid, n, ()), cycle([3, 1, 2])
+    largest = (0, 0)
+    for step in range(4 * n):
+        if step >= n:
+            steps.evict(monoid, state)
+        steps.insert(monoid, state, lift(monoid, (next(rows),)))
+        assert steps.count(state) <= steps.capacity(state)
+        if step % 7 == 0 or n < 64:
+            largest = max(largest, room_of(algorithm, monoid, state))
+    least = max(n, 2)  # no tree has fewer than two leaves
+    assert largest[0] <= space.partials_for(least)
+    assert largest[1] <= space.positions_for(least)
+    if n >= 64:  # the figures are not too high, either
+        assert largest[0] >= 0.9 * space.partials_for(n)
+        assert largest[1] >= 0.9 * space.positions_for(n)
+
+
+@pytest.mark.parametrize("n", [2, 7, 64, 100])
+@pytest.mark.parametrize(
+    "algorithm", [each for each in STEPPED.values() if each.facts.ranges], ids=lambda each: each.name
+)
+def test_a_window_with_all_ranges_has_the_room_that_the_facts_say(algorithm: Algorithm, n: int) -> None:
+    monoid, facts = bound(ordered_template(algorithm), invertible=True), algorithm.facts.all_ranges
+    assert facts is not None
+    partials, positions = room_of(algorithm, monoid, algorithm.steps.start(monoid, n, tuple(range(n, 0, -1))))
+    assert partials <= facts.space.partials_for(n)
+    assert positions <= facts.space.positions_for(n)
+
+
+@pytest.mark.parametrize("algorithm", STEPPED.values(), ids=STEPPED)
+def test_a_window_that_grows_by_itself_has_at_most_four_times_the_room(algorithm: Algorithm) -> None:
+    monoid, steps = bound(ordered_template(algorithm), invertible=True), algorithm.steps
+    space, state = algorithm.facts.space, empty(algorithm, monoid)
+    for step in range(900):
+        if step < 300 or step % 3 == 0:
+            state = with_room(algorithm, monoid, state, 1)
+            steps.insert(monoid, state, lift(monoid, (-step,)))
+        elif steps.count(state):
+            steps.evict(monoid, state)
+        state = released(algorithm, monoid, state)
+        # While a ring is replaced there are two, of which one has half of the room of the other.
+        rows = max(16, 4 * kept(algorithm, state))
+        if step % 7 == 0:
+            assert room_of(algorithm, monoid, state)[0] <= 1.5 * space.partials_for(rows)
+
+
+# --- over arrays ---------------------------------------------------------------------------------
+
+SPREAD = {Needs.QUANTILE: ("median", sash.median()), Needs.VARIANCE: ("variance", sash.variance())}
+
+
+def array_cases() -> list[Any]:
+    return [
+        pytest.param(algorithm, name, template, id=f"{algorithm.name}-{name}")
+        for algorithm in OVER_ARRAYS.values()
+        for name, template in (
+            [SPREAD[algorithm.facts.needs]] if algorithm.facts.needs in SPREAD else list(TEMPLATES.items())
+        )
+    ]
+
+
+def expected_of(name: str, window: list[int]) -> Any:
+    """Return the result of a window by another way than an algorithm's."""
+    if name == "median":
+        return statistics.median(window)
+    if name == "variance":
+        return statistics.variance(window) if len(window) > 1 else None  # exact: of integers
+    monoid = bound(name)
+    folded = monoid.initial
+    for value in window:
+        folded = monoid.combine(folded, lift(monoid, (value,)))
+    return monoid.outputs[0].read(folded)[0]
+
+
+@pytest.mark.parametrize(("algorithm", "name", "template"), array_cases())
+@settings(max_examples=20)
+@given(values=st.lists(st.integers(-9, 9), max_size=60), size=st.integers(1, 70), every=st.integers(1, 5))
+def test_over_arrays_agrees_with_the_oracle(
+    algorithm: Algorithm, name: str, template: Template, values: list[int], size: int, every: int
+) -> None:
+    found = sash.swag.slide(values, size, template, every=every, algorithm=algorithm.name)
+    expected = [expected_of(name, values[max(0, end - size) : end]) for end in range(every, len(values) + 1, every)]
+    if name == "variance":
+        assert [each is None for each in found] == [each is None for each in expected]
+        found, expected = ([0 if each is None else each for each in some] for some in (found, expected))
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    else:
+        assert found == expected
+
+
+def combines_over_rows(algorithm: Algorithm, template: Template, values: list[float], size: int) -> int:
+    """Return how often an algorithm combines when it slides over an array."""
+    counter = Counter(bind(template, (Column(Field("f8" if isinstance(values[0], float) else "i8")),)))
+    outputs = counter.monoid.outputs
+    results = tuple(each.result.empty(len(values), compiled=False) for each in outputs)
+    presences = tuple([0] * len(values) for each in outputs if each.presence)
+    over_rows(algorithm, counter.monoid, (values,), size, results, presences, 1)
+    return counter.calls
+
+
+@pytest.mark.parametrize("size", [1, 2, 40, 600])
+@pytest.mark.parametrize(
+    ("algorithm", "name", "template"), [case for case in array_cases() if case.values[1] in ("words", "variance")]
+)
+def test_combines_over_arrays_stay_within_the_facts(
+    algorithm: Algorithm, name: str, template: Template, size: int
+) -> None:
+    facts, rows = algorithm.facts, 2000
+    near: list[Any] = [float(k % 7) if name == "variance" else k for k in range(rows)]
+    apart: list[Any] = [float(10 ** (k % 13)) if name == "variance" else k for k in range(rows)]
+    costs = (facts.insert, facts.evict, facts.query)
+    average, worst = sum(each.average.at(size) for each in costs), sum(each.worst.at(size) for each in costs)
+    if size > 32 or facts.needs is not Needs.VARIANCE:
+        assert combines_over_rows(algorithm, template, near, size) <= (average + 0.1) * rows
+    assert combines_over_rows(algorithm, template, apart, size) <= (worst + 0.1) * rows
+
+
+@pytest.mark.parametrize("n", [1, 40, 512, 513, 2000])
+@pytest.mark.parametrize(
+    "algorithm",
+    [each for each in OVER_ARRAYS.values() if each.name not in STEPPED and each.has_step("scratch")],
+    ids=lambda each: each.name,
+)
+def test_an_algorithm_of_fixed_windows_has_the_room_that_the_facts_say(algorithm: Algorithm, n: int) -> None:
+    """PBA's room is that of its stream: tests/swag/test_pba_stream.py."""
+    steps, space = algorithm.steps, algorithm.facts.space
+    monoid = bind(SPREAD[algorithm.facts.needs][1], (Column(Field("f8")),))
+    parts = steps.scratch(monoid, n)
+    numbers = sum(len(each) for part in parts if isinstance(part, tuple) for each in part)
+    if algorithm.has_step("unfinished"):  # another algorithm sweeps what this one leaves out
+        numbers += sum(len(each) for part in steps.INSTEAD.steps.scratch(monoid, n) for each in part)
+    assert numbers <= space.partials_for(n)
+    assert sum(len(part) for part in parts if not isinstance(part, tuple)) <= space.positions_for(n)

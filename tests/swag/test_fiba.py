@@ -18,6 +18,7 @@ from sash.algebra.fields import Partial, load, store
 from sash.algebra.monoid import Monoid, lift
 from sash.swag import fiba
 from sash.swag.finger_tree import UNUSED
+from tests.sample import sample
 from tests.swag.monoids import Counter, bound
 
 FOLD = 4 * fiba.MU  # what folding one node costs at most
@@ -183,7 +184,7 @@ def test_any_mix_of_steps_agrees_with_a_sorted_list(mu: int, history: list[tuple
 
 
 @pytest.mark.parametrize("mu", [2, 3, fiba.MU])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2), [1]))
 def test_deep_trees_agree_with_a_sorted_list(seed: int, mu: int) -> None:
     random, subject = Random(seed), Subject(bound("turns"), mu)
     subject.apply("insert_sorted", random.sample(range(-2000, 2000), 700))
@@ -225,7 +226,7 @@ def test_every_range_and_every_cut_of_one_tree() -> None:
 @pytest.mark.parametrize("place", [0, -1, 40, -40, 10**6 + 7])
 def test_grows_and_drains_at_either_end_and_in_the_middle(place: int, mu: int) -> None:
     subject = Subject(bound("turns"), mu)
-    for position in range(150):
+    for position in range(80):
         subject.apply("insert_at", -position if place < 0 else position)
     while subject.reference.positions:
         subject.apply("evict_nth", place)

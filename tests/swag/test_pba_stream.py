@@ -80,7 +80,7 @@ def test_agrees_with_folds_and_keeps_its_invariants(
 def test_space_and_combines_stay_within_the_facts(n: int) -> None:
     counter = Counter(bound("words"))
     stream = BoundaryStream(counter.monoid, n, threads=1)
-    assert stream.partials <= FACTS.space.at(n) == (3 * n + 13) / 2
+    assert stream.partials <= FACTS.space.partials_for(n) == (3 * n + 13) / 2
     inserted(stream, 0, list(range(4 * n)))
     counter.calls = 0
     inserted(stream, 0, list(range(8 * n)))

@@ -15,7 +15,8 @@ from sash.algebra.aggregate import Template
 from sash.algebra.compiler import JIT_DISABLED
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, UnknownName, UnsupportedAggregate
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Algorithm, Needs
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Needs
 from tests.swag.monoids import TEMPLATES
 
 GENERAL = [each for each in ALGORITHMS.values() if not each.facts.needs.is_of_few]

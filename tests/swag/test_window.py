@@ -19,7 +19,8 @@ from sash.errors import (
 )
 from sash.swag import state_bytes
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Algorithm, Sizes
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Sizes
 from tests.swag.monoids import TEMPLATES
 from tests.swag.test_conformance import histories, pairs
 
@@ -38,7 +39,7 @@ def fold(values: list[int], name: str) -> Any:
 @pytest.mark.parametrize(
     ("algorithm", "aggregate"), [p for p in pairs(STEPPED) if p.values[1] in ("words", "latest", "turns")]
 )
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(history=histories(), cut=st.integers(0, 7))
 def test_saved_and_restored_anywhere_it_goes_on_as_if_never_stopped(
     algorithm: Algorithm, aggregate: str, history: list[tuple[str, int]], cut: int

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sash
 from sash.errors import EmptyWindow, InvalidInput
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Sizes
+from sash.swag.facts import Sizes
 
 ORDERLY = [name for name in ("two_stacks_lite", "daba_lite", "fiba", "flat_fat") if name in ALGORITHMS]
 MOVES = st.lists(

@@ -107,6 +107,12 @@ WINDOWS: list[tuple[str, str | None, Any, sash.Query]] = [
         sash.query("q1", sash.sliding(rows=10, every="5 seconds"), a=sash.first("load"), b=sash.last("load")),
     ),
     (
+        "SELECT FIRST(load) AS a, LAST(load) AS b FROM events [RANGE 5 SECONDS SLIDE 10 ROWS]",
+        "ts",
+        None,
+        sash.query("q1", sash.sliding("5 seconds", every_rows=10), a=sash.first("load"), b=sash.last("load")),
+    ),
+    (
         (
             "SELECT STDDEV(load) AS s, STDDEV_POP(load) AS p, VARIANCE(load) AS v, VAR_POP(load) AS w FROM events "
             "[RANGE 10 SLIDE 2]"

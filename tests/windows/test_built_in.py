@@ -65,6 +65,8 @@ class Nothing(sash.ContextAwareWindow):
         (sash.sliding(rows=4, every=4), "tumbling 4 rows", Context.FREE, True),
         (sash.sliding(rows=10, every="5 seconds"), "last 10 rows every 5s", Context.FORWARD_AWARE, False),
         (sash.sliding(rows=1, every="5s", offset="1s"), "last 1 rows every 5s offset 1s", Context.FORWARD_AWARE, False),
+        (sash.sliding("5 seconds", every_rows=10), "last 5s every 10 rows", Context.FORWARD_AWARE, True),
+        (sash.sliding(2.5, every_rows=1), "last 2.5 every 1 rows", Context.FORWARD_AWARE, True),
         (sash.cumulative("1 day", every="1 hour"), "cumulative 1d every 1h", Context.FREE, False),
         (sash.cumulative(10, every=5, offset=1), "cumulative 10 every 5 offset 1", Context.FREE, False),
         (sash.session(gap="30 seconds"), "session gap 30s", Context.FORWARD_FREE, False),

@@ -10,8 +10,8 @@ __all__ = ["PAPER"]
 
 STACKS, DABA, TREE, NAIVE = "two_stacks", "daba", "flat_fat", "recalculate"
 CHEAP_TO_COSTLY = ("sum", "geometric_mean", "bloom_filter")
-IN_PYTHON = "FOA and IOA are plain Python here: it would be languages that are compared."
-INTERRUPTS = "Of one run, interrupts of the machine included; the median stands for the average."
+IN_PYTHON = "In sash, FOA and IOA are plain Python, so their times are not comparable."
+INTERRUPTS = "The times are from one run and include interrupts. The median replaces the average."
 
 
 def _spikes(report: Report) -> Iterator[Bar]:
@@ -111,10 +111,10 @@ PAPER = Paper(
         Finding(
             "5.1, Table 2",
             "Two-Stacks has spikes, DABA has none",
-            "Two-Stacks has an answer now and then that takes as long as the window; DABA has none.",
+            "Some answers of Two-Stacks take time in proportion to the window. DABA has no such answers.",
             "algorithms latency",
             _spikes,
-            "The slowest answer of each at its best of several runs.",
+            "For each answer, the shortest time of several runs counts.",
         ),
         Finding(
             "Table 2",
@@ -135,91 +135,99 @@ PAPER = Paper(
         Finding(
             "Table 2",
             "FOA's answers deviate most",
-            "FOA's deviation is up to 5 times that of Two-Stacks, for its garbage is collected; IOA's is lower.",
+            "Because of garbage collection, FOA's deviation is up to 5 times that of Two-Stacks. IOA's is lower.",
             note=IN_PYTHON,
         ),
         Finding(
             "Table 2",
             "IOA takes 6 to 14 times Two-Stacks",
-            "On average IOA takes 6 to 14 times as long as Two-Stacks, for every row is an object.",
+            "On average, IOA takes 6 to 14 times as long as Two-Stacks, because every row is an object.",
             note=IN_PYTHON,
         ),
         Finding(
             "Figure 13, bottom; Table 2",
             "Two-Stacks is fastest, DABA next",
-            "Two-Stacks has the highest throughput; DABA takes 20 to 60 % longer.",
+            "Two-Stacks has the highest throughput. DABA takes 20 to 60 % longer.",
             "algorithms throughput",
             _stacks_first,
         ),
-        Finding("Figure 13, bottom", "FOA is third", "FOA comes after Two-Stacks and DABA.", note=IN_PYTHON),
+        Finding(
+            "Figure 13, bottom",
+            "FOA is third",
+            "FOA is slower than Two-Stacks and DABA, and faster than the others.",
+            note=IN_PYTHON,
+        ),
         Finding(
             "Figure 13, bottom",
             "the Reactive Aggregator is behind both",
-            "The Reactive Aggregator is slower than Two-Stacks and DABA throughout.",
+            "The Reactive Aggregator is slower than Two-Stacks and DABA for all windows.",
             "algorithms throughput",
             _tree_behind,
         ),
         Finding(
             "Figure 13, bottom",
             "IOA is like the Reactive Aggregator",
-            "IOA is about as fast as the Reactive Aggregator, for all that its cost is constant.",
+            "IOA is about as fast as the Reactive Aggregator, although the cost of IOA is constant.",
             note=IN_PYTHON,
         ),
         Finding(
             "Figure 13, bottom",
             "recalculation falls with the window",
-            "The throughput of recalculation falls as the window grows, in proportion.",
+            "The throughput of recalculation is inversely proportional to the window.",
             "algorithms throughput",
             _naive_falls,
         ),
         Finding(
             "Figure 13, bottom",
             "DABA gets faster up to 256 rows",
-            "For Sum and GeoMean, DABA gets faster up to windows of 256 rows, since it flips less often.",
+            "For Sum and GeoMean, DABA gets faster up to windows of 256 rows, because it flips less often.",
             "algorithms throughput",
             _improves,
         ),
         Finding(
             "Figure 13, bottom",
             "Two-Stacks and DABA are flat for Sum",
-            "For Sum, Two-Stacks and DABA are as fast at any window.",
+            "For Sum, the speed of Two-Stacks and DABA does not depend on the window.",
             "algorithms throughput",
             _constant,
         ),
         Finding(
             "Figure 13, bottom",
             "large partials outgrow the caches",
-            "Both get slower when partials outgrow the caches: from 2^12 rows on for Bloom, near 2^20 for GeoMean.",
+            "Both get slower when partials outgrow the caches: from 2^12 rows on for Bloom, and near "
+            "2^20 rows for GeoMean.",
             "algorithms throughput",
             _caches,
         ),
         Finding(
             "Figure 13, bottom",
             "FOA and IOA drop after 65,536 rows",
-            "For Sum and GeoMean, FOA and IOA drop markedly beyond 2^16 rows.",
+            "For Sum and GeoMean, FOA and IOA become much slower beyond 2^16 rows.",
             "algorithms throughput",
             _okasaki_falls,
         ),
         Finding(
             "Table 3",
             "pay from small windows on",
-            "Two-Stacks is faster than recalculation from 2 to 32 rows on, DABA from 4 to 112.",
+            "Two-Stacks is faster than recalculation from windows of 2 to 32 rows on, and DABA from 4 to 112 rows on.",
             "algorithms break_even",
             _early,
         ),
         Finding(
             "Table 3",
             "the Reactive Aggregator pays 10 to 100 times later",
-            "The Reactive Aggregator breaks even at windows 10 to 100 times as long, except for Bloom.",
+            "The Reactive Aggregator needs windows that are 10 to 100 times as long to be faster than "
+            "recalculation, except for Bloom.",
             "algorithms break_even",
             _tree_late,
-            "Asked of Max. By the table GeoMean is an exception, too: 4 and 8 times.",
+            "The check is for Max. In the table, GeoMean is an exception, too: 4 and 8 times.",
         ),
         Finding(
             "Table 3",
             "FOA pays early, IOA late, Collect never",
-            "FOA breaks even at 4 to 128 rows, IOA at 16 to 1,024; with Collect nothing ever does.",
-            note="FOA, IOA and Collect take no part in the break-even of the benchmark.",
+            "FOA is faster than recalculation from 4 to 128 rows on, and IOA from 16 to 1,024 rows on. "
+            "For Collect, no algorithm ever is.",
+            note="The benchmark `break_even` contains neither FOA and IOA nor Collect.",
         ),
     ),
 )

@@ -23,7 +23,7 @@ __all__ = ["PAPER"]
 CONSTANT = ("flat_fit", "two_stacks", "daba")
 FALLING = ("flat_fat", "b_int", "recalculate")
 MANY = ("flat_fat", "b_int", "flat_fit")  # of the paper's, those that answer many ranges at once
-EXACT = "sash subtracts float sums in double-double, five fields to a partial, so that nothing is left behind."
+EXACT = "In sash, sums of floats that can be subtracted have five fields, so that no rounding error remains."
 ONE_WINDOW = 1024  # of the paper's latencies
 
 
@@ -132,7 +132,8 @@ PAPER = Paper(
         Finding(
             "Figure 10",
             "Sum: four are flat, three fall",
-            "For Sum, SlickDeque, FlatFIT, Two-Stacks and DABA are flat; FlatFAT, B-Int and Naive fall.",
+            "For Sum, longer windows do not slow down SlickDeque, FlatFIT, Two-Stacks and DABA. They "
+            "slow down FlatFAT, B-Int and Naive.",
             "algorithms throughput",
             _groups_of_sum,
         ),
@@ -147,7 +148,7 @@ PAPER = Paper(
         Finding(
             "Figure 11",
             "Max: four are flat, three fall",
-            "For Max, the same algorithms are flat, and the same fall.",
+            "For Max, longer windows slow down the same algorithms as for Sum.",
             "algorithms throughput",
             _groups_of_max,
         ),
@@ -161,7 +162,7 @@ PAPER = Paper(
         Finding(
             "Figure 11",
             "FlatFAT is ahead on tiny windows only",
-            "FlatFAT is ahead of SlickDeque on windows of up to 8 rows, by 7 % at most.",
+            "On windows of up to 8 rows, FlatFAT is faster than SlickDeque, by 7 % at most.",
             "algorithms throughput",
             _tiny,
         ),
@@ -169,7 +170,8 @@ PAPER = Paper(
             "Figure 12",
             "many Sums at once: SlickDeque is fastest",
             "With a Sum for every range, SlickDeque is faster than the second best by 45 % on average.",
-            note="Many Sums at once are asked only of algorithms that subtract; all others get Max.",
+            note="The benchmark computes many Sums at once only with algorithms that subtract, and many "
+            "Maxima with all others.",
         ),
         Finding(
             "Figure 13",
@@ -181,22 +183,24 @@ PAPER = Paper(
         Finding(
             "Figures 12 and 13",
             "more ranges share more",
-            "Throughput rises with the number of ranges, which share more, until the size of the window outweighs it.",
+            "With more ranges, the throughput rises, because ranges share more work. It falls again "
+            "when the window becomes too large.",
             "algorithms ranges",
             _sharing,
         ),
         Finding(
             "Figure 14",
             "Max: lowest latency in all respects",
-            "For Max over 1,024 rows, SlickDeque is lowest in minimum, quartiles, median and maximum of the answers.",
+            "For Max over 1,024 rows, SlickDeque has the lowest minimum, quartiles, median and maximum "
+            "of all answer times.",
             "algorithms latency",
             _quickest_max,
-            "The counter moves in steps of some nanoseconds: equal means less than a step apart.",
+            "The clock has steps of some nanoseconds. Two times are equal if they differ by less than one step.",
         ),
         Finding(
             "Figure 14",
             "Sum: lowest latency in all respects",
-            "For Sum over 1,024 rows, the invertible SlickDeque is lowest in all of them too.",
+            "For Sum over 1,024 rows, the invertible SlickDeque has the lowest times, too.",
             "algorithms latency",
             _quickest_sum,
             EXACT,
@@ -204,23 +208,24 @@ PAPER = Paper(
         Finding(
             "Figure 14",
             "spikes are lower than DABA's",
-            "The slowest answer of DABA takes 283 % longer on average.",
+            "On average, the slowest answer of DABA takes 283 % longer than that of SlickDeque.",
             "algorithms latency",
             _lower_spikes,
         ),
         Finding(
             "Figure 15",
             "Max: less memory than Naive",
-            "For Max, SlickDeque takes half the memory of Naive on average, and a fifth at best.",
+            "For Max, SlickDeque takes half the memory of Naive on average, and a fifth in the best case.",
             "algorithms memory",
             _less_than_naive,
-            "Asked: no more. sash makes room for a full window at once, whatever the values.",
+            "The check requires only that it takes no more. sash makes room for a full window at once, for any values.",
         ),
         Finding(
             "Figure 15",
             "Sum: the memory of Naive",
-            "For Sum, SlickDeque takes as much as Naive.",
-            note="With Sum only algorithms that subtract are weighed; Naive is weighed with Max.",
+            "For Sum, SlickDeque takes as much memory as Naive.",
+            note="The benchmark measures the memory for Sum only for algorithms that subtract, and that of "
+            "Naive for Max.",
         ),
         Finding(
             "Figure 15",

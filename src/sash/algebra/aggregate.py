@@ -18,6 +18,7 @@ from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Monoid, Parts, optional
 from sash.algebra.union import unite
 from sash.errors import InvalidAggregate, InvalidInput, UnknownName, UnsupportedAggregate
+from sash.keywords import checked
 from sash.report import Call
 
 __all__ = ["Aggregate", "Aggregates", "Builtin", "Kind", "Template", "bind", "builtin", "parts_of"]
@@ -93,6 +94,7 @@ class Template(Call, ABC):
         return replace(self, columns=columns, where=where)
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Aggregate(Template):
     """An aggregate function of your own, in plain Python; it is compiled if its state is numbers.
@@ -358,8 +360,8 @@ def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool =
         if not isinstance(template, Template):
             raise InvalidAggregate.not_an_aggregate(template)
         if template.where is not None:
-            raise InvalidAggregate.parameter(
-                template.name, "where", template.where, "left out: only rows of a table have conditions"
+            raise InvalidAggregate.left_out(
+                template.name, "where", template.where, "only rows of a table have conditions"
             )
         if len(columns) < template.arity:
             raise InvalidInput.columns(template.name, template.arity, len(columns))

@@ -7,6 +7,7 @@ import pickle
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -18,9 +19,15 @@ import numpy as np
 
 from sash.algebra.numba_parts import CacheBase, CompileResult, dump_code
 
-__all__ = ["KernelCache", "cache_directory"]
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["SHIPPED", "KernelCache", "cache_directory"]
+
+SHIPPED = "shipped_kernels"  # the folder of kernels in an archive of the package that a driver made
 
 _MAGIC = b"sash-kernel-1\n"
+_PATIENCE = 30.0  # seconds to wait for another process; the largest kernel compiles in 4 s on a busy machine
 
 
 @functools.cache
@@ -96,6 +103,74 @@ def _unnamed() -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / f"sash-{_user()}"
 
 
+def _read_private(path: Path) -> bytes | None:
+    """Return the content of an entry that nobody else can have written."""
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if not _is_ours(status) or status.st_mode & 0o022:  # left in a folder that was once open to others
+                return None
+            return file.read()
+    except OSError:
+        return None
+
+
+def _read_shipped(name: str) -> bytes | None:
+    """Return the content of an entry that a driver sent with the package: it is as trusted as the package itself."""
+    package, _, _ = __name__.partition(".")
+    try:
+        return (files(package) / SHIPPED / name).read_bytes()
+    except (OSError, KeyError):
+        return None
+
+
+class _Turn:
+    """The right to compile a kernel: workers that need the same one wait for the first, and do not all compile it.
+
+    The operating system ends the turn of a process that dies. A process has one turn at most, since Numba compiles one
+    function at a time. A turn that did not end, because a kernel does not compile, ends with the next one.
+    """
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._path: Path | None = None
+
+    def take(self, kernel: Path) -> bool:
+        """Return True if this process is to compile a kernel, and False if another process has done it meanwhile."""
+        self.end()
+        if sys.platform == "win32":
+            return True  # two processes may compile the same kernel
+        path, until = kernel.with_suffix(".turn"), time.monotonic() + _PATIENCE
+        try:
+            file = path.open("wb")
+        except OSError:
+            return True
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if time.monotonic() < until:
+                    time.sleep(0.01)
+                    continue
+                file.close()
+                return not kernel.exists()
+            if kernel.exists():
+                file.close()
+                return False
+            self._file, self._path = file, path
+            return True
+
+    def end(self) -> None:
+        """Let another process compile the kernel."""
+        if self._file is not None and self._path is not None:
+            self._path.unlink(missing_ok=True)
+            self._file.close()
+        self._file = self._path = None
+
+
+_turn = _Turn()
+
+
 class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
     """One file per kernel and signature, named by everything that its machine code depends on.
 
@@ -122,10 +197,8 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
     def flush(self) -> None:
         """Do nothing: nothing is buffered."""
 
-    def _path(self, signature: object, context: Any) -> Path | None:
-        folder = cache_directory()
-        if folder is None or not self._enabled:
-            return None
+    def _name(self, signature: object, context: Any) -> str | None:
+        """Return the name of an entry, which tells all that its code depends on; None if versions have no names."""
         source = source_digest(self._function.__code__.co_filename, self._function.__module__)
         if source is None:  # as of a kernel that was typed into a prompt
             return None
@@ -143,19 +216,25 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
                 np.__version__,
             )
         )
-        return folder / f"{self._function.__name__}-{hashlib.sha256(name.encode()).hexdigest()[:40]}.kernel"
+        return f"{self._function.__name__}-{hashlib.sha256(name.encode()).hexdigest()[:40]}.kernel"
 
     def load_overload(self, signature: object, target_context: Any) -> object:
-        path = self._path(signature, target_context)
-        if path is None:
+        name, folder = self._name(signature, target_context), cache_directory()
+        if name is None or not self._enabled:
             return None
         target_context.refresh()
+        path = None if folder is None else folder / name
+        found = None if path is None else self._load(_read_private(path), target_context)
+        if found is None:
+            found = self._load(_read_shipped(name), target_context)
+        if found is None and path is not None and not _turn.take(path):
+            found = self._load(_read_private(path), target_context)  # another process has compiled it meanwhile
+        return found
+
+    def _load(self, content: bytes | None, target_context: Any) -> object:
+        if content is None:
+            return None
         try:
-            with path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                if not _is_ours(status) or status.st_mode & 0o022:  # left in a folder that was once open to others
-                    return None
-                content = file.read()
             head, payload = content[: len(_MAGIC) + 32], content[len(_MAGIC) + 32 :]
             if head != _MAGIC + hashlib.sha256(payload).digest():
                 return None
@@ -165,9 +244,10 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
             return None
 
     def save_overload(self, signature: object, data: Any) -> None:
-        path = self._path(signature, data.target_context)
-        if path is None or data.lifted or data.library.has_dynamic_globals:
+        name, folder = self._name(signature, data.target_context), cache_directory()
+        if name is None or folder is None or not self._enabled or data.lifted or data.library.has_dynamic_globals:
             return
+        path = folder / name
         try:
             payload = dump_code(data._reduce())
             handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -176,3 +256,5 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
             Path(temporary).replace(path)
         except OSError:  # a full or read-only disk costs a compilation next time, nothing else
             return
+        finally:
+            _turn.end()

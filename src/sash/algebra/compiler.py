@@ -20,21 +20,22 @@ from numba.np.numpy_support import as_dtype, from_dtype
 
 from sash.algebra.cache import KernelCache
 from sash.algebra.digest import digest
-from sash.algebra.numba_parts import HAS_PARTS, callee_options, compile_kernel, inferred_type
+from sash.algebra.numba_parts import HAS_PARTS, callee_options, compile_kernel, inferred_type, on_compile
 from sash.errors import InvalidAggregate
 
 __all__ = [
     "JIT_DISABLED",
+    "BoundKernel",
     "Kernel",
-    "Prepared",
     "Static",
+    "bound_kernel",
     "compiled_reading",
     "copy_by_meaning",
     "entry_point",
     "from_source",
     "jitable",
     "kernel",
-    "prepared",
+    "on_compile",
     "returned_fields",
     "static_of",
 ]
@@ -227,7 +228,7 @@ class Kernel(Generic[P, R]):
         return result
 
 
-class Prepared:
+class BoundKernel:
     """A kernel with fixed statics: after the first call, calls skip the lookup of types.
 
     Finding the type of a static costs more than a short call itself (measured: 20 of 30 µs). Arrays must keep their
@@ -248,9 +249,9 @@ class Prepared:
                 return
         self._kernel(*self._statics, *arguments)
         if self._is_compiled and self._found is None:
-            self._prepare(arguments)
+            self._find_entry(arguments)
 
-    def _prepare(self, arguments: tuple[Any, ...]) -> None:
+    def _find_entry(self, arguments: tuple[Any, ...]) -> None:
         arrays = _flat(arguments)
         if not all(isinstance(each, np.ndarray) and each.flags.carray for each in arrays):
             return
@@ -272,18 +273,18 @@ def entry_point(kernel: "Kernel[..., Any]", arguments: tuple[Any, ...]) -> Any:
     return None
 
 
-_PREPARED: dict[tuple[int, ...], Prepared] = {}
-_MOST_PREPARED = 256
+_BOUND: dict[tuple[int, ...], BoundKernel] = {}
+_MOST_BOUND = 256
 
 
-def prepared(kernel: "Kernel[..., Any]", *statics: Static) -> Prepared:
-    """Return the kernel with these statics, prepared once; the statics are the same objects, not only equal ones."""
-    known = id(kernel), *map(id, statics)  # the prepared kernel holds all of them, so no number is given twice
-    found = _PREPARED.get(known)
+def bound_kernel(kernel: "Kernel[..., Any]", *statics: Static) -> BoundKernel:
+    """Return the kernel bound to these statics, once; the statics are the same objects, not only equal ones."""
+    known = id(kernel), *map(id, statics)  # the bound kernel holds all of them, so no number is given twice
+    found = _BOUND.get(known)
     if found is None:
-        if len(_PREPARED) >= _MOST_PREPARED:
-            _PREPARED.clear()
-        found = _PREPARED[known] = Prepared(kernel, *statics)
+        if len(_BOUND) >= _MOST_BOUND:
+            _BOUND.clear()
+        found = _BOUND[known] = BoundKernel(kernel, *statics)
     return found
 
 

@@ -17,8 +17,9 @@ from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Column, Component, Parts, optional
 from sash.algebra.order import larger, less, smaller
 from sash.errors import InvalidAggregate
+from sash.keywords import checked
 
-__all__ = ["argmax", "argmin", "first", "last", "m4", "max", "max_count", "min", "min_count", "range"]
+__all__ = ["argmax", "argmin", "first", "last", "last_row", "m4", "max", "max_count", "min", "min_count", "range"]
 
 
 def _itself(x: Any) -> Partial:
@@ -157,14 +158,19 @@ def _extreme_count(name: str, largest: bool) -> Callable[[Columns, bool], Parts]
     return make
 
 
-def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
-    """Return the parts of argmax or argmin: the first row on ties; `who` may be null, the value may not."""
+def _first_largest(a: Partial, b: Partial) -> Partial:
+    return b if less(a[0], b[0]) else a
+
+
+def _first_smallest(a: Partial, b: Partial) -> Partial:
+    return b if less(b[0], a[0]) else a
+
+
+def _arg(name: str, combine: Callable[[Partial, Partial], Partial]) -> Callable[[Columns, bool], Parts]:
+    """Return the parts of argmax or argmin: `who` may be null, the value may not."""
 
     def lift(x: Any, who: Any, who_is_known: bool) -> Partial:
         return x, who, who_is_known
-
-    def combine(a: Partial, b: Partial) -> Partial:
-        return b if (less(a[0], b[0]) if largest else less(b[0], a[0])) else a
 
     def present(p: Partial) -> int:
         return 1 if p[3] and p[2] else 0
@@ -190,16 +196,21 @@ def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
     return make
 
 
+@checked
 def max(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the largest value, of numbers, booleans or strings; NaN is larger than any number.
 
     >>> import sash
-    >>> sash.swag.slide([3, 1, 2], 2, sash.max()), sash.swag.slide(["b", "a"], 2, sash.max())
+    >>> (
+    ...     sash.swag.slide([3, 1, 2], 2, sash.max()),
+    ...     sash.swag.slide(["b", "a"], 2, sash.max()),
+    ... )
     ([3, 3, 2], ['b', 'b'])
     """
     return builtin("max", column, _max, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def min(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the smallest value, of numbers, booleans or strings.
 
@@ -210,6 +221,7 @@ def min(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("min", column, _min, commutative=True, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def range(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the largest minus the smallest value.
 
@@ -220,6 +232,7 @@ def range(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("range", column, _range, commutative=True, where=where)
 
 
+@checked
 def first(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the oldest value that is not null.
 
@@ -230,6 +243,7 @@ def first(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("first", column, _first, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def last(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the newest value that is not null.
 
@@ -240,6 +254,7 @@ def last(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("last", column, _last, selective=True, kind=Kind.DISTRIBUTIVE, where=where)
 
 
+@checked
 def m4(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the first, last, smallest and largest value: what a line chart draws in a column of pixels.
 
@@ -250,6 +265,7 @@ def m4(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("m4", column, through_floats(_m4), where=where)
 
 
+@checked
 def max_count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count how often the largest value occurs.
 
@@ -260,6 +276,7 @@ def max_count(column: str | None = None, *, where: str | None = None) -> Templat
     return builtin("max_count", column, _extreme_count("max_count", True), commutative=True, where=where)
 
 
+@checked
 def min_count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count how often the smallest value occurs.
 
@@ -270,6 +287,7 @@ def min_count(column: str | None = None, *, where: str | None = None) -> Templat
     return builtin("min_count", column, _extreme_count("min_count", False), commutative=True, where=where)
 
 
+@checked
 def argmax(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
     """Return the value of the second column where the first is largest; the first such row on ties.
 
@@ -277,9 +295,10 @@ def argmax(column: str | None = None, who: str | None = None, *, where: str | No
     >>> sash.swag.slide(([3, 1, 3], ["ann", "bob", "cy"]), 3, sash.argmax())
     ['ann', 'ann', 'ann']
     """
-    return _of_two("argmax", column, who, _arg("argmax", True), where=where)
+    return _of_two("argmax", column, who, _arg("argmax", _first_largest), where=where)
 
 
+@checked
 def argmin(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
     """Return the value of the second column where the first is smallest; the first such row on ties.
 
@@ -287,7 +306,17 @@ def argmin(column: str | None = None, who: str | None = None, *, where: str | No
     >>> sash.swag.slide(([3, 1, 1], [30, 10, 11]), 3, sash.argmin())
     [30, 10, 10]
     """
-    return _of_two("argmin", column, who, _arg("argmin", False), where=where)
+    return _of_two("argmin", column, who, _arg("argmin", _first_smallest), where=where)
+
+
+def last_row(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
+    """Return the value of the second column in the newest row, null if it is null there; the first is a constant.
+
+    >>> import sash
+    >>> sash.swag.slide(([1, 1, 1], [30, None, 10]), 2, last_row())
+    [30, None, 10]
+    """
+    return _of_two("last_row", column, who, _arg("last_row", _newer), where=where)
 
 
 def _of_two(

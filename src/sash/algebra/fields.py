@@ -17,7 +17,7 @@ from numba import types
 from sash.algebra.compiler import compiled_reading, from_source, jitable
 from sash.errors import InvalidAggregate
 
-__all__ = ["Field", "Fields", "Partial", "allocate", "length", "load", "same", "store"]
+__all__ = ["Field", "Fields", "Partial", "allocate", "length", "load", "same", "set_row", "store"]
 
 Fields: TypeAlias = tuple[Any, ...]
 Partial: TypeAlias = tuple[Any, ...]
@@ -158,9 +158,38 @@ def _load(fields: Any, slot: Any) -> Any:
 @compiled_reading(store)
 def _store(fields: Any, slot: Any, partial: Any) -> Any:
     writes = "".join(
-        f"    fields[{k}][at{', :' if array.ndim == 2 else ''}] = partial[{k}]\n" for k, array in enumerate(fields)
+        f"    set_row(fields[{k}], at, partial[{k}])\n" if array.ndim == 2 else f"    fields[{k}][at] = partial[{k}]\n"
+        for k, array in enumerate(fields)
     )
-    return from_source(f"def generated(fields, slot, partial):\n    at = uint64(slot)\n{writes}", _UNSIGNED)
+    source = f"def generated(fields, slot, partial):\n    at = uint64(slot)\n{writes}"
+    return from_source(source, _UNSIGNED, ("set_row", set_row))
+
+
+def set_row(rows: Any, slot: int, values: Any) -> None:
+    """Set a row of a matrix."""
+    rows[slot] = values
+
+
+@compiled_reading(set_row)
+def _set_row(rows: Any, slot: Any, values: Any) -> Any:
+    if not isinstance(values, types.Array):
+        return lambda rows, slot, values: _fill_row(rows, slot, values)
+    return lambda rows, slot, values: _copy_row(rows, slot, values)
+
+
+@jitable
+def _fill_row(rows: Any, slot: int, value: Any) -> None:
+    for k in range(rows.shape[1]):
+        rows[slot, k] = value
+
+
+@jitable
+def _copy_row(rows: Any, slot: int, values: Any) -> None:
+    # Not as a slice: with it, Numba compiles the words of an error for 2.3 of 3.8 s.
+    if len(values) != rows.shape[1]:
+        raise ValueError("an array has another length than its field")
+    for k in range(rows.shape[1]):
+        rows[slot, k] = values[k]
 
 
 @compiled_reading(length)

@@ -20,6 +20,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial
 from sash.algebra.monoid import Column, Component, Parts
 from sash.errors import InvalidAggregate, UnsupportedAggregate
+from sash.keywords import checked
 
 __all__ = ["collect", "collect_distinct", "count_distinct", "interpolate", "median", "mode", "quantile", "string_agg"]
 
@@ -59,8 +60,9 @@ def _collect(columns: Columns, invertible: bool) -> Parts:
     return Parts((_COLLECTED,), _as_list, OBJECT)
 
 
+@checked
 def collect(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return all values in order of arrival, as a list.
+    """Return all values as a list, in the order of the rows.
 
     >>> import sash
     >>> sash.swag.slide([3, None, 1], 2, sash.collect())
@@ -69,8 +71,9 @@ def collect(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("collect", column, _collect, invertible=True, kind=Kind.HOLISTIC, where=where)
 
 
+@checked
 def string_agg(column: str | None = None, separator: str = ",", *, where: str | None = None) -> Template:
-    """Return all strings in order of arrival, joined into one.
+    """Return one string: all strings joined, in the order of the rows.
 
     >>> import sash
     >>> sash.swag.slide(["a", "b", "c"], 2, sash.string_agg(separator="-"))
@@ -169,6 +172,7 @@ def interpolate(low: float, high: float, share: float) -> float:
     return (1.0 - share) * low + share * high
 
 
+@checked
 def quantile(column: str | None = None, q: float = 0.5, *, where: str | None = None) -> Template:
     """Return the exact q-quantile, linear between neighbours, as Spark's percentile and NumPy's default.
 
@@ -179,6 +183,7 @@ def quantile(column: str | None = None, q: float = 0.5, *, where: str | None = N
     return _at(q, "quantile", column, where=where)
 
 
+@checked
 def median(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the exact median: the middle value, or the mean of the two in the middle.
 
@@ -218,6 +223,7 @@ def _count_distinct(columns: Columns, invertible: bool) -> Parts:
     return Parts((_VALUES,), _distinct_count, I8)
 
 
+@checked
 def collect_distinct(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the distinct values, sorted, as a list.
 
@@ -228,6 +234,7 @@ def collect_distinct(column: str | None = None, *, where: str | None = None) -> 
     return builtin("collect_distinct", column, _collect_distinct, **_SORTED, where=where)
 
 
+@checked
 def count_distinct(column: str | None = None, *, where: str | None = None) -> Template:
     """Count the distinct values, exactly.
 
@@ -247,6 +254,7 @@ def _mode(columns: Columns, invertible: bool) -> Parts:
     return Parts((_VALUES,), _most_frequent, columns[0].field, _some_values if columns[0].nullable else None)
 
 
+@checked
 def mode(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the most frequent value; if several are as frequent, the smallest one. NaN is the largest value.
 

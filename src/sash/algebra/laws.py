@@ -32,6 +32,7 @@ from sash.algebra.fields import Field, Partial
 from sash.algebra.law_cases import History, cases, column_of, examples_of, simplest_first
 from sash.algebra.monoid import Column, Monoid, identity
 from sash.errors import InvalidAggregate, InvalidInput
+from sash.keywords import checked
 
 __all__ = ["Counterexample", "associative", "check", "commutative", "in_place", "inverse", "neutral", "selective"]
 
@@ -45,7 +46,13 @@ class Counterexample:
     """The smallest case found that breaks a law: the rows of each operand, and the outcomes.
 
     >>> import sash
-    >>> average = sash.Aggregate("average", state="f8", identity=0.0, lift=float, combine=lambda a, b: (a + b) / 2)
+    >>> average = sash.Aggregate(
+    ...     "average",
+    ...     state="f8",
+    ...     identity=0.0,
+    ...     lift=float,
+    ...     combine=lambda a, b: (a + b) / 2,
+    ... )
     >>> print(sash.laws.associative(average))
     'average': combine is not associative: for a = lift(0), b = lift(0), c = lift(1):
     (a ⊕ b) ⊕ c = 0.5, a ⊕ (b ⊕ c) = 0.25
@@ -70,6 +77,7 @@ class Counterexample:
         return f"<p>{escape(str(self))}</p>"
 
 
+@checked
 def associative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that grouping does not matter: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c).
 
@@ -88,13 +96,17 @@ def associative(aggregate: Checked, values: Examples = None, column: str = "i8")
     return _search(aggregate, values, column, _Law("associative", "combine is not associative", (1, 1, 1), terms))
 
 
+@checked
 def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that the identity changes nothing, on either side.
 
     >>> import sash
-    >>> highest = sash.Aggregate("highest", state="i8", identity=0, lift=lambda x: x, combine=max)
+    >>> highest = sash.Aggregate(
+    ...     "highest", state="i8", identity=0, lift=lambda x: x, combine=max
+    ... )
     >>> print(neutral(highest))
-    'highest': identity is not neutral on the left: for a = lift(-1): identity ⊕ a = 0, a = -1
+    'highest': identity is not neutral on the left: for a = lift(-1): identity ⊕ a = 0,
+      a = -1
     """
 
     def on_the_left(it: _Subject, a: Partial) -> _Terms:
@@ -108,6 +120,7 @@ def neutral(aggregate: Checked, values: Examples = None, column: str = "i8") -> 
     return _search(aggregate, values, column, *laws)
 
 
+@checked
 def inverse(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that invert removes the older rows: invert(a ⊕ b, a) = b.
 
@@ -124,12 +137,14 @@ def inverse(aggregate: Checked, values: Examples = None, column: str = "i8") -> 
     return _search(aggregate, values, column, _Law("inverse", "invert does not undo combine", (1, 0), terms))
 
 
+@checked
 def commutative(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that order does not matter: a ⊕ b = b ⊕ a.
 
     >>> import sash
     >>> print(commutative(sash.first()))
-    'first': combine is not commutative: for a = lift(0), b = lift(1): a ⊕ b = (0, True), b ⊕ a = (1, True)
+    'first': combine is not commutative: for a = lift(0), b = lift(1): a ⊕ b = (0, True),
+      b ⊕ a = (1, True)
     """
 
     def terms(it: _Subject, a: Partial, b: Partial) -> _Terms:
@@ -139,6 +154,7 @@ def commutative(aggregate: Checked, values: Examples = None, column: str = "i8")
     return _search(aggregate, values, column, _Law("commutative", "combine is not commutative", (1, 1), terms))
 
 
+@checked
 def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that combine always returns one of its operands.
 
@@ -153,6 +169,7 @@ def selective(aggregate: Checked, values: Examples = None, column: str = "i8") -
     return _search(aggregate, values, column, _Law("selective", "combine gives neither operand", (1, 1), terms))
 
 
+@checked
 def in_place(aggregate: Checked, values: Examples = None, column: str = "i8") -> Counterexample | None:
     """Check that functions which change the arrays of a partial give what combine gives: absorb and merge.
 
@@ -174,6 +191,7 @@ def in_place(aggregate: Checked, values: Examples = None, column: str = "i8") ->
     return _search(aggregate, values, column, *laws)
 
 
+@checked
 def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tuple[Counterexample, ...]:
     """Return a counterexample for each law that an aggregate claims and breaks.
 
@@ -181,7 +199,12 @@ def check(aggregate: Checked, values: Examples = None, column: str = "i8") -> tu
     >>> check(sash.mean()), check(sash.max(), ["b", "a", None])
     ((), ())
     >>> latest = sash.Aggregate(
-    ...     "latest", state="i8", identity=0, lift=lambda x: x, combine=lambda a, b: b, commutative=True
+    ...     "latest",
+    ...     state="i8",
+    ...     identity=0,
+    ...     lift=lambda x: x,
+    ...     combine=lambda a, b: b,
+    ...     commutative=True,
     ... )
     >>> [found.law for found in check(latest)]
     ['neutral', 'commutative']

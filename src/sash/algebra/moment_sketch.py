@@ -13,6 +13,7 @@ from sash.algebra.decimals import through_floats
 from sash.algebra.fields import Field, Partial
 from sash.algebra.monoid import Component, Parts
 from sash.errors import UnsupportedAggregate
+from sash.keywords import checked
 
 __all__ = ["moment_sketch"]
 
@@ -33,6 +34,7 @@ def _merge_moments(a: Partial, b: Partial) -> Partial:
     return low, high, sums
 
 
+@checked
 def moment_sketch(
     column: str | None = None, k: int = 10, quantile: float | None = None, *, where: str | None = None
 ) -> Template:
@@ -47,7 +49,12 @@ def moment_sketch(
     - One far outlier makes all estimates inaccurate. A NaN or an infinity gives NaN.
 
     >>> import sash
-    >>> [round(x, 6) for x in sash.swag.slide([1.0, 2.0, 9.0, 9.0], 3, sash.moment_sketch(quantile=0.5))]
+    >>> [
+    ...     round(x, 6)
+    ...     for x in sash.swag.slide(
+    ...         [1.0, 2.0, 9.0, 9.0], 3, sash.moment_sketch(quantile=0.5)
+    ...     )
+    ... ]
     [1.0, 1.5, 2.0, 9.0]
     """
     whole_number("moment_sketch", "k", k, 2, 20)
@@ -77,7 +84,8 @@ def moment_sketch(
     def array(p: Partial) -> Any:
         result = np.empty(k + 3, np.float64)
         result[0], result[1], result[2] = p[0], p[1], p[2]
-        result[3:] = p[3]
+        for j in range(k):
+            result[3 + j] = p[3][j]
         return result
 
     share = 0.5 if quantile is None else float(quantile)

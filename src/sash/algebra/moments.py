@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sash.algebra.compiler import jitable, kernel
 from sash.errors import InvalidAggregate
+from sash.keywords import checked
 
 __all__ = ["check_share", "estimate", "quantile_of"]
 
@@ -32,6 +33,7 @@ def check_share(parameter: str, value: Any) -> None:
         raise InvalidAggregate.parameter("moment_sketch", parameter, value, "a number from 0 to 1")
 
 
+@checked
 def quantile_of(sketch: npt.ArrayLike, q: float) -> float:
     """Estimate the q-quantile from a moment sketch, by the density of maximum entropy with these moments.
 
@@ -173,9 +175,11 @@ def _most_entropy(moments: Any, size: int, edges: Any, masses: Any) -> bool:
             _set_masses(found, moments, weights, waves, edges)
             break
         potential = lowered
-        weights[:] = tried
+        for j in range(size):
+            weights[j] = tried[j]
     if miss < _NEARLY_MET:
-        masses[:] = found
+        for j in range(len(masses)):
+            masses[j] = found[j]
         return True
     return False
 

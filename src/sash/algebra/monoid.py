@@ -20,7 +20,7 @@ import numpy as np
 
 from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, from_source, jitable, static_of
 from sash.algebra.digest import digest
-from sash.algebra.fields import Field, Fields, Partial, allocate, load, store
+from sash.algebra.fields import Field, Fields, Partial, allocate, load, set_row, store
 from sash.algebra.source import constant, tuple_of, typed
 
 __all__ = [
@@ -336,19 +336,20 @@ compiled_reading(invert)(lambda aggregate, whole, older: _reading(aggregate, "in
 @compiled_reading(emit)
 def _emit(aggregate: Any, results: Any, presences: Any, place: Any, partial: Any) -> Any:
     lines: list[str] = []
-    bindings: list[tuple[str, Any]] = [("uint64", np.uint64)]
+    bindings: list[tuple[str, Any]] = [("uint64", np.uint64), ("set_row", set_row)]
     written = 0
     for k, output in enumerate(static_of(aggregate).outputs):
         own = tuple_of(f"partial[{j}]" for j in output.fields)
-        target = f"results[{k}][at{', :' if output.result.is_array else ''}]"
+        result = f"lower{k}({own})"
+        write = f"set_row(results[{k}], at, {result})" if output.result.is_array else f"results[{k}][at] = {result}"
         bindings.append((f"lower{k}", jitable(output.lower)))
         if output.presence is None:
-            lines.append(f"    {target} = lower{k}({own})\n")
+            lines.append(f"    {write}\n")
         else:
             bindings.append((f"presence{k}", jitable(output.presence)))
             lines.append(
                 f"    p{k} = presence{k}({own})\n    presences[{written}][at] = p{k}\n"
-                f"    if p{k} == 1:\n        {target} = lower{k}({own})\n"
+                f"    if p{k} == 1:\n        {write}\n"
             )
             written += 1
     head = "def generated(aggregate, results, presences, place, partial):\n    at = uint64(place)\n"

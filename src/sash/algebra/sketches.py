@@ -18,6 +18,7 @@ from sash.algebra.hashing import bit_function, bits_of_object, hash_of, plus, sl
 from sash.algebra.moment_sketch import moment_sketch
 from sash.algebra.monoid import Component, Parts
 from sash.errors import InvalidAggregate
+from sash.keywords import checked
 
 __all__ = ["bloom_contains", "bloom_filter", "count_min", "count_min_estimate", "hyperloglog", "moment_sketch"]
 
@@ -56,6 +57,7 @@ def _unite_words(a: Partial, b: Partial) -> Partial:
     return (words,)
 
 
+@checked
 def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3, *, where: str | None = None) -> Template:
     """Return a set with false positives, but no false negatives; query it with `bloom_contains`.
 
@@ -122,11 +124,14 @@ def bloom_filter(column: str | None = None, bits: int = 1024, hashes: int = 3, *
     return builtin("bloom_filter", column, make, ("bits", bits), ("hashes", hashes), commutative=True, where=where)
 
 
+@checked
 def bloom_contains(words: npt.ArrayLike, value: Any, hashes: int = 3) -> bool:
     """Return whether a Bloom filter may contain the value; False is certain. `hashes` must be that of the filter.
 
     >>> import numpy, sash
-    >>> bloom_contains(sash.swag.slide(numpy.array([2.0, 7.5]), 2, sash.bloom_filter())[-1], 2)
+    >>> bloom_contains(
+    ...     sash.swag.slide(numpy.array([2.0, 7.5]), 2, sash.bloom_filter())[-1], 2
+    ... )
     True
     """
     whole_number("bloom_filter", "hashes", hashes, 1, 64)
@@ -180,6 +185,7 @@ def _cardinality(p: Partial) -> float:
     return estimate
 
 
+@checked
 def hyperloglog(column: str | None = None, precision: int = 10, *, where: str | None = None) -> Template:
     """Estimate the number of distinct values, with a standard error of 1.04 / √2^precision.
 
@@ -257,6 +263,7 @@ def _add_tables(a: Partial, b: Partial) -> Partial:
     return (table,)
 
 
+@checked
 def count_min(column: str | None = None, width: int = 64, depth: int = 4, *, where: str | None = None) -> Template:
     """Estimate how often each value occurs, never too low; query it with `count_min_estimate`.
 
@@ -306,6 +313,7 @@ def count_min(column: str | None = None, width: int = 64, depth: int = 4, *, whe
     return builtin("count_min", column, make, *sizes, invertible=True, commutative=True, where=where)
 
 
+@checked
 def count_min_estimate(table: npt.ArrayLike, value: Any, width: int = 64, depth: int = 4) -> int:
     """Return about how often the value occurs, never too low; `width` and `depth` must be those of the sketch.
 

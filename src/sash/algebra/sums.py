@@ -30,6 +30,7 @@ from sash.algebra.compiler import jitable
 from sash.algebra.decimals import mean_parts, sum_parts, through_floats
 from sash.algebra.fields import Partial
 from sash.algebra.monoid import Column, Component, Parts
+from sash.keywords import checked
 
 __all__ = ["count", "geometric_mean", "mean", "product", "stddev", "sum", "variance"]
 
@@ -258,18 +259,23 @@ def _product(columns: Columns, invertible: bool) -> Parts:
 _ADDED: dict[str, Any] = {"invertible": True, "commutative": True, "kind": Kind.DISTRIBUTIVE}
 
 
+@checked
 def count(column: str | None = None, *, where: str | None = None) -> Template:
     """Count the rows; with a column, the values that are not null.
 
     >>> import sash
-    >>> sash.swag.slide([1, None, 3], 2, sash.count()), sash.swag.slide([1, None, 3], 2, sash.count("x"))
+    >>> (
+    ...     sash.swag.slide([1, None, 3], 2, sash.count()),
+    ...     sash.swag.slide([1, None, 3], 2, sash.count("x")),
+    ... )
     ([1, 2, 2], [1, 1, 1])
     """
     return builtin("count", column, _count, arity=0 if column is None else 1, **_ADDED, where=where)
 
 
+@checked
 def sum(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return the total; of integers and Arrow decimals exactly, with an error if it exceeds 64 bits or 38 digits.
+    """Return the total; it is exact for integers and Arrow decimals, and an error beyond 64 bits or 38 digits.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 3, 4], 2, sash.sum())
@@ -278,8 +284,9 @@ def sum(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("sum", column, _sum, **_ADDED, where=where)
 
 
+@checked
 def mean(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return the average; of Arrow decimals as a decimal with four more digits, rounded half up.
+    """Return the average; for Arrow decimals, it is a decimal with four more digits, rounded half up.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 6], 2, sash.mean())
@@ -288,10 +295,12 @@ def mean(column: str | None = None, *, where: str | None = None) -> Template:
     return builtin("mean", column, _mean, invertible=True, commutative=True, where=where)
 
 
+@checked
 def variance(column: str | None = None, *, population: bool = False, where: str | None = None) -> Template:
     """Return the variance of a sample, or of a whole population; null if there are too few values.
 
-    It is infinite if it, or the sum of the values, exceeds a float, and NaN if a value is NaN or infinite.
+    The result is infinite if the variance or the sum of the values is too large for a float. It is NaN if a value is
+    NaN or infinite.
 
     >>> import sash
     >>> sash.swag.slide([1, 3, 5], 3, sash.variance())
@@ -301,6 +310,7 @@ def variance(column: str | None = None, *, population: bool = False, where: str 
     return builtin("variance", column, make, ("population", population), commutative=True, where=where)
 
 
+@checked
 def stddev(column: str | None = None, *, population: bool = False, where: str | None = None) -> Template:
     """Return the standard deviation of a sample, or of a whole population.
 
@@ -312,6 +322,7 @@ def stddev(column: str | None = None, *, population: bool = False, where: str | 
     return builtin("stddev", column, make, ("population", population), commutative=True, where=where)
 
 
+@checked
 def geometric_mean(column: str | None = None, *, where: str | None = None) -> Template:
     """Return the n-th root of the product of n values; 0 if one is 0, NaN if one is negative.
 
@@ -324,8 +335,9 @@ def geometric_mean(column: str | None = None, *, where: str | None = None) -> Te
     )
 
 
+@checked
 def product(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return the product; of integers exactly, with an error if it exceeds 64 bits.
+    """Return the product; it is exact for integers, and an error beyond 64 bits.
 
     >>> import sash
     >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())

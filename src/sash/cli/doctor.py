@@ -53,7 +53,10 @@ def findings() -> Iterator[Finding]:
         yield _compared(_package(name, "", f"pip install {name}"), record)
     for name, (what, fix) in _OPTIONAL.items():
         yield _compared(replace(_package(name, f" (for {what})", fix), is_optional=True), record)
-    yield replace(_java(), is_optional=importlib.util.find_spec("pyspark") is None)
+    has_spark = importlib.util.find_spec("pyspark") is not None
+    yield replace(_java(), is_optional=not has_spark)
+    if has_spark:
+        yield _workers()
     yield _cache()
     yield _port()
 
@@ -124,6 +127,41 @@ def _java() -> Finding:
     if "jdk.incubator.vector" not in output.stdout:
         return Finding("Java", False, f"{java} lacks the module jdk.incubator.vector", fix)
     return Finding("Java", True, found[0].partition("@")[2])
+
+
+def _workers() -> Finding:
+    """Tell which Python Spark's workers would run on this machine, and whether it has what they need."""
+    chosen = os.environ.get("PYSPARK_PYTHON")
+    if chosen is None:
+        return Finding("Spark workers", True, f"{sys.executable} on a local master; elsewhere python3 of each machine")
+    fix = f"set PYSPARK_PYTHON to {sys.executable}, or unset it"
+    python = shutil.which(chosen)
+    if python is None:
+        return Finding("Spark workers", False, f"PYSPARK_PYTHON is {chosen}, which does not exist", fix)
+    minor = ".".join(map(str, sys.version_info[:2]))
+    try:
+        output = subprocess.run([python, "-c", _WORKER], capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("Spark workers", False, f"{python} does not run ({error})", fix)
+    found, _, lacking = output.stdout.strip().partition(" ")
+    if not found.startswith(f"{minor}."):
+        known = f"Python {found}" if found else "no Python"
+        return Finding("Spark workers", False, f"{python} is {known}, and this is Python {minor}", fix)
+    if lacking:
+        return Finding("Spark workers", False, f"{python} lacks {lacking}", fix)
+    return Finding("Spark workers", True, f"{python}, Python {found}")
+
+
+_WORKER = """
+import importlib.util, platform
+names = ("numpy", "numba", "pyarrow", "pandas", "google.protobuf", "sash")
+def lacks(name):
+    try:
+        return importlib.util.find_spec(name) is None
+    except ImportError:
+        return True
+print(platform.python_version(), ", ".join(filter(lacks, names)))
+"""
 
 
 def _cache() -> Finding:

@@ -24,7 +24,7 @@ import sash
 from sash import text as texts
 from sash.cli.arguments import aggregates
 from sash.engine.options import length_of, options_of
-from sash.errors import InvalidJob, SashError
+from sash.errors import InvalidJob, SashError, UnknownKeyword
 from sash.windows.duration import Duration, duration
 
 __all__ = ["Job", "read_job"]
@@ -52,6 +52,14 @@ _CHOICES = {
     "partial": (True, False),
     "store": ("auto", "lazy", "eager"),
 }
+AVAILABLE_NOW = "available now"
+# In the spellings of Spark: availableNow, available-now, once=True, processingTime='10 seconds', Trigger.Once().
+_TRIGGER = re.compile(
+    r"""\s*(?:trigger\.)?(available[\s_-]?now|once|processing[\s_-]?time|continuous|real[\s_-]?time)\b"""
+    r"""\s*[=(:]?\s*['"]?(.*?)['"]?\)?\s*""",
+    re.IGNORECASE,
+)
+_EXPECTED_TRIGGER = "'available now', or a duration such as '10 seconds'"
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
 _ARGUMENT = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]+)\s*,?""")
@@ -76,14 +84,14 @@ class Sink:
     format: str = "console"
     path: str | None = None
     checkpoint: str | None = None
-    trigger: str | None = None  # "available now", "once", or a duration
+    trigger: str | None = None  # AVAILABLE_NOW, or a duration
     mode: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def pause(self) -> Duration | None:
         """The time from one micro-batch to the next, if the trigger is a duration."""
-        return None if self.trigger in (None, "available now", "once") else duration(self.trigger)
+        return None if self.trigger in (None, AVAILABLE_NOW) else duration(self.trigger)
 
 
 @dataclass(frozen=True)
@@ -129,7 +137,7 @@ def read_job(path: Path, environment: Mapping[str, str] | None = None) -> Job:
 def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     own = parts["job"]
     source = _part_of(path, Source, "source", parts["source"], "format")
-    sink = _part_of(path, Sink, "sink", parts["sink"])
+    sink = _part_of(path, Sink, "sink", {**parts["sink"], **_trigger(path, parts["sink"])})
     _check_trigger(path, sink)
     if "text" not in own and not parts["queries"]:
         raise InvalidJob.no_queries(path)
@@ -156,14 +164,41 @@ def _job(path: Path, parts: Mapping[str, dict[str, Any]]) -> Job:
     return Job(path, source, sink, options, queries, spark=parts["spark"], **settings)
 
 
+def _trigger(path: Path, given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the trigger in one spelling; Spark and its users have many.
+
+    >>> _trigger(Path("job.toml"), {"trigger": {"processingTime": "10 seconds"}})
+    {'trigger': '10 seconds'}
+    >>> _trigger(Path("job.toml"), {"trigger": "availableNow"}), _trigger(Path("job.toml"), {"trigger": {"once": True}})
+    ({'trigger': 'available now'}, {'trigger': 'available now'})
+    """
+    if "trigger" not in given:
+        return {}
+    value = given["trigger"]
+    if isinstance(value, dict) and len(value) == 1:
+        value = "{}={}".format(*next(iter(value.items())))
+    if not isinstance(value, str):
+        raise InvalidJob.wrong_type(path, "sink.trigger", value, _EXPECTED_TRIGGER)
+    found = _TRIGGER.fullmatch(value)
+    if found is None:  # a duration, or an error that is raised when it is read as one
+        return {"trigger": value}
+    kind, argument = re.sub(r"[\s_-]", "", found[1].lower()), found[2]
+    if kind in ("continuous", "realtime"):
+        raise InvalidJob.no_trigger(path, found[1])
+    if kind == "processingtime":
+        return {"trigger": argument}
+    if argument.lower() not in ("", "true"):
+        raise InvalidJob.wrong_type(path, "sink.trigger", given["trigger"], _EXPECTED_TRIGGER)
+    return {"trigger": AVAILABLE_NOW}
+
+
 def _check_trigger(path: Path, sink: Sink) -> None:
     try:
         is_one = sink.pause is None or sink.pause.microseconds >= 0
     except SashError:
         is_one = False
     if not is_one:
-        expected = "'available now', 'once', or a duration such as '10 seconds'"
-        raise InvalidJob.wrong_type(path, "sink.trigger", sink.trigger, expected)
+        raise InvalidJob.wrong_type(path, "sink.trigger", sink.trigger, _EXPECTED_TRIGGER)
 
 
 def _check_options(path: Path, given: Mapping[str, Any]) -> None:
@@ -186,8 +221,8 @@ def _check_text(path: Path, text: str, table: str) -> None:
         selects = texts.parse(text)
     except SashError as error:
         raise InvalidJob.because(path, error) from error
-    if selects[0].table != table:
-        raise InvalidJob.other_table(path, selects[0].table, table)
+    if selects[0].source() != table:
+        raise InvalidJob.other_table(path, selects[0].source(), table)
 
 
 def _part_of(path: Path, kind: Any, name: str, given: Mapping[str, Any], *needed: str) -> Any:
@@ -231,9 +266,7 @@ def _window(path: Path, query: str, given: Any) -> Any:
         if kinds[0] in _VALUE_OF:
             return make(**{_VALUE_OF[kinds[0]]: size}, **words)
         return make(**size, **words) if isinstance(size, dict) else make(size, **words)
-    except TypeError as error:
-        if isinstance(error, SashError):
-            raise
+    except UnknownKeyword as error:
         raise InvalidJob.window_words(path, query, str(error), _WINDOWS[kinds[0]]) from error
 
 

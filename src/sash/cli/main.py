@@ -17,14 +17,18 @@ Examples:
   sash run job.toml                        run a job on Spark: source, queries, sink
   sash run job.toml --dry-run              check a job without running it
   sash explain job.toml                    show how a job would run, and why
+  sash run job.toml --page                 run a job, and show it live in the browser
   sash state CHECKPOINT                    show the state of a stopped stream
+  sash page CHECKPOINT                     show the state of a stopped stream in the browser
   sash doctor                              check this machine for missing packages
+  sash warm                                compile the kernels of common aggregates ahead
   sash explain max --size 1000             show which algorithm sash uses, and why
 """
 DEMO_EXAMPLES = """\b
 Examples:
   sash demo
   sash demo --hours 12 --no-compare
+  sash demo --page
   sash demo --algorithms --rows 100000
 """
 RUN_EXAMPLES = """\b
@@ -33,20 +37,35 @@ Examples:
   DATA=/data sash run job.toml --master 'local[4]' --quiet
   sash run job.toml --json | jq .watermark
   sash run job.toml --dry-run
+  sash run job.toml --page
 
 \b
-Exit codes: 0 done, 1 the job failed while running, 2 the job or its options are wrong, 130 interrupted.
+Exit codes:
+  0    the job is done
+  1    the job failed while it ran
+  2    the job or its options are wrong
+  130  the job was interrupted
 """
 STATE_EXAMPLES = """\b
 Examples:
   sash state /data/checkpoint
   sash state /data/checkpoint --json
 """
+PAGE_EXAMPLES = """\b
+Examples:
+  sash page /data/checkpoint
+"""
 COMPLETION_EXAMPLES = """\b
 Examples:
   sash completion bash >> ~/.bashrc
   sash completion zsh >> ~/.zshrc
   sash completion fish > ~/.config/fish/completions/sash.fish
+"""
+WARM_EXAMPLES = """\b
+Examples:
+  sash warm
+  sash warm mean quantile --types float32,int64
+  sash warm --spark
 """
 EXPLAIN_EXAMPLES = """\b
 Examples:
@@ -100,8 +119,11 @@ def main(debug: bool) -> None:
     type=click.IntRange(16, 100_000_000),
     help="Rows of the signal, with --algorithms.",
 )
+@click.option("--page", "with_page", is_flag=True, help="Show the stream live in the browser.")
 @click.pass_context
-def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorithms: bool, rows: int) -> None:
+def demo(
+    ctx: click.Context, hours: float, folder: Path, compare: bool, algorithms: bool, rows: int, with_page: bool
+) -> None:
     """Run five queries over one stream on local Spark.
 
     The rows are readings of the plugs of a smart home. Stop the demo with Ctrl-C; the next call continues it.
@@ -115,23 +137,24 @@ def demo(ctx: click.Context, hours: float, folder: Path, compare: bool, algorith
         if not right:
             click.echo("Error: some results are wrong. This is a bug in sash.", err=True)
         ctx.exit(0 if right else 1)
-    code = smart_home(folder, hours, compare)
+    code = smart_home(folder, hours, compare, with_page)
     if code == 0:
         click.echo(NEXT)
     ctx.exit(code)
 
 
 @main.command()
-@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 def algorithms(markdown: bool) -> None:
     """List the requirements, the costs and the paper of each algorithm."""
-    from sash.cli.algorithm_table import facts_table
+    from sash.cli.algorithm_table import facts_tables, markdown_tables
     from sash.cli.terminal import show
 
     if markdown:
-        click.echo(facts_table().markdown())
-    else:
-        show(facts_table())
+        click.echo(markdown_tables())
+        return
+    for table in facts_tables():
+        show(table)
 
 
 @main.command(epilog=EXPLAIN_EXAMPLES)
@@ -168,8 +191,11 @@ def explain(what: str, sizes: tuple[int, ...], algorithm: str, dtype: str, maste
 @click.option("--quiet", "output", flag_value="quiet", help="Print only errors.")
 @click.option("--json", "output", flag_value="json", help="Print a line of JSON for each micro-batch.")
 @click.option("--dry-run", is_flag=True, help="Check the job without running it.")
+@click.option("--page", "with_page", is_flag=True, help="Show the stream live in the browser.")
 @click.pass_context
-def run_command(ctx: click.Context, job: Path, master: str | None, output: str | None, dry_run: bool) -> None:
+def run_command(
+    ctx: click.Context, job: Path, master: str | None, output: str | None, dry_run: bool, with_page: bool
+) -> None:
     """Run a job file on Spark.
 
     A job reads rows from a source, runs queries on them, and writes the results to a sink.
@@ -177,7 +203,7 @@ def run_command(ctx: click.Context, job: Path, master: str | None, output: str |
     from sash.cli.job import read_job
     from sash.cli.run import run_job
 
-    ctx.exit(run_job(read_job(job), master, output or "plain", dry_run))
+    ctx.exit(run_job(read_job(job), master, output or "plain", dry_run, with_page))
 
 
 @main.command("state", epilog=STATE_EXAMPLES)
@@ -194,6 +220,16 @@ def state_command(checkpoint: str, master: str | None, as_json: bool) -> None:
     show_checkpoint(checkpoint, master, as_json)
 
 
+@main.command("page", epilog=PAGE_EXAMPLES)
+@click.argument("checkpoint")
+@click.option("--master", help="The Spark master. [default: local[*]]")
+def page_command(checkpoint: str, master: str | None) -> None:
+    """Show the state of a stopped stream in the browser."""
+    from sash.cli.run import show_page
+
+    show_page(checkpoint, master)
+
+
 @main.command()
 @click.pass_context
 def doctor(ctx: click.Context) -> None:
@@ -207,6 +243,20 @@ def doctor(ctx: click.Context) -> None:
         if not finding.is_fine:
             click.echo(f"{'':<24}{finding.fix}")
     ctx.exit(0 if is_fine else 1)
+
+
+@main.command(epilog=WARM_EXAMPLES)
+@click.argument("aggregates", nargs=-1, metavar="[AGGREGATE]...")
+@click.option("--types", default="float64,int64", show_default=True, help="NumPy types of the columns.")
+@click.option("--spark", is_flag=True, help="Also compile what Spark's workers need: streams, and columns with nulls.")
+def warm(aggregates: tuple[str, ...], types: str, spark: bool) -> None:
+    """Compile the kernels of aggregates into the cache, before a call needs them.
+
+    Without aggregates, compile the kernels of the ten most common ones.
+    """
+    from sash.cli.warm import warm_with_progress
+
+    warm_with_progress(aggregates, [each.strip() for each in types.split(",") if each.strip()], spark)
 
 
 @main.command(epilog=COMPLETION_EXAMPLES)

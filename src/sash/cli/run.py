@@ -5,8 +5,8 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,27 @@ import sash
 from sash import text as texts
 from sash.cli.job import Job
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
-from sash.query_text import prepare_rows
+from sash.plan.query import Query
+from sash.query_text import prepare_rows, read_text
 
-__all__ = ["FAILED", "INTERRUPTED", "explain_job", "run_job", "session_for", "show_checkpoint", "watch"]
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "explain_job",
+    "run_job",
+    "session_for",
+    "show_checkpoint",
+    "show_page",
+    "shown_on_page",
+    "wait_for",
+    "watch",
+]
 
 FAILED, INTERRUPTED = 1, 130
 _SECONDS = 0.5  # between two reads of a query's progress
 
 
-def run_job(job: Job, master: str | None, output: str, dry_run: bool) -> int:
+def run_job(job: Job, master: str | None, output: str, dry_run: bool, with_page: bool = False) -> int:
     """Run a job to its end, and return the exit code."""
     with session_for(job, master) as spark:
         with _as_job_error(job.path, "run it"):
@@ -33,7 +45,9 @@ def run_job(job: Job, master: str | None, output: str, dry_run: bool) -> int:
             click.echo(f"{job.path}: the job is valid. The results have these columns:")
             click.echo(results.schema.simpleString())
             return 0
-        return _run_stream(job, results, output) if job.source.stream else _run_batch(job, results, output)
+        if not job.source.stream:
+            return _run_batch(job, results, output)
+        return _run_stream(job, results, output, with_page)
 
 
 def explain_job(job: Job, master: str | None) -> str:
@@ -43,10 +57,11 @@ def explain_job(job: Job, master: str | None) -> str:
         names = ("on", "by", "watermark", "allowed_lateness", "emit")
         options = {name: value for name, value in job.options.items() if name in names}
         if job.text is not None:
-            request = texts.request_of(texts.parse(job.text), options.get("on"), options.get("by"))
+            selects, tables = read_text(job.text, {job.source.table: rows})
+            request = texts.request_of(selects, options.get("on"), options.get("by"))
             if not request.queries:
                 return f"Each row gets the results of its frames: {_results(job, rows).schema.simpleString()}"
-            rows, queries = prepare_rows(rows, request), request.queries
+            rows, queries = prepare_rows(tables[request.table], request), request.queries
             options |= {"on": request.on, "by": list(request.by)}
         return str(sash.explain(rows, list(queries), **options))
 
@@ -132,7 +147,7 @@ def _run_batch(job: Job, results: Any, output: str) -> int:
     return 0
 
 
-def _run_stream(job: Job, results: Any, output: str) -> int:
+def _run_stream(job: Job, results: Any, output: str, with_page: bool) -> int:
     sink = job.sink
     with _as_job_error(job.path, "write to the sink"):
         writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)
@@ -147,7 +162,8 @@ def _run_stream(job: Job, results: Any, output: str) -> int:
             writer = writer.trigger(availableNow=True)
         query = writer.start()
     try:
-        watch(query, output)
+        with shown_on_page(query, job.queries, with_page):
+            watch(query, output)
     except KeyboardInterrupt:
         query.stop()
         where = f": run it again to continue from {sink.checkpoint}" if sink.checkpoint else ""
@@ -157,6 +173,33 @@ def _run_stream(job: Job, results: Any, output: str) -> int:
         return _report_failure(error, output)
     _print_event(output, {"event": "done", **_figures(sash.progress(query))})
     return 0
+
+
+@contextmanager
+def shown_on_page(query: Any, queries: Sequence[Query], with_page: bool, stays: bool = False) -> Iterator[Any]:
+    """Show a query on a page while the block runs, and print the address."""
+    if not with_page:
+        yield None
+        return
+    with sash.page(query, queries=queries, stays=stays) as page:
+        click.echo(f"The page: {page.url}", err=True)
+        yield page
+
+
+def show_page(checkpoint: str, master: str | None) -> None:
+    """Show the state of a stopped query on a page, until it is interrupted."""
+    _check_checkpoint(checkpoint, master)
+    with session_for(None, master):
+        found = sash.state(checkpoint)
+    with shown_on_page(found, (), True, stays=True) as page:
+        wait_for(page)
+
+
+def wait_for(page: Any) -> None:
+    """Wait until a page ends, or the user interrupts."""
+    click.echo("Press Ctrl-C to close the page.", err=True)
+    with suppress(KeyboardInterrupt):
+        page.wait()
 
 
 def _report_failure(error: Exception, output: str) -> int:
@@ -222,12 +265,16 @@ def _print_event(output: str, event: dict[str, Any]) -> None:
 
 def show_checkpoint(checkpoint: str, master: str | None, as_json: bool) -> None:
     """Print the state of a stopped query."""
-    is_local = ":" not in checkpoint and (master or "local").startswith("local")
-    if is_local and not (Path(checkpoint) / "commits").is_dir():
-        raise InvalidInput.option("CHECKPOINT", checkpoint, "the checkpoint folder of a streaming query")
+    _check_checkpoint(checkpoint, master)
     with session_for(None, master):
         found = sash.state(checkpoint)
         if as_json:
             click.echo(json.dumps({name: text for name, text in found.lines() if name != "query"}))
         else:
             click.echo(str(found))
+
+
+def _check_checkpoint(checkpoint: str, master: str | None) -> None:
+    is_local = ":" not in checkpoint and (master or "local").startswith("local")
+    if is_local and not (Path(checkpoint) / "commits").is_dir():
+        raise InvalidInput.option("CHECKPOINT", checkpoint, "the checkpoint folder of a streaming query")

@@ -71,7 +71,14 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+        table = RichTable(
+            title=self.title,
+            box=box.SIMPLE_HEAD,
+            title_justify="left",
+            title_style="bold",
+            pad_edge=False,
+            show_edge=False,
+        )
         for k, heading in enumerate(self.headings):
             side: Any = "right" if self._align(k) == ">" else "left"
             table.add_column(heading, justify=side, overflow="fold", no_wrap=k == 0)  # names are not wrapped

@@ -22,7 +22,9 @@ def show(table: Table) -> None:
         return
     from rich.console import Console
 
-    Console().print(table.rich())
+    console = Console()
+    console.print(table.rich())
+    console.print()
 
 
 def can_print(text: str) -> bool:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sash.algebra.aggregate import Template
 from sash.engine.derived_columns import derive, read_values
 from sash.engine.dictionary import Dictionary
-from sash.engine.results import finish, result_column
+from sash.engine.results import result_column, values_of_result
 from sash.engine.tables import Rows
 from sash.plan.coding import Coding, code_queries
 from sash.plan.query import Query
@@ -25,6 +25,7 @@ __all__ = ["CodedRows", "code_columns"]
 
 Aggregates: TypeAlias = tuple[tuple[str, Template], ...]
 _AS_THEY_ARE = frozenset({"collect", "string_agg"})
+_BY_EQUALITY = frozenset({"count_distinct"})  # the order of values does not matter, and no value is a result
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class CodedRows:
                 if each.is_made:
                     parts = [_numbers(columns[names[k]]) for k in each.readings]
                     typed = replace(each, arrow=each.type_of(None))
-                    values, valid = finish(typed, parts, f"{function}.{each.name}", self.dictionaries)
+                    values, valid = values_of_result(typed, parts, f"{function}.{each.name}", self.dictionaries)
                     found[each.name] = result_column(typed, values, valid, self.dictionaries)
         return found
 
@@ -77,11 +78,19 @@ def code_columns(rows: Rows, queries: Sequence[Query], types: Mapping[str, Colum
     for name, kind in wanted.items():
         assert kind.derived is not None
         data, valid = derive(read_values(rows, kind.derived.source, kind.arrow), kind)
+        if kind.has_labels and _readers(coding, name) <= _BY_EQUALITY:
+            arrays[name] = data.dictionary_encode().indices  # in the order of first rows: nothing is sorted
+            continue
         if kind.has_labels:
             dictionaries[kind.derived.source] = Dictionary(gap=1)
             data, _ = dictionaries[kind.derived.source].encode(data)
         arrays[name] = pa.array(data, mask=None if valid.all() else ~valid)
     return CodedRows(rows.with_arrays(arrays), replace(coding, queries=coded), dictionaries)
+
+
+def _readers(coding: Coding, column: str) -> set[str]:
+    """Return the names of the aggregates that read a column."""
+    return {each.name for query in coding.queries for _, each in query.aggregates if column in each.columns}
 
 
 def _others(query: Query) -> Aggregates:

@@ -76,9 +76,9 @@ class Conditions:
         columns = (self.names[_expression_of(template)], *template.columns[1:])
         return replace(template, columns=columns, arity=len(columns), where=None)
 
-    def check_names(self, known: Iterable[str]) -> None:
+    def check_names(self, known: Iterable[str], nested: Iterable[str] = ()) -> None:
         """Refuse conditions on columns that a table lacks, and a table that has a column with the name of a copy."""
-        names = list(known)
+        names = [*known, *nested]
         for name, copy in self.copies.items():
             for column in copy.expression.columns():
                 if column.name not in names:
@@ -90,7 +90,7 @@ class Conditions:
         """Return rows with the copies; rows without columns are unchanged."""
         if not self or not rows.names:
             return rows
-        self.check_names(rows.names)
+        self.check_names(rows.names, [name for name in self.columns if rows.has(name)])
         table = pa.table({name: rows.arrow(name) for name in self.columns})
         return rows.with_arrays(self._computed(table, rows.count))
 

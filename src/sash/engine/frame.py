@@ -8,7 +8,9 @@ import numpy as np
 
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput, InvalidWindow
+from sash.keywords import checked, keywords_of
 from sash.plan.query import check_aggregates, query, written
+from sash.references import names_of
 from sash.report import Call
 from sash.windows.built_in import tumbling
 from sash.windows.duration import Duration, duration
@@ -112,6 +114,7 @@ PLAIN = Order()
 
 def order_of(order: Any, descending: Any) -> Order:
     """Return the order that the options of a call describe."""
+    order = names_of(order)
     columns = (order,) if isinstance(order, str) else tuple(order or ())
     if not all(isinstance(each, str) for each in columns) or len(set(columns)) < len(columns):
         raise InvalidInput.option("order", order, "the name of a column, or a list of different names")
@@ -122,6 +125,7 @@ def order_of(order: Any, descending: Any) -> Order:
     return Order(columns, flags)
 
 
+@checked
 def frame(
     *,
     rows: Any = None,
@@ -136,11 +140,16 @@ def frame(
     """Describe one of several frames of a call of `rolling`.
 
     >>> import sash
-    >>> near, far = sash.frame(rows=2, near=sash.max("x")), sash.frame(range=10, far=sash.max("x"))
-    >>> sash.rolling({"t": [1, 2, 4], "x": [5, 3, 1]}, near, far, on="t").select(["near", "far"]).to_pylist()
+    >>> near, far = (
+    ...     sash.frame(rows=2, near=sash.max("x")),
+    ...     sash.frame(range=10, far=sash.max("x")),
+    ... )
+    >>> sash.rolling({"t": [1, 2, 4], "x": [5, 3, 1]}, near, far, on="t").select(
+    ...     ["near", "far"]
+    ... ).to_pylist()
     [{'near': 5, 'far': 5}, {'near': 5, 'far': 5}, {'near': 3, 'far': 5}]
     """
-    check_aggregates(aggregates)
+    check_aggregates(aggregates, "sash.frame", keywords_of(frame))
     given: dict[Unit, Any] = {"rows": rows, "range": range, "groups": groups}
     named = [unit for unit, value in given.items() if value is not None]
     if len(named) != 1:

@@ -21,13 +21,16 @@ from sash.engine.frame_ranges import Line, Ranges, find_edges
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
+from sash.engine.output import check_kinds, open_table, result_sources
 from sash.engine.rolling import compute_ranges
 from sash.engine.row_order import KeySlots, sort_rows
 from sash.engine.sorted_rows import SortedRows
-from sash.engine.tables import Kind, Rows, kind_of, read_rows, with_columns
+from sash.engine.tables import Rows, read_rows
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
+from sash.keywords import checked, keywords_of
 from sash.plan.query import Query, check_aggregates, query, written
 from sash.plan.share import group_aggregates, readings_of
+from sash.references import name_of, names_of
 from sash.report import Call, Report
 from sash.slicing.slices import Array
 from sash.windows.built_in import tumbling
@@ -39,7 +42,6 @@ __all__ = [
     "JoinPlan",
     "Lookback",
     "Side",
-    "check_kinds",
     "check_lookbacks",
     "explain",
     "join",
@@ -87,6 +89,7 @@ class Lookback(Call):
         return "all rows before" if self.range is None else f"the rows of {self.range} before"
 
 
+@checked
 def lookback(
     table: Any,
     /,
@@ -106,11 +109,12 @@ def lookback(
     other names in this table, `by` maps those of the labels to those of the table, such as `by={"user": "payer"}`.
 
     >>> import sash
-    >>> clicks = sash.lookback({"ts": [1, 2, 6], "site": ["a", "b", "a"]}, range=5, sites=sash.count_distinct("site"))
-    >>> sash.join({"ts": [3, 7]}, clicks, on="ts").column("sites").to_pylist()
+    >>> clicks = {"ts": [1, 2, 6], "site": ["a", "b", "a"]}
+    >>> recent = sash.lookback(clicks, range=5, sites=sash.count_distinct("site"))
+    >>> sash.join({"ts": [3, 7]}, recent, on="ts").column("sites").to_pylist()
     [2, 2]
     """
-    check_aggregates(aggregates)
+    check_aggregates(aggregates, "sash.lookback", keywords_of(lookback))
     if range is not None and rows is not None:
         raise InvalidInput.one_lookback(range, rows)
     if rows is not None and (not is_whole(rows) or rows < 1):
@@ -186,8 +190,12 @@ class JoinPlan(Report):
 
 def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
     """Run `sash.join` on tables of Arrow, pandas or Polars, or on dicts of lists."""
-    plan, rows, events = _planned(labels, lookbacks, given)
-    return with_columns(labels, join_rows(plan, rows, events))
+    check_lookbacks(lookbacks)
+    check_kinds(labels, [each.table for each in lookbacks if not isinstance(each.table, Rows)])
+    given_table = open_table(labels)
+    plan, rows, events = _planned(given_table.rows, lookbacks, given)
+    sources = result_sources([each for one in lookbacks for each in one.aggregates], given.on)
+    return given_table.with_columns(join_rows(plan, rows, events), sources)
 
 
 def explain(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> JoinPlan:
@@ -211,17 +219,10 @@ def _planned(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> 
     return plan_join(rows, events, lookbacks, given), rows, events
 
 
-def check_kinds(labels: Any, tables: Sequence[Any]) -> None:
-    """Refuse tables of different kinds; dicts go with any."""
-    kinds = {kind_of(each) for each in (labels, *tables)}
-    if len(kinds - {Kind.DICT}) > 1:
-        raise InvalidInput.kinds(sorted(each.value for each in kinds))
-
-
 def check_lookbacks(lookbacks: Sequence[Any]) -> None:
     """Refuse a call without lookbacks, or with something else."""
     if not lookbacks:
-        raise InvalidInput.option("A join", "without tables", "given sash.lookback(events, range=…, name=aggregate)")
+        raise InvalidInput.no_lookback()
     for each in lookbacks:
         if not isinstance(each, Lookback):
             raise InvalidInput.option("A lookback", each, "made by sash.lookback(events, range=… or rows=…, name=…)")
@@ -284,6 +285,7 @@ def own_on(own: Any, on: str) -> str:
     """Return the column of positions of a table."""
     if own is None:
         return on
+    own = name_of(own)
     if not isinstance(own, str) or not own:
         raise InvalidInput.option("on of a lookback", own, "the name of a column of times or numbers")
     return own
@@ -298,6 +300,7 @@ def own_keys(own: Any, by: tuple[str, ...]) -> tuple[str, ...]:
             if name not in by:
                 raise UnknownName.of("key column of the labels", name, by)
         return tuple(own.get(name, name) for name in by)
+    own = names_of(own)
     names = (own,) if isinstance(own, str) else tuple(own) if isinstance(own, list | tuple) else ()
     if len(names) != len(by) or not all(isinstance(each, str) for each in names):
         raise InvalidInput.option("by of a lookback", own, f"{len(by)} name(s), or a mapping from those of the labels")
@@ -336,13 +339,13 @@ def join_rows(plan: JoinPlan, labels: Rows, events: Sequence[Rows]) -> dict[str,
     for column in label_keys:  # a key that is null is equal to none
         known &= column.is_valid().to_numpy(zero_copy_only=False)
     slots = keys.slots(label_keys, labels.count) if plan.by else np.zeros(labels.count, np.int64)
-    prepared: dict[int, tuple[Array, Line]] = {}
+    sorted_events: dict[int, tuple[Array, Line]] = {}
     columns: dict[str, Any] = {}
     label_lines: dict[int, tuple[Array, Line]] = {}
     for side, rows in zip(plan.sides, events, strict=True):
-        if side.table not in prepared:
-            prepared[side.table] = _sort_events(side, rows, keys, plan)
-        order, line = prepared[side.table]
+        if side.table not in sorted_events:
+            sorted_events[side.table] = _sort_events(side, rows, keys, plan)
+        order, line = sorted_events[side.table]
         if keys.capacity not in label_lines:
             label_lines[keys.capacity] = sort_rows(KeySlots(slots, max(1, keys.capacity)), positions, known)
         places, asking = label_lines[keys.capacity]

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra.compiler import kernel, prepared
+from sash.algebra.compiler import bound_kernel, kernel
 from sash.engine.arrow_bytes import table_bytes, table_of_bytes
 from sash.engine.key_column import KeyColumn
 from sash.errors import InvalidInput, InvalidState
@@ -229,13 +229,13 @@ class Keys:
             self._by_value = first, table
         first, table = self._by_value
         slots, fresh = np.empty(n_rows, np.int64), np.empty(len(table) + 1, np.int64)
-        prepared(_look_up)(values, first, table, slots, fresh)
+        bound_kernel(_look_up)(values, first, table, slots, fresh)
         count = int(fresh[-1])
         if count:
             places = fresh[:count] - first
             table[places] = -1  # until they have slots
             table[places] = given = self._slots_of(fresh[:count].tolist())
-            prepared(_fill_in)(slots, given)
+            bound_kernel(_fill_in)(slots, given)
         return slots
 
     def _encoded(self, columns: Sequence[Any]) -> tuple[Array, list[list[Any]]]:

@@ -130,7 +130,7 @@ def _used(plan: Plan, state: State, source: str) -> Array:
     found = [np.zeros(0, np.int64)]
     for partials, place in _fields(plan, state, source):
         if place < 0:
-            found.append(partials.live(numbers))
+            found.append(partials.values_of_slices(numbers))
         elif isinstance(partials.fields[place], np.ndarray):
             found.append(partials.fields[place][numbers])
         else:

@@ -1,19 +1,22 @@
 """The options of a call and those of a stream, and the checks that need no types."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from sash.engine.frame import PLAIN, Order
+from sash.engine.nested import key_names
 from sash.errors import InvalidInput, InvalidWindow
 from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
 from sash.plan.query import RESERVED_NAMES
+from sash.references import name_of, names_of
 from sash.windows.duration import duration
 from sash.windows.lengths import LONGEST, is_number
 
-__all__ = ["CallOptions", "Emit", "Late", "Store", "length_of", "options_of", "with_free_names"]
+__all__ = ["CallOptions", "Emit", "Late", "Store", "length_of", "options_of", "with_free_names", "with_key_names"]
 
 Emit = Literal["final", "updates"]
 Late = Literal["count", "keep"]
@@ -83,6 +86,7 @@ def options_of(
     store: str = "auto",
 ) -> Options:
     """Check the options of a stream, and return them."""
+    on, by = name_of(on), names_of(by)
     if not isinstance(on, str) or not on:
         raise InvalidInput.option("on", on, "the name of a column of times or numbers")
     keys = (
@@ -116,9 +120,15 @@ def with_free_names(options: Options) -> Options:
     """Return the options; refuse key columns with the name of a result column."""
     for name in options.by:
         if name in RESERVED_NAMES:
-            expected = f"none of {', '.join(RESERVED_NAMES)}, which are columns of the results: rename the column"
-            raise InvalidInput.option("by", name, expected)
+            raise InvalidInput.key_reserved(name, RESERVED_NAMES)
     return options
+
+
+def with_key_names(options: Options, names: Sequence[str]) -> Options:
+    """Return the options with the names of keys in results; `names` are those of the columns of the rows."""
+    if options.key_names or not any("." in name for name in options.by):
+        return options
+    return replace(options, key_names=key_names(options.by, names, RESERVED_NAMES))
 
 
 def _number(length: Any) -> Any:

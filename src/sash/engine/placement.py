@@ -20,12 +20,12 @@ from sash.slicing.slice_manager import Placement
 from sash.slicing.slicer import Cutter
 from sash.slicing.slices import USED, Array
 
-__all__ = ["Placer", "Undo", "as_user_error"]
+__all__ = ["PlacementSnapshot", "Placer", "as_user_error"]
 
 
 @dataclass(frozen=True)
-class Undo:
-    """The data to undo a provisional placement."""
+class PlacementSnapshot:
+    """The data from before a provisional placement, to restore it."""
 
     slots: Array  # keys that have such rows
     count: Array  # of their slices
@@ -93,8 +93,8 @@ class Placer:
         state.shares_slices = False  # from now on, this state changes them
         self.place(state, batch, self.plan.is_ordered, final=final)
 
-    def place_provisional(self, state: State, batch: RowBatch) -> Undo | None:
-        """Place rows whose order is not final yet; return how to undo it."""
+    def place_provisional(self, state: State, batch: RowBatch) -> PlacementSnapshot | None:
+        """Place rows whose order is not final yet; return what restores the state."""
         if not len(batch):
             return None
         slices = state.slices
@@ -108,18 +108,18 @@ class Placer:
             state.own[query.name] = query.kind.provisional(own[query.name], slots)
         batch = self._notify(state, batch)
         placed = self.place(state, batch, self.plan.is_ordered, fresh, self.plan.measure.highest)
-        return Undo(slots, *before, placed.made if placed is not None else np.zeros(0, np.int64), own)
+        return PlacementSnapshot(slots, *before, placed.made if placed is not None else np.zeros(0, np.int64), own)
 
-    def undo_place(self, state: State, undo: Undo) -> None:
-        """Undo `place_provisional`."""
-        slices, slots = state.slices, undo.slots
-        slices.count[slots], slices.seen[slots], slices.cut[slots] = undo.count, undo.seen, undo.cut
-        slices.dirty[slots] = np.minimum(slices.dirty[slots], undo.count)
-        slices.cursor[USED] -= len(undo.made)
+    def restore_placement(self, state: State, snapshot: PlacementSnapshot) -> None:
+        """Restore the state from before `place_provisional`."""
+        slices, slots = state.slices, snapshot.slots
+        slices.count[slots], slices.seen[slots], slices.cut[slots] = snapshot.count, snapshot.seen, snapshot.cut
+        slices.dirty[slots] = np.minimum(slices.dirty[slots], snapshot.count)
+        slices.cursor[USED] -= len(snapshot.made)
         for partials in state.partials:
-            partials.forget(undo.made)
-        slice_manager.release(slices, undo.made[::-1])
-        state.own |= undo.own
+            partials.forget(snapshot.made)
+        slice_manager.release(slices, snapshot.made[::-1])
+        state.own |= snapshot.own
 
     def _notify(self, state: State, batch: RowBatch) -> RowBatch:
         """Pass rows to windows that read them; return the rows with a bit at the first one after each edge."""

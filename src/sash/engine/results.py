@@ -26,13 +26,13 @@ __all__ = [
     "FiredWindows",
     "arrow_of",
     "columns_of",
-    "finish",
-    "finished",
     "names_of",
     "result_column",
     "schema_of",
     "table_of",
     "values_of",
+    "values_of_result",
+    "values_of_results",
 ]
 
 RANKS = ("rank_start", "rank_end")
@@ -82,15 +82,15 @@ def columns_of(query: PlannedQuery, answers: Sequence[Answer | None]) -> Columns
     return tuple(columns)
 
 
-def finished(query: PlannedQuery, columns: Columns, dictionaries: Mapping[str, Dictionary]) -> Columns:
+def values_of_results(query: PlannedQuery, columns: Columns, dictionaries: Mapping[str, Dictionary]) -> Columns:
     """Return a column per result of a query, made of the columns of its readings; labels and words stay numbers."""
     return tuple(
-        finish(result, [columns[k] for k in result.readings], f"{query.name}.{result.name}", dictionaries)
+        values_of_result(result, [columns[k] for k in result.readings], f"{query.name}.{result.name}", dictionaries)
         for result in query.results
     )
 
 
-def finish(
+def values_of_result(
     result: Result, columns: list[tuple[Any, Array]], name: str, dictionaries: Mapping[str, Dictionary]
 ) -> tuple[Any, Array]:
     """Return values and validity of a result, made of those of its readings."""
@@ -139,7 +139,7 @@ def _kind(result: Field) -> str:
 
 def schema_of(plan: Plan) -> pa.Schema:
     """Return the schema of the table of results."""
-    fields = [pa.field(name, kind) for name, kind in zip(plan.options.by, plan.key_types, strict=True)]
+    fields = [pa.field(name, kind) for name, kind in zip(plan.options.result_keys, plan.key_types, strict=True)]
     kind = _edge_type(plan)
     fields += [pa.field("query", pa.string()), pa.field("window_start", kind), pa.field("window_end", kind)]
     if plan.counts_rows:

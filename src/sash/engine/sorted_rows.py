@@ -54,8 +54,9 @@ class SortedRows:
     def column(self, name: str) -> tuple[Any, Array]:
         """Return data and validity of a column."""
         if name not in self._columns:
-            data, valid = cast_column(name, self.given.column(name), self.types[name])
-            self._columns[name] = data[self.order], valid[self.order]
+            given = self.given.column(name)
+            data, valid = cast_column(name, given, self.types[name])
+            self._columns[name] = data[self.order], valid[: len(self)] if given.valid is None else valid[self.order]
         return self._columns[name]
 
     def valid(self, name: str) -> Array:

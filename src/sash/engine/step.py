@@ -132,12 +132,12 @@ class Engine:
         is_end = after >= plan.measure.highest
         slots = np.arange(state.slices.keys)
         push = Push(before, after, self.watermarks.final(before), is_end, slots, touched, behind)
-        undo = None if shown is None else self.placer.place_provisional(state, shown)
+        snapshot = None if shown is None else self.placer.place_provisional(state, shown)
         try:
             fired = self.trigger.fire(state, push, wants_results)
         finally:
-            if undo is not None:
-                self.placer.undo_place(state, undo)
+            if snapshot is not None:
+                self.placer.restore_placement(state, snapshot)
         try:
             results = self.no_results
             if fired and wants_results:

@@ -1,8 +1,7 @@
 """A stream in this process: push rows, move the watermark, save and restore."""
 
-import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,32 +10,35 @@ import pyarrow as pa
 from sash.engine import stream_bytes
 from sash.engine.conditions import conditions_of
 from sash.engine.input_rows import read_input, types_of
-from sash.engine.options import Emit, Late, Store, options_of, with_free_names
+from sash.engine.observation import Observation, Observer, Observers, Rejected
+from sash.engine.options import Emit, Late, Store, options_of, with_free_names, with_key_names
 from sash.engine.query_changes import adapt
 from sash.engine.row_buffer import RowBuffer
 from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
+from sash.engine.watermark import pending_watermark
 from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownName
+from sash.keywords import checked
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
 from sash.plan.query import Query, named_queries, some_queries
 from sash.plan.share import ColumnType
 from sash.swag.guard import Guard, guarded
-from sash.windows.lengths import is_number
 
 __all__ = ["Stream"]
 
 
+@checked
 class Stream:
     """Windows over a stream of rows, pushed table by table.
 
-    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. The
-    watermark is the one passed to `push`; with `watermark="10 seconds"`, the largest position minus that delay, after
-    each push; with `in_order=True`, the position of each row. Rows that are late by at most `allowed_lateness` are
-    accepted. If they change windows that were already emitted, exactly these windows are emitted again, with the next
-    revision. Rows that are later than this are rejected: the stream counts them, and keeps them with `late="keep"`.
-    `store` is that of `sash.aggregate`.
+    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. You pass
+    the watermark to `push`. With `watermark="10 seconds"`, it is the largest position minus 10 seconds, after each
+    push. With `in_order=True`, each row moves it to its own position. Rows that are late by at most
+    `allowed_lateness` are accepted. If they change windows that were already emitted, exactly these windows are
+    emitted again, with the next revision. Rows that are later than this are rejected: the stream counts them, and
+    keeps them with `late="keep"`. `store` is that of `sash.aggregate`.
 
     Threads may share a stream: each call waits for the one before it, so rows are processed in the order of the calls.
     `push` calls the functions of your own aggregates and windows. They must not call the stream.
@@ -44,10 +46,10 @@ class Stream:
     >>> import sash
     >>> peaks = sash.query("peaks", sash.tumbling(10), peak=sash.max("load"))
     >>> stream = sash.Stream([peaks], on="t", by="plug")
-    >>> stream.push({"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3.0, 5.0, 4.0]}).num_rows
+    >>> stream.push({"t": [1, 7, 12], "plug": ["a", "a", "b"], "load": [3, 5, 4]}).num_rows
     0
     >>> stream.push({}, watermark=10).to_pylist()
-    [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5.0}]
+    [{'plug': 'a', 'query': 'peaks', 'window_start': 0, 'window_end': 10, 'peak': 5}]
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class Stream:
         self._state: State | None = None
         self._types: dict[str, ColumnType] = {}
         self._buffer: RowBuffer | None = None
-        self._conditions, self._guard = conditions_of(queries), Guard()
+        self._conditions, self._guard, self._observers = conditions_of(queries), Guard(), Observers()
 
     @classmethod
     def with_options(cls, queries: Query | Sequence[Query], options: Options, late: str = "count") -> "Stream":
@@ -103,7 +105,7 @@ class Stream:
         stream._pending, stream._types = [], dict(plan.columns if types is None else types)
         stream._conditions = conditions_of(stream.queries)
         stream._use(Engine(plan), State.empty(plan) if state is None else state)
-        stream._guard = Guard()
+        stream._guard, stream._observers = Guard(), Observers()
         return stream
 
     # --- rows in, results out ----------------------------------------------------------------------
@@ -112,8 +114,22 @@ class Stream:
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Add rows, move the watermark, and return the windows that are due; bad input has no effect."""
         if watermark is None and self._buffer is not None and self._buffer.add(self._state, rows):
-            return self._buffer.no_results
-        return self._advance(rows, watermark, None)
+            results = self._buffer.no_results
+        else:
+            results = self._advance(rows, watermark, None)
+        return self._observers.show(self, rows, results) if self._observers else results
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        """Call `observer` with an `Observation` at the end of each push; return a function that ends this.
+
+        An observer that raises an error is removed, and the push succeeds. An observer must not push.
+        """
+        return self._observers.add(observer)
+
+    @guarded
+    def inspect(self, observer: Observer) -> None:
+        """Call `observer` once with an `Observation` of no rows, between two pushes."""
+        observer(Observation(self, {}, pa.table({})))
 
     @guarded
     def advance(self, rows: Any, watermark: Any = None, *, newest: Any = None) -> pa.Table:
@@ -133,13 +149,13 @@ class Stream:
             return results
         if not given.names:
             if watermark is not None:
-                self._pending = [_pending_watermark(watermark, self._pending)]
+                self._pending = [pending_watermark(watermark, self._pending)]
             return pa.table({})
         engine, state, types = self._begin(given)
         state, results = self._push(engine, state, given, watermark, newest, wants_results)
         # Not before: if the first rows are refused, the next ones may have other types.
         self._use(engine, state)
-        self._types, self._pending = types, []
+        self.options, self._types, self._pending = engine.plan.options, types, []
         return results
 
     def _use(self, engine: Engine, state: State) -> None:
@@ -158,9 +174,12 @@ class Stream:
             raise BrokenStream.since(state.broken)
         mark = None if watermark is None else engine.plan.measure.position(watermark)
         read = read_input(engine.plan, self._conditions.rows(given))
+        before = state.watermark
         state, results, rejected = engine.step(state, read, mark, newest, wants_results)
-        if len(rejected) and self._keeps_late:
-            self._rejected_rows.append(given.table().take(pa.array(rejected)))
+        if len(rejected):
+            self._observers.rejected = Rejected(given, rejected, before) if self._observers else None
+            if self._keeps_late:
+                self._rejected_rows.append(given.table().take(pa.array(rejected)))
         return state, results
 
     def finish(self) -> pa.Table:
@@ -179,7 +198,7 @@ class Stream:
         types = types_of(wanted, rows, may_change=not self.options.is_table)
         measure = rows.measure(rows.known(self.options.on))
         keys = [rows.arrow(rows.known(name)).type for name in self.options.by]
-        plan = make_plan(wanted, self.options, types, measure, keys)
+        plan = make_plan(wanted, with_key_names(self.options, rows.names), types, measure, keys)
         state, engine = State.empty(plan), Engine(plan)
         pending, self._pending = self._pending, []  # a wrong one raises an error once
         for each in pending:
@@ -199,7 +218,8 @@ class Stream:
         """Return the rejected rows since the last call, with `late="keep"`.
 
         >>> import sash
-        >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t", late="keep")
+        >>> tens = sash.query("n", sash.tumbling(10), n=sash.count())
+        >>> stream = sash.Stream(tens, on="t", late="keep")
         >>> _ = stream.push({"t": [11]}, watermark=10), stream.push({"t": [3, 12]})
         >>> stream.late().to_pylist(), stream.late_count
         ([{'t': 3}], 1)
@@ -229,8 +249,8 @@ class Stream:
         """Remove a query, and free what only this query needed.
 
         >>> import sash
-        >>> stream = sash.Stream([sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab"], on="t")
-        >>> stream.remove("a")
+        >>> a, b = (sash.query(name, sash.tumbling(10), n=sash.count()) for name in "ab")
+        >>> stream = sash.Stream([a, b], on="t"); stream.remove("a")
         >>> [query.name for query in stream.queries]
         ['b']
         """
@@ -303,7 +323,7 @@ class Stream:
         stream._keeps_late, stream._rejected_rows = saved.keeps_late, saved.late_rows
         stream._pending, stream._types = saved.pending, saved.types
         stream._engine = stream._state = stream._buffer = None
-        stream._guard = Guard()
+        stream._guard, stream._observers = Guard(), Observers()
         old = dict(saved.queries)
         for query in given:
             if old.get(query.name, str(query)) != str(query):
@@ -376,23 +396,3 @@ class Stream:
         names = ", ".join(each.name for each in self.queries)
         rows = 0 if self.state is None else self.state.rows
         return f"<sash.Stream of {names}: {rows} rows, {self.late_count} late, watermark {self.watermark}>"
-
-
-def _pending_watermark(watermark: Any, before: list[Any]) -> Any:
-    """Return the largest of watermarks that come before the first row, when the type of `on` is not known yet."""
-    if isinstance(watermark, np.datetime64):
-        watermark = watermark.astype("datetime64[us]").item()
-    elif hasattr(watermark, "to_pydatetime"):  # pandas
-        watermark = watermark.to_pydatetime(warn=False)
-    elif isinstance(watermark, np.generic) and is_number(watermark):
-        watermark = watermark.item()
-    is_usable = isinstance(watermark, int | float | dt.date) and not isinstance(watermark, bool)
-    if not is_usable or watermark != watermark:
-        raise InvalidInput.option("watermark", watermark, "a number or a time, like `on`")
-    if math.inf in (watermark, *before):  # the end of the stream, whatever `on` is
-        return math.inf
-    try:
-        return max([*before, watermark])
-    except TypeError as error:
-        expected = f"of the same kind as the watermark before it, {before[0]!r}"
-        raise InvalidInput.option("watermark", watermark, expected) from error

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from sash.windows.window import Window
 
 __all__ = ["Saved", "check_functions", "load", "plan_of", "same_queries", "save", "state_of", "windows_only"]
 
+_SAVED_OPTIONS = ("on", "by", "in_order", "emit", "partial", "store", "key_names")
 MAGIC = b"SASHSTR\0"
 
 
@@ -77,7 +78,10 @@ def save(
         "queries": [(each.name, str(each)) for each in queries],
         "windows": [_describe(each.window) for each in queries],
         "options": {
-            **{name: getattr(options, name) for name in ("on", "by", "in_order", "emit", "partial", "store")},
+            **{
+                name: getattr(options, name)
+                for name in ("on", "by", "in_order", "emit", "partial", "store", "key_names")
+            },
             "lateness": _plain_length(options.lateness),
             "delay": _plain_length(options.delay),
         },
@@ -156,7 +160,11 @@ def _options(given: Any, limits: Limits) -> Options:
     lateness, delay = (_restore_length(given[name]) for name in ("lateness", "delay"))
     by, partial = _typed(given["by"], tuple), _typed(given["partial"], bool)
     order, emit, store = given["in_order"], given["emit"], given.get("store", "auto")
-    return options_of(given["on"], list(by), lateness, delay, order, emit, partial, limits=limits, store=store)
+    names = _typed(given.get("key_names", ()), tuple)
+    if names and (len(names) != len(by) or not all(isinstance(each, str) for each in names)):
+        raise TypeError("the names of keys do not match the key columns")
+    found = options_of(given["on"], list(by), lateness, delay, order, emit, partial, limits=limits, store=store)
+    return replace(found, key_names=names)
 
 
 def _types(schema: Any, described: Any) -> dict[str, ColumnType]:

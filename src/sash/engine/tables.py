@@ -1,10 +1,9 @@
-"""Read tables of Arrow, pandas and Polars and dicts of columns; return results as a table of the same kind.
+"""Read tables of Arrow, pandas, Polars and DuckDB, and dicts of columns.
 
 Columns are converted when they are first read: a row pushed as a dict of lists never becomes a table.
 """
 
 import reprlib
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -15,11 +14,12 @@ import pyarrow as pa
 
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
+from sash.engine.nested import field_at, paths_of, steps_of
 from sash.errors import InvalidInput, UnknownName
 from sash.swag.values import Values, arrow_array, has_arrow, is_pandas, read_one
 from sash.windows.measure import Measure, Positions
 
-__all__ = ["Kind", "Rows", "kind_of", "like", "read_positions", "read_rows", "to_arrow", "with_columns"]
+__all__ = ["Kind", "Rows", "kind_of", "read_positions", "read_rows", "to_arrow"]
 
 _FEW = 32  # values that keys look up without Arrow
 _PLAIN: dict[type, tuple[Column, Any]] = {
@@ -37,11 +37,13 @@ class Kind(Enum):
     ARROW = "arrow"
     PANDAS = "pandas"
     POLARS = "polars"
+    LAZY = "polars (lazy)"
+    DUCKDB = "duckdb"
     DICT = "dict"
 
 
 def kind_of(rows: Any) -> Kind:
-    """Return the kind of a table; other tables with an Arrow interface, such as DuckDB's, are Arrow.
+    """Return the kind of a table; other tables with an Arrow interface are Arrow.
 
     >>> kind_of({"x": [1]}), kind_of(pa.table({"x": [1]}))
     (<Kind.DICT: 'dict'>, <Kind.ARROW: 'arrow'>)
@@ -51,9 +53,13 @@ def kind_of(rows: Any) -> Kind:
     if is_pandas(rows) and hasattr(rows, "columns"):
         return Kind.PANDAS
     package = type(rows).__module__.partition(".")[0]
+    if package == "duckdb" and hasattr(rows, "query") and hasattr(rows, "columns"):
+        return Kind.DUCKDB
     if package == "polars":
+        if type(rows).__name__ == "LazyFrame":
+            return Kind.LAZY
         if not has_arrow(rows) or not hasattr(rows, "columns"):
-            raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "call collect() first, or pass a DataFrame")
+            raise InvalidInput.rows(f"a Polars {type(rows).__name__}", "pass a DataFrame, or name the column in a dict")
         return Kind.POLARS
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         raise InvalidInput.rows(f"a {type(rows).__name__}", "pass it in a dict, under a name")
@@ -67,43 +73,6 @@ def kind_of(rows: Any) -> Kind:
     elif package == "pyspark":
         fix = "collect them with toArrow(), or use sash.aggregate on the DataFrame"
     raise InvalidInput.rows(reprlib.repr(rows), fix)
-
-
-def like(table: Any, kind: Kind) -> Any:
-    """Convert an Arrow table to the kind of the rows; for a dict, return the Arrow table.
-
-    >>> like(pa.table({"x": [1]}), Kind.PANDAS)
-       x
-    0  1
-    """
-    if kind is Kind.PANDAS:
-        return table.to_pandas()
-    if kind is Kind.POLARS:
-        return sys.modules["polars"].from_arrow(table)  # imported already by the caller
-    return table
-
-
-def with_columns(rows: Any, columns: Mapping[str, Any]) -> Any:
-    """Return the rows with further Arrow columns; a DataFrame keeps its index, its types and its order.
-
-    >>> with_columns({"x": [1]}, {"y": pa.array([2])}).to_pylist()
-    [{'x': 1, 'y': 2}]
-    """
-    kind = kind_of(rows)
-    if kind is Kind.PANDAS:
-        pandas = sys.modules["pandas"]  # imported already by the caller
-        added = pa.table(dict(columns)).to_pandas()
-        added.index, added.attrs = rows.index, rows.attrs
-        deeper = [""] * (rows.columns.nlevels - 1)
-        added.columns = pandas.Index([(name, *deeper) if deeper else name for name in columns])
-        added.columns.names = rows.columns.names
-        return pandas.concat([rows, added], axis=1)
-    if kind is Kind.POLARS:
-        return rows.hstack(sys.modules["polars"].from_arrow(pa.table(dict(columns))))
-    table = to_arrow(rows)
-    for name, column in columns.items():
-        table = table.append_column(name, column)
-    return table
 
 
 def to_arrow(rows: Any) -> Any:
@@ -144,6 +113,8 @@ def read_rows(rows: Any) -> "Rows":
     if kind is Kind.PANDAS:
         levels = tuple(str(name) for name in rows.index.names if name is not None)
         return _named([(str(name), series) for name, series in rows.items()], len(rows), None, levels)
+    if kind is Kind.LAZY:
+        return read_rows(rows.collect())
     try:
         table = rows if isinstance(rows, pa.Table) else rows.to_arrow() if kind is Kind.POLARS else pa.table(rows)
     except (pa.ArrowException, TypeError) as error:
@@ -206,11 +177,49 @@ class Rows:
 
     def known(self, name: str) -> str:
         """Return the name; refuse it if there is no such column."""
-        if name not in self.names:
+        if not self.has(name):
             if name in self.levels:
                 raise UnknownName.index_level(name)
-            raise UnknownName.of("column", name, self.names)
+            raise UnknownName.of("column", name, (*self.names, *self.nested()) if "." in name else self.names)
         return name
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a column of this name, or a nested field at this path.
+
+        >>> rows = read_rows({"meta": [{"load": 5}]})
+        >>> rows.has("meta.load"), rows.has("load"), rows.column("meta.load").data
+        (True, False, array([5]))
+        """
+        return name in self.names or bool(self._steps(name))
+
+    def nested(self) -> tuple[str, ...]:
+        """Return the paths of all nested fields."""
+        found: list[str] = []
+        for name in self.names:
+            try:
+                kind = self._kind((name,))
+            except InvalidInput:  # a column that cannot be read, which is an error only if it is used
+                continue
+            found += [] if kind is None else paths_of(name, kind)
+        return tuple(found)
+
+    def _steps(self, path: str) -> tuple[str, ...]:
+        """Return the column and the fields that a path consists of; none if there are no such."""
+        if "." not in path:
+            return ()
+        return steps_of(path, self.names, lambda steps: _field_names(self._kind(steps)))
+
+    def _kind(self, steps: tuple[str, ...]) -> Any:
+        """Return the type of a struct; None if it is none."""
+        raw: Any = self._given.get(steps[0])
+        if steps[0] in self._twice or isinstance(raw, np.ndarray) or (is_pandas(raw) and raw.dtype.kind in "biufM"):
+            return None
+        if type(raw) is list and not any(isinstance(each, Mapping) for each in raw):
+            return None
+        kind = self.arrow(steps[0]).type
+        for name in steps[1:]:
+            kind = kind.field(name).type
+        return kind if pa.types.is_struct(kind) else None
 
     def column(self, name: str) -> Values:
         """Return a column as kernels read it."""
@@ -284,9 +293,17 @@ class Rows:
         raw = self._given.get(name)
         if raw is None:
             self.known(name)
+            if name not in self._arrow:
+                column, *fields = self._steps(name)
+                self._arrow[name] = _array(name, field_at(self.arrow(column), fields))
+            return self._arrow[name]
         if name in self._twice:
             raise InvalidInput.twice(name)
         return raw
+
+
+def _field_names(kind: Any) -> list[str]:
+    return [] if kind is None else [kind.field(place).name for place in range(kind.num_fields)]
 
 
 def _values(name: str, raw: Any) -> Values:
@@ -301,6 +318,8 @@ def _values(name: str, raw: Any) -> Values:
                 pass  # the error is raised below, where other lists are read
             else:
                 return Values(data, None, column, "list")
+    if isinstance(raw, pa.ChunkedArray | pa.Array) and pa.types.is_dictionary(raw.type):
+        raw = _array(name, raw)
     try:
         return read_one(raw)
     except InvalidInput as error:
@@ -311,6 +330,8 @@ def _array(name: str, raw: Any) -> Any:
     """Return a column as an Arrow array."""
     if isinstance(raw, pa.ChunkedArray | pa.Array):
         # The views of Polars: Arrow cannot take or filter them.
+        if pa.types.is_dictionary(raw.type) and raw.type.value_type in _PLAIN_VIEWS:
+            return _without_views(raw)
         return raw.cast(_PLAIN_VIEWS[raw.type]) if raw.type in _PLAIN_VIEWS else raw
     try:
         if isinstance(raw, np.ndarray):
@@ -324,6 +345,14 @@ def _array(name: str, raw: Any) -> Any:
             raise
         reason = " ".join(str(each) for each in error.args)
         raise InvalidInput.in_column(name, f"{reason}. Give all its values one type") from error
+
+
+def _without_views(categories: Any) -> Any:
+    """Return the categories of Polars, whose values are views."""
+    chunks = categories.chunks if isinstance(categories, pa.ChunkedArray) else [categories]
+    plain = _PLAIN_VIEWS[categories.type.value_type]
+    found = [pa.DictionaryArray.from_arrays(each.indices, each.dictionary.cast(plain)) for each in chunks]
+    return pa.chunked_array(found, pa.dictionary(categories.type.index_type, plain))
 
 
 def _unmixed(name: str, array: Any, values: list[Any]) -> Any:

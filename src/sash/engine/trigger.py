@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sash.engine.placement import as_user_error
-from sash.engine.results import FiredWindows, columns_of, finished, names_of
+from sash.engine.results import FiredWindows, columns_of, names_of, values_of_results
 from sash.engine.revisions import Columns, Emitted, revise
 from sash.engine.state import State
 from sash.kinds.kind import Moment, Push, StreamView
@@ -141,7 +141,7 @@ class Trigger:
                 answers.append(partials.answer(view, state.slices, ended, None if how == "fold" else how))
         except Exception as error:
             raise as_user_error(plan, state, error, "combine or lower") from error
-        columns = finished(query, columns_of(query, answers), state.dictionaries)
+        columns = values_of_results(query, columns_of(query, answers), state.dictionaries)
         if query.window.by_count:
             columns = (*_first_and_last(state.slices, ended), *columns)
         if not plan.has_revisions:

@@ -3,6 +3,7 @@
 The watermark before a push decides which of its rows are accepted; then the watermark moves. Both rules are only here.
 """
 
+import datetime as dt
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sash.algebra.compiler import kernel
+from sash.errors import InvalidInput
 from sash.slicing.slices import Array
+from sash.windows.lengths import is_number
 from sash.windows.measure import Measure
 
-__all__ = ["AcceptedRows", "Watermarks"]
+__all__ = ["AcceptedRows", "Watermarks", "is_ascending", "pending_watermark"]
 
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -97,3 +100,23 @@ def _ascends(positions: Any, least: Any) -> bool:
 def is_ascending(positions: Array, least: Any) -> bool:
     """Return whether no position goes back, and none is before `least`."""
     return bool(_ascends(positions, positions.dtype.type(least)))
+
+
+def pending_watermark(watermark: Any, before: list[Any]) -> Any:
+    """Return the largest of watermarks that come before the first row, when the type of `on` is not known yet."""
+    if isinstance(watermark, np.datetime64):
+        watermark = watermark.astype("datetime64[us]").item()
+    elif hasattr(watermark, "to_pydatetime"):  # pandas
+        watermark = watermark.to_pydatetime(warn=False)
+    elif isinstance(watermark, np.generic) and is_number(watermark):
+        watermark = watermark.item()
+    is_usable = isinstance(watermark, int | float | dt.date) and not isinstance(watermark, bool)
+    if not is_usable or watermark != watermark:
+        raise InvalidInput.option("watermark", watermark, "a number or a time, like `on`")
+    if math.inf in (watermark, *before):  # the end of the stream, whatever `on` is
+        return math.inf
+    try:
+        return max([*before, watermark])
+    except TypeError as error:
+        expected = f"of the same kind as the watermark before it, {before[0]!r}"
+        raise InvalidInput.option("watermark", watermark, expected) from error

@@ -9,12 +9,14 @@ from sash.kinds.cumulative import CumulativeKind
 from sash.kinds.kind import Kind, Setting
 from sash.kinds.landmark import LandmarkKind
 from sash.kinds.last_rows import LastRowsKind
+from sash.kinds.last_time import LastTimeKind
 from sash.kinds.punctuated import PunctuatedKind
 from sash.kinds.session import SessionKind
 from sash.kinds.sliding import SlidingKind
 from sash.kinds.user_aware import UserAwareKind
 from sash.kinds.user_forward import UserForwardKind
 from sash.kinds.user_free import UserFreeKind
+from sash.kinds.user_marked import UserMarkedKind
 from sash.windows.window import Window
 
 __all__ = ["KINDS", "kind_of", "savable_windows"]
@@ -27,10 +29,12 @@ KINDS: tuple[type[Kind], ...] = (
     PunctuatedKind,
     CountKind,
     LastRowsKind,
+    LastTimeKind,
     CalendarKind,
     ListedKind,
     UserFreeKind,
     UserForwardKind,
+    UserMarkedKind,
     UserAwareKind,
 )
 

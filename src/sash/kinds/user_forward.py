@@ -10,8 +10,8 @@ Keeps     F1  an edge that is told lies after all rows that were read before, or
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,45 +22,47 @@ from sash.kinds.user_windows import call_user, is_position
 from sash.slicing.slices import Array, Slices, check_array
 from sash.slicing.window_manager import Ended, find_first, given_windows, view_of
 from sash.windows.user import ForwardContext, ForwardFreeWindow
+from sash.windows.window import Window
 
-__all__ = ["UserForwardKind"]
+__all__ = ["EndedWindows", "UserForwardKind", "by_key", "in_order"]
 
-_PLAIN = (int, float, str, bool, bytes, type(None), np.generic)  # what a copy of a dict may share
+# What a copy of a dict may share.
+_PLAIN = frozenset({int, float, str, bool, bytes, type(None), *np.sctypeDict.values()})
 
 
-@dataclass(frozen=True)
-class KeyContext:
+class KeyContext(NamedTuple):  # made for each key and push: a dataclass takes three times as long
     """What the windows of one key know between two calls. It never changes: each call makes a new one."""
 
     newest: Any  # the last row that was read
     opened: tuple[Any, ...] = ()  # starts of windows without an end
     pending: tuple[Any, ...] = ()  # edges after the newest row
-    memory: Mapping[str, Any] | None = None
+    memory: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass
-class ForwardWindows:
-    """The windows of all keys: those that have an end, and what is known of each key."""
+class EndedWindows:
+    """The windows of all keys that have an end."""
 
     slots: Array
     starts: Array
     ends: Array
-    contexts: dict[int, KeyContext]
 
     def take(self, places: Array) -> None:
         """Keep only the windows at these places."""
         self.slots, self.starts, self.ends = self.slots[places], self.starts[places], self.ends[places]
 
-    def add(self, windows: list[tuple[int, Array]]) -> None:
-        """Add windows, given as rows of (start, end) by slot."""
-        if windows:
-            slots = np.repeat([slot for slot, _ in windows], [len(own) for _, own in windows])
-            edges = np.concatenate([own for _, own in windows])
+    def add(self, slots: Array, starts: Array, ends: Array) -> None:
+        """Add windows."""
+        if len(slots):
             self.slots = np.concatenate([self.slots, slots])
-            self.starts, self.ends = (
-                np.concatenate([self.starts, edges[:, 0]]),
-                np.concatenate([self.ends, edges[:, 1]]),
-            )
+            self.starts, self.ends = np.concatenate([self.starts, starts]), np.concatenate([self.ends, ends])
+
+
+@dataclass
+class ForwardWindows(EndedWindows):
+    """The windows of all keys: those that have an end, and what is known of each key."""
+
+    contexts: dict[int, KeyContext]
 
 
 @kernel
@@ -77,7 +79,7 @@ def _keep_since(arrays: Any, oldest: Any, first: Any) -> None:
 class UserForwardKind(Kind):
     """A ForwardFreeWindow of a user."""
 
-    describes = ForwardFreeWindow
+    describes: ClassVar[type[Window]] = ForwardFreeWindow
     same_window: ClassVar[Same] = Same.OVERLAP
     shows_open: ClassVar[bool] = False
     keeps_keys: ClassVar[bool] = True
@@ -88,37 +90,32 @@ class UserForwardKind(Kind):
 
     # --- state ---------------------------------------------------------------------------------------
 
-    def start(self, keys: int, watermark: Any) -> ForwardWindows:
+    def start(self, keys: int, watermark: Any) -> Any:
         none = np.zeros(0, self.setting.dtype)
         return ForwardWindows(np.zeros(0, np.int64), none, none, {})
 
-    def start_among(self, held: StreamView, own: ForwardWindows, gaps: Mapping[Any, Any]) -> tuple[Any, Any]:
+    def start_among(self, held: StreamView, own: Any, gaps: Mapping[Any, Any]) -> tuple[Any, Any]:
         return own, held.newest
 
-    def copy(self, own: ForwardWindows) -> ForwardWindows:
+    def copy(self, own: Any) -> Any:
         return replace(own, contexts=dict(own.contexts))
 
-    def provisional(self, own: ForwardWindows, slots: Array) -> ForwardWindows:
+    def provisional(self, own: Any, slots: Array) -> Any:
         return self.copy(own)
 
-    def size(self, own: ForwardWindows) -> int:
+    def size(self, own: Any) -> int:
         return int(own.slots.nbytes + own.starts.nbytes + own.ends.nbytes)
 
-    def save(self, own: ForwardWindows) -> Any:
+    def save(self, own: Any) -> Any:
         contexts = {
-            slot: (each.newest, each.opened, each.pending, dict(each.memory or {}))
-            for slot, each in own.contexts.items()
+            slot: (each.newest, each.opened, each.pending, dict(each.memory)) for slot, each in own.contexts.items()
         }
         return own.slots, own.starts, own.ends, contexts
 
-    def restore(self, given: Any, slices: Slices, has_key: Array) -> ForwardWindows:
+    def restore(self, given: Any, slices: Slices, has_key: Array) -> Any:
         if not isinstance(given, tuple) or len(given) != 4 or not isinstance(given[3], dict):
             raise InvalidState.damaged("what a window of your own remembers is not whole")
-        dtype = self.setting.dtype
-        slots = check_array(given[0], np.int64, "slots of your own windows")
-        starts, ends = (check_array(each, dtype, "edges of your own windows", len(slots)) for each in given[1:3])
-        if not (starts < ends).all() or (len(slots) and not 0 <= slots.min() <= slots.max() < len(has_key)):
-            raise InvalidState.damaged("a window of your own has no key, or no start before its end")
+        windows = self.check_windows(given[:3], len(has_key))
         contexts = {}
         for slot, context in given[3].items():
             if type(slot) is not int or not 0 <= slot < len(has_key) or not has_key[slot]:
@@ -131,7 +128,16 @@ class UserForwardKind(Kind):
             if not all(self._is_possible(each) for each in (newest, *opened, *pending)):
                 raise InvalidState.damaged("an edge of a window of your own is not a position")
             contexts[slot] = KeyContext(newest, opened, pending, memory)
-        return ForwardWindows(slots.copy(), starts.copy(), ends.copy(), contexts)
+        return ForwardWindows(*windows, contexts)
+
+    def check_windows(self, given: Any, keys: int) -> tuple[Array, Array, Array]:
+        """Return a copy of the saved windows that have an end: keys, starts and ends."""
+        dtype = self.setting.dtype
+        slots = check_array(given[0], np.int64, "slots of your own windows")
+        starts, ends = (check_array(each, dtype, "edges of your own windows", len(slots)) for each in given[1:3])
+        if not (starts < ends).all() or (len(slots) and not 0 <= slots.min() <= slots.max() < keys):
+            raise InvalidState.damaged("a window of your own has no key, or no start before its end")
+        return slots.copy(), starts.copy(), ends.copy()
 
     def _is_possible(self, position: Any) -> bool:
         """Return whether it is a position, or lies before all of them."""
@@ -141,22 +147,25 @@ class UserForwardKind(Kind):
 
     # --- new rows ------------------------------------------------------------------------------------
 
-    def notify(self, own: ForwardWindows, slots: Array, positions: Array, columns: Mapping[str, Any]) -> Array:
-        order = _by_key(slots)
+    def notify(self, own: Any, slots: Array, positions: Array, columns: Mapping[str, Any]) -> Array:
+        order = by_key(slots)
         if order is not None:
             slots, positions = slots[order], positions[order]
-        values = {name: _in_order(columns[name], order) for name in self.window.columns}
-        begins = np.flatnonzero(np.concatenate([[True], slots[1:] != slots[:-1]])).tolist()
+        values = {name: in_order(columns[name], order) for name in self.window.columns}
+        positions = positions.view()
+        positions.flags.writeable = False  # of the parts that users get, too
+        first = np.flatnonzero(np.concatenate([[True], slots[1:] != slots[:-1]]))
+        begins, ends = first.tolist(), [*first[1:].tolist(), len(slots)]
+        keys, newest = slots[first].tolist(), positions[np.array(ends) - 1].tolist()
         marks = np.zeros(len(slots), np.bool_)
         windows: list[tuple[int, Array]] = []
-        for begin, end in zip(begins, [*begins[1:], len(slots)], strict=True):
-            slot = int(slots[begin])
+        contexts, unknown, notify = own.contexts, KeyContext(self.setting.lowest), self.window.notify
+        for slot, begin, end, last in zip(keys, begins, ends, newest, strict=True):
             rows = positions[begin:end]
-            rows.flags.writeable = False
-            known = own.contexts.get(slot, KeyContext(self.setting.lowest))
+            known = contexts.get(slot, unknown)
             context = ForwardContext(list(known.opened), _copy_memory(known.memory))
             read = {name: _part(*column, begin, end) for name, column in values.items()}
-            call_user(self.window, "notify", partial(self.window.notify, context, rows, read))
+            call_user(self.window, "notify", notify, context, rows, read)
             pending: tuple[Any, ...] = ()
             if context.edges or known.pending or context.opened != list(known.opened):
                 edges, closed = self._check(context, known.newest, rows)
@@ -166,8 +175,11 @@ class UserForwardKind(Kind):
                 pending = tuple(edges[places == len(rows)].tolist())
                 if len(closed):
                     windows.append((slot, closed))
-            own.contexts[slot] = KeyContext(rows[-1].item(), tuple(context.opened), pending, context.memory)
-        own.add(windows)
+            contexts[slot] = KeyContext(last, tuple(context.opened), pending, context.memory)
+        if windows:
+            edges = np.concatenate([closed for _, closed in windows])
+            slots = np.repeat([slot for slot, _ in windows], [len(closed) for _, closed in windows])
+            own.add(slots, edges[:, 0], edges[:, 1])
         if order is None:
             return marks
         found = np.empty_like(marks)
@@ -195,6 +207,11 @@ class UserForwardKind(Kind):
             raise InvalidWindow.edge_behind(self.window, behind[0].item(), newest)
         return edges, closed
 
+    def opened_windows(self, own: Any) -> tuple[Array, Array]:
+        """Return the keys and the starts of windows without an end."""
+        still = [(slot, start) for slot, each in own.contexts.items() for start in each.opened]
+        return np.array([slot for slot, _ in still], np.int64), np.array([s for _, s in still], self.setting.dtype)
+
     # --- which windows are due -----------------------------------------------------------------------
 
     def moments(self, held: StreamView, push: Push, added: Any) -> list[Moment]:
@@ -203,14 +220,13 @@ class UserForwardKind(Kind):
         until = self.setting.highest if self.setting.shows_open else push.after
         return [Moment(push.slots, added, until, push.is_end)]
 
-    def due(self, held: StreamView, own: ForwardWindows, moment: Moment) -> Ended:
+    def due(self, held: StreamView, own: Any, moment: Moment) -> Ended:
         closed = (moment.after < own.ends) & (own.ends <= moment.until)
         slots, starts, ends = own.slots[closed], own.starts[closed], own.ends[closed]
         if moment.is_end:
-            still = [(slot, start) for slot, each in own.contexts.items() for start in each.opened]
-            slots = np.concatenate([slots, np.array([slot for slot, _ in still], np.int64)])
-            starts = np.concatenate([starts, np.array([start for _, start in still], starts.dtype)])
-            ends = np.concatenate([ends, np.full(len(still), self.setting.highest, ends.dtype)])
+            open_slots, open_starts = self.opened_windows(own)
+            slots, starts = np.concatenate([slots, open_slots]), np.concatenate([starts, open_starts])
+            ends = np.concatenate([ends, np.full(len(open_slots), self.setting.highest, ends.dtype)])
         if not len(slots):
             return Ended.none(self.setting.dtype)
         order = np.lexsort((ends, starts, slots))
@@ -218,34 +234,33 @@ class UserForwardKind(Kind):
 
     # --- retention -----------------------------------------------------------------------------------
 
-    def keep_places(self, slices: Slices, own: ForwardWindows, final: Any, first: Array) -> None:
+    def keep_places(self, slices: Slices, own: Any, final: Any, first: Array) -> None:
         oldest = np.full(slices.keys, self.setting.highest, self.setting.dtype)
         np.minimum.at(oldest, own.slots, own.starts)
-        for slot, context in own.contexts.items():
-            for start in context.opened:
-                oldest[slot] = min(oldest[slot], start)
+        np.minimum.at(oldest, *self.opened_windows(own))
         _keep_since(view_of(slices), oldest, first)
 
-    def find_final(self, slices: Slices, own: ForwardWindows, final: Any, emitted: Any) -> Array:
+    def find_final(self, slices: Slices, own: Any, final: Any, emitted: Any) -> Array:
         """Return which windows ended before all rows to come, and are not part of another window now (F2)."""
         is_final: Array = emitted.ends < final
         known = set(zip(own.slots.tolist(), own.starts.tolist(), own.ends.tolist(), strict=True))
+        open_slots, open_starts = self.opened_windows(own)
         for k in np.flatnonzero(is_final).tolist():
             slot, start, end = int(emitted.slots[k]), emitted.starts[k].item(), emitted.ends[k].item()
             if (slot, start, end) not in known:
-                opened = own.contexts[slot].opened if slot in own.contexts else ()
+                still = (open_slots == slot) & (open_starts < end)
                 others = (own.slots == slot) & (own.starts < end) & (start < own.ends)
-                is_final[k] = not any(each < end for each in opened) and not others.any()
+                is_final[k] = not still.any() and not others.any()
         return is_final
 
-    def forget(self, own: ForwardWindows, final: Any) -> None:
+    def forget(self, own: Any, final: Any) -> None:
         # With revisions, a row at the very end of a window may still change it.
         is_kept = own.ends >= final if self.setting.has_revisions else own.ends > final
         if not is_kept.all():
             own.take(np.flatnonzero(is_kept))
 
 
-def _by_key(slots: Array) -> Array | None:
+def by_key(slots: Array) -> Array | None:
     """Return the places of rows grouped by key, each key in order; None if they are grouped already."""
     if (slots[1:] >= slots[:-1]).all():
         return None
@@ -254,27 +269,31 @@ def _by_key(slots: Array) -> Array | None:
     return np.argsort(narrow, kind="stable")
 
 
-def _in_order(column: tuple[Array, Array], order: Array | None) -> tuple[Array, Array, bool]:
+def in_order(column: tuple[Array, Array], order: Array | None) -> tuple[Array, Array, bool]:
     """Return a column's values and validity in an order, and whether it has no nulls."""
     data, valid = column if order is None else (column[0][order], column[1][order])
+    data = data.view()
+    data.flags.writeable = False
     return data, valid, bool(valid.all())
 
 
 def _part(data: Array, valid: Array, is_whole: bool, begin: int, end: int) -> Array:
     """Return some rows of a column for a user's function: an array of objects, None for null, if there are nulls."""
-    part, known = data[begin:end], valid[begin:end]
-    if not is_whole and not known.all():
-        objects = part.astype(object)
-        objects[~known] = None
-        return objects
-    part.flags.writeable = False
-    return part
+    part = data[begin:end]
+    if is_whole:
+        return part
+    known = valid[begin:end]
+    if known.all():
+        return part
+    objects = part.astype(object)
+    objects[~known] = None
+    return objects
 
 
-def _copy_memory(memory: Mapping[str, Any] | None) -> dict[str, Any]:
+def _copy_memory(memory: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of a user's dict, so that a call that fails changes nothing."""
-    if not memory:
-        return {}
-    if all(isinstance(each, _PLAIN) for each in memory.values()):
-        return dict(memory)
-    return deepcopy(dict(memory))
+    copied = dict(memory)
+    for each in copied.values():
+        if type(each) not in _PLAIN:
+            return deepcopy(copied)
+    return copied

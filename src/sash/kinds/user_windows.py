@@ -10,10 +10,10 @@ from sash.errors import InvalidWindow, SashError
 __all__ = ["call_user", "check_windows", "is_position"]
 
 
-def call_user(window: Any, call: str, function: Callable[[], Any]) -> Any:
+def call_user(window: Any, call: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Return what a user's function returns; if it fails, raise an error that names the window."""
     try:
-        return function()
+        return function(*arguments)
     except SashError:
         raise
     except Exception as error:

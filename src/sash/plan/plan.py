@@ -40,6 +40,12 @@ class Options:
     is_table: bool = False  # a table has no rejected rows: a row too far for windows is an error
     limits: Limits = field(default=LIMITS, compare=False)  # results do not depend on them
     store: str = field(default="auto", compare=False)  # lazy, eager or auto: nor on this
+    key_names: tuple[str, ...] = field(default=(), compare=False)  # of keys in results, if some are nested
+
+    @property
+    def result_keys(self) -> tuple[str, ...]:
+        """The names of keys in results."""
+        return self.key_names or self.by
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,9 @@ class Plan(Report):
     """All decisions that are made before the first row.
 
     >>> import sash
-    >>> plan = sash.explain({"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t")
+    >>> plan = sash.explain(
+    ...     {"t": [0]}, sash.query("n", sash.tumbling(10), n=sash.count()), on="t"
+    ... )
     >>> isinstance(plan, sash.Plan), [each.name for each in plan.queries]
     (True, ['n'])
     """
@@ -211,7 +219,8 @@ class Plan(Report):
         by = ", ".join(o.by) or "no key"
         order = "in order" if o.in_order else f"any order, lateness {o.lateness}"
         lines = [("stream", f"on {o.on} ({self.measure.kind.value}), by {by}, {order}")]
-        lines.append(("fields", f"{self._fields()}: {self.bytes_per_slice()} bytes per slice, shared by all queries"))
+        fields = ", ".join(self.field_names()) or "none"
+        lines.append(("fields", f"{fields}: {self.bytes_per_slice()} bytes per slice, shared by all queries"))
         lines.append(("slices", self._cutting()))
         state = (
             "wait in order until the watermark"
@@ -244,7 +253,7 @@ class Plan(Report):
             )
         return (
             "finished by folding its slices"
-            + (f" (about {per_window:.0f} per window)" if per_window > 1 else "")
+            + (f" (about {per_window:.0f} per window)" if 1 < per_window < math.inf else "")
             + self._sliding(planned)
         )
 
@@ -256,14 +265,14 @@ class Plan(Report):
         most = self.options.limits.slide_overlaps
         return f", or by two_stacks_lite where they overlap more than {most} times" if objects else ""
 
-    def _fields(self) -> str:
+    def field_names(self) -> list[str]:
         """Return the components of partials with the columns that they read."""
         parts = []
         for group, names in zip(self.groups, self.group_columns, strict=True):
             for component in group.components:
                 columns = ", ".join(source_of(names[i]) for i in component.inputs)
                 parts.append(f"{component.name.partition('@')[0]}({columns})")
-        return ", ".join(parts) or "none"
+        return parts
 
     def _cutting(self) -> str:
         parts = []

@@ -95,8 +95,8 @@ def _make_plan(
             if column not in types:
                 raise UnknownName.of("column", column, types)
         for result, _ in each.aggregates:
-            if result in options.by:
-                raise InvalidQuery.reserved(each.name, result, options.by)
+            if result in options.result_keys:
+                raise InvalidQuery.reserved(each.name, result, options.result_keys)
     coding = code_queries(queries, types, options.is_table) if coded else uncoded(queries, types)
     groups, group_columns, found = group_aggregates(coding.queries, coding.types)
     readings = {name: readings_of(own, group_columns) for name, own in found.items()}

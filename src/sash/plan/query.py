@@ -1,13 +1,14 @@
 """Queries: a name, a window, and aggregates by the names of their results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Never
 
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidQuery, InvalidText, InvalidWindow
-from sash.synonyms import KEYWORDS
+from sash.keywords import checked, is_keyword, unknown_keyword
+from sash.references import name_of
 from sash.syntax.parser import condition
 from sash.windows.window import Window
 
@@ -23,7 +24,12 @@ class Query:
 
     >>> import sash
     >>> hourly = sash.query("hourly", sash.tumbling("1 hour"), peak=sash.max("load"))
-    >>> isinstance(hourly, sash.Query), hourly.name, str(hourly.window), [name for name, _ in hourly.aggregates]
+    >>> (
+    ...     isinstance(hourly, sash.Query),
+    ...     hourly.name,
+    ...     str(hourly.window),
+    ...     [name for name, _ in hourly.aggregates],
+    ... )
     (True, 'hourly', 'tumbling 1h', ['peak'])
     """
 
@@ -63,11 +69,19 @@ def written(aggregates: Iterable[tuple[str, Template]]) -> str:
     return ", ".join(f"{name}={each!r}" for name, each in aggregates)
 
 
+@checked
 def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template) -> Query:
     """Describe a named query: aggregates over a window, each under the name of its result.
 
     >>> import sash
-    >>> print(sash.query("hourly", sash.sliding("1 hour", every="1 minute"), peak=sash.max("load"), rows=sash.count()))
+    >>> print(
+    ...     sash.query(
+    ...         "hourly",
+    ...         sash.sliding("1 hour", every="1 minute"),
+    ...         peak=sash.max("load"),
+    ...         rows=sash.count(),
+    ...     )
+    ... )
     hourly: sliding 1h every 1m: peak=max('load'), rows=count()
     """
     if not isinstance(name, str) or not name:
@@ -80,7 +94,8 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
         raise InvalidQuery.unnamed(name)
     if not aggregates:
         raise InvalidQuery.empty(name)
-    for result, template in check_aggregates(aggregates).items():
+    aggregates = {name: _by_name(each) for name, each in check_aggregates(aggregates, "sash.query").items()}
+    for result, template in aggregates.items():
         if result in RESERVED_NAMES:
             raise InvalidQuery.reserved(name, result, RESERVED_NAMES)
         if len(template.columns) != template.arity:
@@ -97,12 +112,19 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
     return Query(name, window, tuple(aggregates.items()))
 
 
-def check_aggregates(given: dict[str, Any]) -> dict[str, Template]:
-    """Return aggregates by name; a value that is none was meant as an option, and is refused as such."""
+def _by_name(template: Template) -> Template:
+    """Return the same aggregate with names in place of references to columns."""
+    if all(type(each) is str for each in template.columns):
+        return template
+    return replace(template, columns=tuple(map(name_of, template.columns)))
+
+
+def check_aggregates(given: dict[str, Any], call: str, keywords: Sequence[str] = ()) -> dict[str, Template]:
+    """Return the aggregates of a call by name; a value that is none was meant as a keyword, and is refused as such."""
     for name, value in given.items():
         if not isinstance(value, Template):
-            if name in KEYWORDS:
-                raise InvalidAggregate.keyword(name, KEYWORDS[name])
+            if is_keyword(name, keywords):
+                raise unknown_keyword(call, name, keywords)
             raise InvalidAggregate.named(name, value)
     return given
 

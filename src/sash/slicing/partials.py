@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import jitable, kernel, prepared
+from sash.algebra.compiler import bound_kernel, jitable, kernel
 from sash.algebra.fields import Field, Fields, allocate, load, store
 from sash.algebra.monoid import Monoid, absorb, borrow, combine, emit, identity, lift, merge
 from sash.errors import InvalidState
@@ -169,7 +169,7 @@ class Partials:
         self.fields = monoid.allocate(0)
         self.inner = monoid.allocate(0) if eager else None
         self._is_wide = any(each.is_array for each in monoid.fields)
-        self._add = prepared(_add if monoid.absorb is None else _absorb, monoid)
+        self._add = bound_kernel(_add if monoid.absorb is None else _absorb, monoid)
 
     def copy(self) -> "Partials":
         """Return a copy that shares no array; the next `update_trees` rebuilds its trees."""
@@ -231,7 +231,7 @@ class Partials:
             read = read_wide_trees if self._is_wide else _read_trees
             read(view.monoid, fields, view.of(self.inner), _shape(slices), windows, answer)
         elif algorithm is None:
-            prepared(_fold, view.monoid)(fields, order, windows, answer)
+            bound_kernel(_fold, view.monoid)(fields, order, windows, answer)
         else:
             slides = find(algorithm)
             longest = int((ended.highs - ended.lows).max())

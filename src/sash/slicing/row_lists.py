@@ -152,7 +152,7 @@ class RowLists:
         _gather(slices.order, self.begins, self.lengths, lows, highs, places)
         return Lists(offsets, self._of_bits(self.values[: self.cursor[_TOP]]), places)
 
-    def live(self, numbers: Array) -> Array:
+    def values_of_slices(self, numbers: Array) -> Array:
         """Return the values of these slices, one after the other."""
         return self.save(numbers)[1]
 

@@ -189,7 +189,7 @@ class Runs:
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
 
-    def live(self, numbers: Array) -> Array:
+    def values_of_slices(self, numbers: Array) -> Array:
         """Return the values of these slices, one after the other."""
         return self.save(numbers)[1]
 

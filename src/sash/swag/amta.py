@@ -30,9 +30,10 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.contract import identities, integers
+from sash.swag.facts import Bound, Cost, Facts, Space, room_for
 from sash.swag.queue import partials_at
-from sash.swag.ring import copy_ring, fold_all, ring_fault, ring_steps, room_for, slot
+from sash.swag.ring import copy_ring, fold_all, ring_fault, ring_steps, slot
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "evict_many", "fault", "insert", "query", "resize", "start"]
 
@@ -41,7 +42,7 @@ FACTS = Facts(
     insert=Cost(Bound(2), Bound(2)),
     evict=Cost(Bound(1), Bound(log=2)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(2, log=2, linear=1.5),
+    space=Space(Bound(2, log=2, linear=1.5), Bound(4)),
     paper="Villalba, Berral, Carrera. IEEE TPDS 2019",
 )
 F, M, E, DEPTH = range(4)  # the places of f, m, e and the height of the stack in `cursor`

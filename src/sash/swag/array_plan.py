@@ -9,7 +9,8 @@ from sash.algebra.monoid import Column, Monoid
 from sash.report import Report
 from sash.swag import range_statistics
 from sash.swag.choose import Choice, choose, task_of
-from sash.swag.contract import Algorithm, Needs
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Needs
 
 __all__ = ["ArrayPlan", "Explanation", "choose_for", "plan_of"]
 

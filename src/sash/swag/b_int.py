@@ -23,9 +23,10 @@ from typing import Any
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, integers
+from sash.swag.contract import integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Space, room_for
 from sash.swag.flat_tree import fold, leaf, leaves, refresh
-from sash.swag.ring import fold_all, ring_fault, ring_steps, room_for
+from sash.swag.ring import fold_all, ring_fault, ring_steps
 
 __all__ = [
     "FACTS",
@@ -50,8 +51,8 @@ FACTS = Facts(
     insert=Cost(Bound(1), Bound(log=1)),
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(log=1), Bound(log=2)),
-    space=Bound(linear=2),
-    all_ranges=AllRanges(Cost(Bound(linear=1), Bound(log=1, linear=1)), Bound(linear=2)),
+    space=Space(Bound(linear=2), Bound(2)),
+    all_ranges=AllRanges(Cost(Bound(linear=1), Bound(log=1, linear=1)), Space(Bound(linear=2), Bound(2))),
     paper="Arasu, Widom. VLDB 2004",
 )
 F, B = range(2)  # the places of f and b in `cursor`

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sash.algebra.aggregate import Builtin, Template
 from sash.errors import InvalidInput, UnsupportedAggregate
 from sash.swag.catalog import ALGORITHMS, find
-from sash.swag.contract import Algorithm, Sizes
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Sizes
 
 __all__ = ["Choice", "Task", "choose", "task_of"]
 

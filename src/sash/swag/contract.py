@@ -59,10 +59,8 @@ A window that grows by itself has queues in place of the rings. Then capacity is
 of which there can be fewer than rows.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cache
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -72,16 +70,11 @@ import numpy as np
 from sash.algebra.compiler import JIT_DISABLED, Static, compiled_reading, from_source, jitable, static_of
 from sash.algebra.fields import Fields, load, store
 from sash.algebra.monoid import Monoid, identity
+from sash.swag.facts import Facts
 
 __all__ = [
     "Algorithm",
-    "AllRanges",
     "Answer",
-    "Bound",
-    "Cost",
-    "Facts",
-    "Needs",
-    "Sizes",
     "evict",
     "evict_at",
     "evict_many",
@@ -107,110 +100,6 @@ __all__ = [
 
 
 Answer: TypeAlias = tuple[Fields, Fields]  # results and presences
-
-
-class Needs(Enum):
-    """What an algorithm needs of an aggregate besides associativity."""
-
-    NOTHING = "associativity"
-    INVERT = "invert"
-    SELECTIVE = "selective"
-    QUANTILE = "quantile"
-    VARIANCE = "variance"
-
-    @property
-    def is_of_few(self) -> bool:
-        """Whether only aggregates of certain names have it."""
-        return self in (Needs.QUANTILE, Needs.VARIANCE)
-
-    def met_by(self, has_inverse: bool, selective: bool, quantile: bool = False, variance: bool = False) -> bool:
-        """Return whether an aggregate with these traits has it."""
-        traits = {
-            Needs.INVERT: has_inverse,
-            Needs.SELECTIVE: selective,
-            Needs.QUANTILE: quantile,
-            Needs.VARIANCE: variance,
-        }
-        return traits.get(self, True)
-
-
-class Sizes(Enum):
-    """Which windows an algorithm can hold."""
-
-    ANY = "any, first in first out"
-    FIXED = "one size, known at the start"
-    UNORDERED = "any, rows in any order"
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A number of combine calls for a window of n rows.
-
-    It is constant + log · ⌈log₂ n⌉ + linear · n + linear_log · n ⌈log₂ n⌉ + square · n².
-    """
-
-    constant: float = 0
-    log: float = 0
-    linear: float = 0
-    linear_log: float = 0
-    square: float = 0
-
-    def at(self, n: int) -> float:
-        """Return the bound for a window of n rows."""
-        log = math.ceil(math.log2(n if n > 1 else 1))
-        return self.constant + self.log * log + (self.linear + self.linear_log * log + self.square * n) * n
-
-    def __str__(self) -> str:
-        parts = [
-            f"{'' if factor == 1 and symbol else format(factor, '.3g')}{symbol}"
-            for factor, symbol in (
-                (self.square, "n²"),
-                (self.linear_log, "n log n"),
-                (self.linear, "n"),
-                (self.log, " log n"),
-                (self.constant, ""),
-            )
-            if factor
-        ]
-        return " + ".join(part.strip() for part in parts) or "0"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Combine calls of one operation: on average over a long run, and at worst."""
-
-    average: Bound
-    worst: Bound
-
-
-@dataclass(frozen=True)
-class AllRanges:
-    """The cost of a window whose ranges from 1 to n are all queried at every slide."""
-
-    slide: Cost  # combine calls of an evict, an insert and n queries together
-    space: Bound  # partials kept
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Facts about an algorithm; the tests check them, the planner and the docs read them."""
-
-    title: str
-    insert: Cost
-    evict: Cost
-    query: Cost
-    space: Bound  # partials kept for a window of n rows
-    needs: Needs = Needs.NOTHING
-    sizes: Sizes = Sizes.ANY
-    all_ranges: AllRanges | None = None  # None: it answers one range in a pass
-    compiled: bool = True  # False: plain Python only, for study
-    threads: int = 1
-    paper: str = ""
-
-    @property
-    def ranges(self) -> bool:
-        """Whether it answers many ranges in one pass."""
-        return self.all_ranges is not None
 
 
 @dataclass(frozen=True)

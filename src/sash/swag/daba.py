@@ -25,9 +25,10 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length
 from sash.algebra.monoid import Monoid, combine
-from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.contract import integers
+from sash.swag.facts import Bound, Cost, Facts, Space, room_for
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at, sum_of
-from sash.swag.ring import fold_all, ring_fault, room_for
+from sash.swag.ring import fold_all, ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -36,7 +37,7 @@ FACTS = Facts(
     insert=Cost(Bound(2.5), Bound(4)),
     evict=Cost(Bound(1.5), Bound(3)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(linear=2),
+    space=Space(Bound(linear=2), Bound(6)),
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, L, R, A, B, E = range(6)  # the places of the six positions in `cursor`

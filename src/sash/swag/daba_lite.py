@@ -25,9 +25,10 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, identities, integers
+from sash.swag.contract import identities, integers
+from sash.swag.facts import Bound, Cost, Facts, Space, room_for
 from sash.swag.queue import Layout, load_at, room, store_at
-from sash.swag.ring import fold_all, ring_fault, room_for
+from sash.swag.ring import fold_all, ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -36,7 +37,7 @@ FACTS = Facts(
     insert=Cost(Bound(2), Bound(3)),
     evict=Cost(Bound(1), Bound(2)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(2, linear=1),
+    space=Space(Bound(2, linear=1), Bound(4)),
     paper="Tangwongsan, Hirzel, Schneider. VLDB Journal 2021",
 )
 F, R, B, E = range(4)  # the places of f, r, b, e in `cursor`

@@ -31,7 +31,7 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, Sizes
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Sizes, Space
 from sash.swag.finger_bulk import evict_until, insert_sorted
 from sash.swag.finger_faults import check_folds, check_tree, rows_below, tree_fault
 from sash.swag.finger_folds import drop, drop_child, fold_between, position_from_end, refold, repair
@@ -42,6 +42,8 @@ from sash.swag.finger_tree import (
     KIDS,
     LEAST,
     LEVEL,
+    LEVELS,
+    LISTS,
     MIDDLE,
     MOST,
     MU,
@@ -103,15 +105,19 @@ __all__ = [
     "update_many",
 ]
 
+# At worst, nodes have LEAST entries each, and room for FAN partials. Five nodes more: see `_nodes_for`.
+_SPACE = Space(
+    Bound(5 * FAN, linear=FAN / LEAST), Bound(LISTS + LEVELS + 5 * RECORD, linear=RECORD / LEAST), rounded=False
+)
 FACTS = Facts(
     title="FiBA",
     # The worst case is a root that grows or shrinks: a path of nodes and both edges are folded again.
     insert=Cost(Bound(5), Bound(log=14)),
     evict=Cost(Bound(7.5), Bound(log=13)),
     query=Cost(Bound(2), Bound(2)),
-    space=Bound(2 * SLOTS, linear=1 + 1 / LEAST),
+    space=_SPACE,
     sizes=Sizes.UNORDERED,
-    all_ranges=AllRanges(Cost(Bound(linear_log=2.5), Bound(linear_log=3.5)), Bound(2 * SLOTS, linear=1 + 1 / LEAST)),
+    all_ranges=AllRanges(Cost(Bound(linear_log=2.5), Bound(linear_log=3.5)), _SPACE),
     paper="Tangwongsan, Hirzel, Schneider. PVLDB 2019, PVLDB 2023",
 )
 

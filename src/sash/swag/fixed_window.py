@@ -19,6 +19,7 @@ from sash.errors import (
     SashError,
     UnsupportedAggregate,
 )
+from sash.keywords import checked
 from sash.swag import values as border
 from sash.swag import window_rows
 from sash.swag.contract import Answer
@@ -30,6 +31,7 @@ from sash.swag.pba_stream import HANDOVER, BoundaryStream, time_of_combine
 __all__ = ["FixedWindow", "open_fixed"]
 
 
+@checked
 def open_fixed(
     aggregate: Template,
     size: int,

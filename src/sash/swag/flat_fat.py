@@ -43,7 +43,8 @@ from typing import Any
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, identities, integers
+from sash.swag.contract import identities, integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Space, room_for
 from sash.swag.flat_slots import (
     COMMUTES,
     HOLES,
@@ -60,7 +61,6 @@ from sash.swag.flat_slots import (
     slot_at,
 )
 from sash.swag.flat_tree import clear, fold, leaves, refresh, repair, repair_listed, repair_ring
-from sash.swag.ring import room_for
 
 __all__ = [
     "FACTS",
@@ -88,8 +88,10 @@ FACTS = Facts(
     insert=Cost(Bound(log=1), Bound(log=2, linear=2)),
     evict=Cost(Bound(0), Bound(log=2)),
     query=Cost(Bound(log=1), Bound(log=2)),
-    space=Bound(linear=2),
-    all_ranges=AllRanges(Cost(Bound(log=2, linear=1), Bound(log=2, linear=1)), Bound(linear=2)),
+    space=Space(Bound(linear=2), Bound(6, linear=2)),
+    all_ranges=AllRanges(
+        Cost(Bound(log=2, linear=1), Bound(log=2, linear=1)), Space(Bound(linear=2), Bound(6, linear=2))
+    ),
     paper="Tangwongsan, Hirzel, Schneider, Wu. PVLDB 2015",
 )
 

@@ -27,9 +27,10 @@ import numpy as np
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, integers
+from sash.swag.contract import integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Space, room_for
 from sash.swag.queue import Layout, load_at, room, store_at
-from sash.swag.ring import fold_all, ring_fault, room_for
+from sash.swag.ring import fold_all, ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
@@ -38,8 +39,8 @@ FACTS = Facts(
     insert=Cost(Bound(0), Bound(0)),
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(3), Bound(linear=1)),
-    space=Bound(linear=1),
-    all_ranges=AllRanges(Cost(Bound(linear=1), Bound(linear=1)), Bound(linear=1)),
+    space=Space(Bound(linear=1), Bound(2, linear=1)),
+    all_ranges=AllRanges(Cost(Bound(linear=1), Bound(linear=1)), Space(Bound(linear=1), Bound(2, linear=1))),
     paper="Shein, Chrysanthis, Labrinidis. SSDBM 2017",
 )
 F, B = range(2)  # the places of f and b in `cursor`

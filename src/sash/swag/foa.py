@@ -26,7 +26,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.contract import integers
+from sash.swag.facts import Bound, Cost, Facts, Space
 from sash.swag.ring import fold_all
 
 __all__ = [
@@ -51,7 +52,7 @@ FACTS = Facts(
     insert=Cost(Bound(2.5), Bound(4)),
     evict=Cost(Bound(1.5), Bound(3)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(linear=2),
+    space=Space(Bound(linear=2), rounded=False),  # of linked cells, whose links are not counted
     compiled=False,
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.compiler import kernel, prepared
+from sash.algebra.compiler import bound_kernel, kernel
 from sash.algebra.fields import Fields, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.swag.contract import Algorithm, Answer, evict, insert, query, query_each, sweep
@@ -117,7 +117,7 @@ def over_rows(
 
     def sweep_rows(algorithm: Algorithm, begin: int, end: int) -> Any:
         scratch = algorithm.steps.scratch(aggregate, size)
-        prepared(_sweep_kernel, algorithm, aggregate)(inputs, size, begin, end, scratch, (results, presences))
+        bound_kernel(_sweep_kernel, algorithm, aggregate)(inputs, size, begin, end, scratch, (results, presences))
         return scratch
 
     def run(begin: int, end: int) -> None:

@@ -25,7 +25,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, length, store
 from sash.algebra.monoid import Monoid, identity
-from sash.swag.contract import Answer, Bound, Cost, Facts, Sizes
+from sash.swag.contract import Answer
+from sash.swag.facts import Bound, Cost, Facts, Sizes, Space
 from sash.swag.sba import sweep_back, sweep_forward
 
 __all__ = ["FACTS", "best_chunk", "best_chunk_in_time", "run"]
@@ -36,7 +37,7 @@ FACTS = Facts(
     insert=Cost(Bound(3), Bound(3)),
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(6.5, linear=1.5),  # of a stream: (3n + 13)/2
+    space=Space(Bound(6.5, linear=1.5), Bound(4), rounded=False),  # of a stream: (3n + 13)/2
     sizes=Sizes.FIXED,
     threads=2,
     paper="Zhang, Akbarinia, Toumani. KDD 2021",

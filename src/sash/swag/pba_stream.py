@@ -33,7 +33,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
-from sash.algebra.compiler import kernel, prepared
+from sash.algebra.compiler import bound_kernel, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.swag.contract import Answer, identities, integers
@@ -143,7 +143,7 @@ def time_of_combine(aggregate: Monoid, inputs: Fields, rows: int = 4096) -> int:
     for _ in range(4):  # the first one compiles
         _lift_all(aggregate, inputs, partials)
         begin = time.perf_counter_ns()
-        prepared(_sweep_chunk, aggregate)(partials)
+        bound_kernel(_sweep_chunk, aggregate)(partials)
         taken.append(time.perf_counter_ns() - begin)
     return max(1, 1000 * min(taken[1:]) // length(partials))
 
@@ -234,10 +234,10 @@ class BoundaryStream:
             end = min(rows, row + (self._stop - int(cursor[BACK])) * self.every - int(cursor[FILLED]))
             buffers = self._folds, self._front, self._chunks[self._index % len(self._chunks)]
             if self.every == 1:
-                prepared(_answer_rows, self.aggregate)(inputs, row, end, cursor, buffers, out)
+                bound_kernel(_answer_rows, self.aggregate)(inputs, row, end, cursor, buffers, out)
             else:
                 slide = self.every, self._rest
-                prepared(_answer_slices, self.aggregate)(inputs, row, end, *slide, cursor, buffers, out)
+                bound_kernel(_answer_slices, self.aggregate)(inputs, row, end, *slide, cursor, buffers, out)
             row = end
             if cursor[BACK] == self.chunk:
                 self._close_chunk()
@@ -278,7 +278,7 @@ class BoundaryStream:
         self._pieces.extend(self._plan())
         if self.slices > 1:
             complete = self._chunks[(self._index - 1) % len(self._chunks)]
-            handed = self._hand_over(partial(prepared(_sweep_chunk, self.aggregate), complete))
+            handed = self._hand_over(partial(bound_kernel(_sweep_chunk, self.aggregate), complete))
             if handed is not None:
                 self._sweeps[self._index - 1] = handed
 
@@ -299,7 +299,7 @@ class BoundaryStream:
                 for low in range(first, end, self._piece):
                     high = min(end, low + self._piece)
                     oldest = (index + 1) % length(self._totals)
-                    extend = prepared(_extend, self.aggregate)
+                    extend = bound_kernel(_extend, self.aggregate)
                     work = partial(extend, chunk, low, high, self._totals, oldest, between)
                     pieces.append(_Piece(chunk, low, high, index, self._hand_over(work)))
         return pieces

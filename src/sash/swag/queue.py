@@ -31,7 +31,8 @@ from sash.algebra.compiler import compiled_reading, from_source, jitable
 from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, identity
 from sash.swag.contract import integers
-from sash.swag.ring import copy_positions, copy_ring, room_for
+from sash.swag.facts import room_for
+from sash.swag.ring import copy_positions, copy_ring
 
 __all__ = ["MOVES", "Layout", "Queue", "load_at", "partials_at", "room", "store_at", "sum_of"]
 
@@ -177,7 +178,7 @@ class Layout:
         slots = room_for(max(capacity, end - first))
         if not isinstance(state[0], Queue):
             return self._changed(state, lambda ring: copy_ring(aggregate, ring, first, end, slots))
-        if not self.is_settled(state):  # many rows come at once, more than there are partials left to move
+        if not self.has_empty_old_rings(state):  # many rows come at once, more than there are partials left to move
             for queue in state[: self.rings]:
                 copy_positions(queue.old, queue.ring, first, min(int(queue.border[0]), end))
 
@@ -196,7 +197,7 @@ class Layout:
         """Return a state of rings with queues in their place, for a window that grows."""
         return self._changed(state, lambda ring: Queue(ring, _unset(aggregate, ring, 1), integers(aggregate, 1)))
 
-    def is_settled(self, state: Any) -> bool:
+    def has_empty_old_rings(self, state: Any) -> bool:
         """Return whether no partial is left in an old ring."""
         return bool(state[0].border[0] <= self.bounds(state)[0])
 
@@ -205,8 +206,8 @@ class Layout:
         return 0 if room(state[0].old) == 1 else max(1, -(-(int(state[0].border[0]) - self.bounds(state)[0]) // MOVES))
 
     def tidied(self, aggregate: Monoid, state: Any) -> Any:
-        """Return a state without its old rings once it is settled, which frees their memory."""
-        if room(state[0].old) == 1 or not self.is_settled(state):
+        """Return a state without its old rings once they are empty, which frees their memory."""
+        if room(state[0].old) == 1 or not self.has_empty_old_rings(state):
             return state
         return self._changed(state, lambda queue: queue._replace(old=_unset(aggregate, queue.old, 1)))
 

@@ -10,7 +10,8 @@ Picture     chunk c-1              chunk c
                             at ↑      below = bits set before bit `at`
 Keeps     K1  bit r is set exactly if the row with rank r is in the window and not null
           K2  below = how many bits are set before bit `at`
-Combines  none; per row two bit changes, a merge step and its share of a sort.  Space 2 chunks.
+Combines  none; per row two bit changes, a merge step and its share of a sort.  Space 2 chunks, and
+          the order of the whole array.
 Needs     an exact order statistic of numbers.  Order  rows of an array, one fixed size.
 From      A moving histogram with a remembered place (Huang, Yang, Tang. IEEE TASSP 1979), over ranks
           instead of grey levels.
@@ -25,11 +26,12 @@ import numpy as np
 
 from sash.algebra.compiler import jitable, kernel
 from sash.algebra.holistic import interpolate
+from sash.algebra.monoid import Monoid
 from sash.swag.bit_levels import highest, lowest
-from sash.swag.contract import Bound, Cost, Facts, Needs, Sizes
+from sash.swag.facts import Bound, Cost, Facts, Needs, Sizes, Space
 from sash.swag.loops import PIECE, cores
 
-__all__ = ["FACTS", "quantiles"]
+__all__ = ["FACTS", "quantiles", "scratch"]
 
 _FREE = Cost(Bound(0), Bound(0))
 FACTS = Facts(
@@ -37,7 +39,8 @@ FACTS = Facts(
     insert=_FREE,
     evict=_FREE,
     query=_FREE,
-    space=Bound(linear=4),
+    # Two chunks: values, and as positions ranks and bits. `order` is beside these: one position per row of the array.
+    space=Space(Bound(1024, linear=2), Bound(1042, linear=2 + 2 / 64), rounded=False),
     needs=Needs.QUANTILE,
     sizes=Sizes.FIXED,
     paper="after Huang, Yang, Tang. IEEE TASSP 1979",
@@ -58,9 +61,7 @@ def quantiles(
     def run(first: int, last: int) -> None:
         stretch = data[max(0, first - 1) * chunk : last * chunk]
         order = _order_in_chunks(stretch, chunk)
-        ranks, sorted_values = np.empty(2 * chunk, np.int64), np.empty(2 * chunk)
-        words = np.zeros((2 * chunk + 63) // 64 + 1, np.uint64)
-        _slide(data, known, order, chunk, size, q, first, last, ranks, sorted_values, words, results, presences)
+        _slide(data, known, order, chunk, size, q, first, last, *_scratch(chunk), results, presences)
 
     if threads is None:
         # A row takes about twenty times as long as in a sweep, so threads pay off at a twentieth of the rows.
@@ -70,6 +71,16 @@ def quantiles(
         for piece in [pool.submit(run, first, last) for first, last in pairwise(cuts)]:
             piece.result()
     return results, presences
+
+
+def scratch(aggregate: Monoid, size: int) -> tuple[tuple[Any], Any, Any]:
+    """Return the working memory of windows of `size` rows: a value and a rank for each row of two chunks, and bits."""
+    ranks, values, words = _scratch(max(size, SHORTEST))
+    return (values,), ranks, words
+
+
+def _scratch(chunk: int) -> tuple[Any, Any, Any]:
+    return np.empty(2 * chunk, np.int64), np.empty(2 * chunk), np.zeros((2 * chunk + 63) // 64 + 1, np.uint64)
 
 
 def _order_in_chunks(data: np.ndarray[Any, Any], chunk: int) -> np.ndarray[Any, Any]:

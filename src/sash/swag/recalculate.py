@@ -16,9 +16,10 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, integers
+from sash.swag.contract import integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Space, room_for
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at
-from sash.swag.ring import ring_fault, room_for
+from sash.swag.ring import ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
@@ -27,8 +28,8 @@ FACTS = Facts(
     insert=Cost(Bound(0), Bound(0)),
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(linear=1), Bound(linear=1)),
-    space=Bound(linear=1),
-    all_ranges=AllRanges(Cost(Bound(square=0.5), Bound(square=0.5)), Bound(linear=1)),
+    space=Space(Bound(linear=1), Bound(2)),
+    all_ranges=AllRanges(Cost(Bound(square=0.5), Bound(square=0.5)), Space(Bound(linear=1), Bound(2))),
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
 F, B = range(2)  # the places of f and b in `cursor`

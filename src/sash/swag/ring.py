@@ -10,15 +10,11 @@ from sash.algebra.compiler import compiled_reading
 from sash.algebra.fields import Fields, Partial, length
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag.contract import integers
+from sash.swag.facts import room_for
 
-__all__ = ["LAST", "copy_positions", "copy_ring", "fold_all", "ring_fault", "ring_steps", "room_for", "slot"]
+__all__ = ["LAST", "copy_positions", "copy_ring", "fold_all", "ring_fault", "ring_steps", "slot"]
 
 LAST = 1 << 62  # no stream is as long as this, so positions up to here can be added to
-
-
-def room_for(rows: int) -> int:
-    """Return the length of the smallest ring that holds so many rows."""
-    return 1 << (max(rows, 1) - 1).bit_length()
 
 
 def ring_fault(ring: Fields, *positions: Any) -> str | None:

@@ -26,8 +26,9 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
 from sash.swag.contract import identities, integers
+from sash.swag.facts import room_for
 from sash.swag.queue import load_at, partials_at, room, store_at
-from sash.swag.ring import fold_all, room_for
+from sash.swag.ring import fold_all
 from sash.swag.slick_deque_inv import FACTS
 
 __all__ = ["FACTS", "check", "evict", "insert", "query_ranges", "start"]

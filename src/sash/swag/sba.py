@@ -23,8 +23,9 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
-from sash.swag.contract import Answer, Bound, Cost, Facts, identities, integers
-from sash.swag.ring import LAST, fold_all, ring_fault, ring_steps, room_for, slot
+from sash.swag.contract import Answer, identities, integers
+from sash.swag.facts import Bound, Cost, Facts, Space, room_for
+from sash.swag.ring import LAST, fold_all, ring_fault, ring_steps, slot
 
 __all__ = [
     "FACTS",
@@ -46,7 +47,7 @@ FACTS = Facts(
     insert=Cost(Bound(1), Bound(linear=1)),
     evict=Cost(Bound(1), Bound(linear=1)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(1, linear=1),
+    space=Space(Bound(1, linear=1), Bound(4)),
     paper="Zhang, Akbarinia, Toumani. KDD 2021",
 )
 F, V, B, CHUNK = range(4)  # the places of f, v, b and the length of a chunk in `cursor`

@@ -33,9 +33,10 @@ import numpy as np
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, same, store
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, Needs, integers
+from sash.swag.contract import integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Needs, Space, room_for
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at
-from sash.swag.ring import LAST, fold_all, ring_fault, room_for
+from sash.swag.ring import LAST, fold_all, ring_fault
 
 __all__ = [
     "FACTS",
@@ -57,9 +58,9 @@ FACTS = Facts(
     insert=Cost(Bound(2), Bound(linear=1)),
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(0), Bound(0)),
-    space=Bound(linear=1),
+    space=Space(Bound(linear=1), Bound(4, linear=1)),
     needs=Needs.SELECTIVE,
-    all_ranges=AllRanges(Cost(Bound(2), Bound(linear=1)), Bound(linear=1)),
+    all_ranges=AllRanges(Cost(Bound(2), Bound(linear=1)), Space(Bound(linear=1), Bound(4, linear=1))),
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B, H, T = range(4)  # the places of f, b, h, t in `cursor`

@@ -26,9 +26,10 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.contract import identities, integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Needs, Space, room_for
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at
-from sash.swag.ring import fold_all, ring_fault, room_for
+from sash.swag.ring import fold_all, ring_fault
 
 __all__ = [
     "FACTS",
@@ -50,9 +51,9 @@ FACTS = Facts(
     insert=Cost(Bound(1), Bound(1)),
     evict=Cost(Bound(1), Bound(1)),
     query=Cost(Bound(0), Bound(0)),
-    space=Bound(1, linear=1),
+    space=Space(Bound(1, linear=1), Bound(3)),
     needs=Needs.INVERT,
-    all_ranges=AllRanges(Cost(Bound(linear=2), Bound(linear=2)), Bound(linear=2)),
+    all_ranges=AllRanges(Cost(Bound(linear=2), Bound(linear=2)), Space(Bound(linear=2), Bound(2, linear=1))),
     paper="Shein, Chrysanthis, Labrinidis. EDBT 2018",
 )
 F, B = range(2)  # the places of f and b in `cursor`

@@ -12,16 +12,19 @@ from sash.algebra.aggregate import Aggregate, Aggregates, Template, bind
 from sash.algebra.fields import Field, Fields, allocate
 from sash.algebra.monoid import Presence, identity, of_partials
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, SashError
+from sash.keywords import checked
 from sash.swag import loops, range_statistics, ranked
 from sash.swag import values as border
 from sash.swag.array_plan import Explanation, choose_for, plan_of
-from sash.swag.contract import Answer, Needs
+from sash.swag.contract import Answer
+from sash.swag.facts import Needs
 
 __all__ = ["Work", "explain", "fold", "slide", "windows_of"]
 
 _VALUE, _OVERFLOW = np.uint8(Presence.VALUE), np.uint8(Presence.OVERFLOW)  # an enum would be compared as 64 bits
 
 
+@checked
 def slide(
     values: Any,
     size: int | Sequence[int],
@@ -45,7 +48,9 @@ def slide(
     array([3, 3, 3, 5, 5])
     >>> sash.swag.slide([3, 1, 2, 5, 4], [1, 3], sash.sum())
     [[3, 1, 2, 5, 4], [3, 4, 6, 8, 11]]
-    >>> sash.swag.slide([3, 1, 2, 5, 4], 3, {"low": sash.min(), "mean": sash.mean()}, every=2)
+    >>> sash.swag.slide(
+    ...     [3, 1, 2, 5, 4], 3, {"low": sash.min(), "mean": sash.mean()}, every=2
+    ... )
     {'low': [1, 1], 'mean': [2.0, 2.6666666666666665]}
     """
     several, sizes = _sizes(size)
@@ -62,6 +67,7 @@ def slide(
     return next(iter(results.values())) if work.is_one else results
 
 
+@checked
 def fold(
     values: Any, starts: Any, ends: Any, aggregate: Aggregates, *, algorithm: str = "auto", min_samples: int = 1
 ) -> Any:
@@ -82,6 +88,7 @@ def fold(
     return next(iter(results.values())) if work.is_one else results
 
 
+@checked
 def explain(
     aggregate: Aggregates, size: int | Sequence[int] | None = None, *, algorithm: str = "auto", dtype: Any = "float64"
 ) -> Explanation:
@@ -91,7 +98,8 @@ def explain(
     >>> print(sash.swag.explain(sash.max(), 1000))
     slide   max of float64, windows of 1000: sba
     because two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size
-    partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 1 combines per insert / evict / query
+    partial max f8 (8 bytes); SBA needs associativity, 1 / 1 / 1 combines per insert /
+      evict / query
     """
     sizes = () if size is None else _sizes(size)[1]
     templates = _by_name(aggregate)
@@ -169,7 +177,7 @@ class Work:
 
     def at_some_rows(self, sizes: tuple[int, ...], every: int, threads: int | None) -> list[Answer]:
         """Fold rows into fragments, cut as Pairs cuts them, and slide over the fragments."""
-        if self.algorithm.facts.needs is Needs.QUANTILE:
+        if self.algorithm.facts.needs.is_of_few:  # these read values, and cannot read fragments
             full = self.at_every_row(sizes, threads)
             return [_pick(answer, every - 1, every) for answer in full]
         answers, inputs = [], self.inputs()

@@ -11,6 +11,7 @@ from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
 from sash.errors import InvalidInput, UnsupportedAggregate
+from sash.keywords import checked
 from sash.swag import running_answers
 from sash.swag import values as border
 from sash.swag.catalog import ALGORITHMS
@@ -24,6 +25,7 @@ __all__ = ["run_plan", "slide_many", "work_of"]
 _RUNNING_ANSWERS = Algorithm("running_answers", running_answers)
 
 
+@checked
 def slide_many(
     values: Any,
     queries: Iterable[Query],

@@ -29,9 +29,10 @@ from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity
 from sash.swag import two_stacks_lite
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, identities, integers
+from sash.swag.contract import identities, integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Space, room_for
 from sash.swag.queue import Layout, load_at, store_at
-from sash.swag.ring import LAST, ring_fault, room_for
+from sash.swag.ring import LAST, ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
@@ -40,8 +41,8 @@ FACTS = Facts(
     insert=Cost(Bound(1), Bound(linear=1)),
     evict=Cost(Bound(1), Bound(linear=1)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(1, linear=1),
-    all_ranges=AllRanges(Cost(Bound(linear=2), Bound(linear=2)), Bound(1, linear=1)),
+    space=Space(Bound(1, linear=1), Bound(4)),
+    all_ranges=AllRanges(Cost(Bound(linear=2), Bound(linear=2)), Space(Bound(1, linear=1), Bound(4))),
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, M, B, SHORTEST = range(4)  # the places of f, m, b and s in `cursor`; s is 0 if no ranges were registered

@@ -30,9 +30,10 @@ from typing import Any
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import AllRanges, Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.contract import identities, integers
+from sash.swag.facts import AllRanges, Bound, Cost, Facts, Needs, Space, room_for
 from sash.swag.queue import Layout, load_at, room, store_at
-from sash.swag.ring import ring_fault, room_for
+from sash.swag.ring import ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "query_last", "resize", "start"]
 
@@ -41,9 +42,9 @@ FACTS = Facts(
     insert=Cost(Bound(1), Bound(1)),
     evict=Cost(Bound(0), Bound(0)),
     query=Cost(Bound(1.5), Bound(2)),
-    space=Bound(1, linear=1),
+    space=Space(Bound(1, linear=1), Bound(3)),
     needs=Needs.INVERT,
-    all_ranges=AllRanges(Cost(Bound(1, linear=1.25), Bound(linear=2)), Bound(1, linear=1)),
+    all_ranges=AllRanges(Cost(Bound(1, linear=1.25), Bound(linear=2)), Space(Bound(1, linear=1), Bound(3))),
     paper="Theodorakis, Pietzuch, Pirk. EDBT 2020",
 )
 F, A, B = range(3)  # the places of f, a, b in `cursor`

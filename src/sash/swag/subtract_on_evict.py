@@ -17,9 +17,10 @@ from typing import Any
 
 from sash.algebra.fields import Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, identity, invert
-from sash.swag.contract import Bound, Cost, Facts, Needs, identities, integers
+from sash.swag.contract import identities, integers
+from sash.swag.facts import Bound, Cost, Facts, Needs, Space, room_for
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at
-from sash.swag.ring import fold_all, ring_fault, room_for
+from sash.swag.ring import fold_all, ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -28,7 +29,7 @@ FACTS = Facts(
     insert=Cost(Bound(1), Bound(1)),
     evict=Cost(Bound(1), Bound(1)),
     query=Cost(Bound(0), Bound(0)),
-    space=Bound(1, linear=1),
+    space=Space(Bound(1, linear=1), Bound(2)),
     needs=Needs.INVERT,
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )

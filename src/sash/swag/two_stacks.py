@@ -21,9 +21,10 @@ from typing import Any
 
 from sash.algebra.fields import Partial, length
 from sash.algebra.monoid import Monoid, combine, identity
-from sash.swag.contract import Bound, Cost, Facts, integers
+from sash.swag.contract import integers
+from sash.swag.facts import Bound, Cost, Facts, Space, room_for
 from sash.swag.queue import Layout, load_at, partials_at, room, store_at, sum_of
-from sash.swag.ring import fold_all, ring_fault, room_for
+from sash.swag.ring import fold_all, ring_fault
 
 __all__ = ["FACTS", "capacity", "check", "count", "evict", "fault", "insert", "query", "resize", "start"]
 
@@ -32,7 +33,7 @@ FACTS = Facts(
     insert=Cost(Bound(1), Bound(1)),
     evict=Cost(Bound(1), Bound(linear=1)),
     query=Cost(Bound(1), Bound(1)),
-    space=Bound(linear=2),
+    space=Space(Bound(linear=2), Bound(3)),
     paper="Tangwongsan, Hirzel, Schneider. DEBS 2017",
 )
 F, M, B = range(3)  # the places of f, m, b in `cursor`

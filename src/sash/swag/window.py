@@ -6,17 +6,19 @@ import numpy as np
 
 from sash.algebra.aggregate import Template
 from sash.errors import CallWithinCall, EmptyWindow, InvalidInput, InvalidState, SashError, UnsupportedAggregate
+from sash.keywords import checked
 from sash.swag import state_bytes, window_rows, window_state
 from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 from sash.swag.catalog import ALGORITHMS
-from sash.swag.contract import Sizes
+from sash.swag.facts import Sizes
 from sash.swag.guard import guarded
-from sash.swag.window_base import LAST_POSITION, WindowBase
+from sash.swag.window_steps import LAST_POSITION, WindowSteps
 
 __all__ = ["Window", "open"]
 
 
+@checked
 def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
     """Open an empty window over one aggregate, to insert and evict by hand.
 
@@ -32,7 +34,7 @@ def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
     return Window(algorithm, aggregate, dtype)
 
 
-class Window(WindowBase):
+class Window(WindowSteps):
     """A sliding window over one aggregate; `open` makes one.
 
     Threads can share it: each call waits until the previous one is done.
@@ -308,7 +310,8 @@ class Window(WindowBase):
 
         >>> import sash
         >>> w = sash.swag.open("daba_lite", sash.max())
-        >>> w.insert_many([3, 1]); again = sash.swag.open("daba_lite", sash.max()).restore(w.save())
+        >>> w.insert_many([3, 1])
+        >>> again = sash.swag.open("daba_lite", sash.max()).restore(w.save())
         >>> again.evict(); again.query()
         1
         """

@@ -14,7 +14,8 @@ import numpy as np
 from sash.algebra.compiler import JIT_DISABLED, entry_point
 from sash.algebra.monoid import Monoid, Presence
 from sash.swag import window_kernels as kernels
-from sash.swag.contract import Algorithm, Sizes
+from sash.swag.contract import Algorithm
+from sash.swag.facts import Sizes
 from sash.swag.window_room import LEAST_CAPACITY, kept, layout_of
 
 __all__ = ["RowCalls"]
@@ -63,7 +64,7 @@ class RowCalls:
         is_compiled = not JIT_DISABLED and algorithm.is_compiled and monoid.is_compiled
         return is_compiled and not monoid.needs_heap and not monoid.has_objects
 
-    def prepare(self, state: Any) -> bool:
+    def find_functions(self, state: Any) -> bool:
         """Find the compiled functions for a state; return whether there are any: a general call compiles them."""
         if self.state is state and self._move is not None:
             return True

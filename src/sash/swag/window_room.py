@@ -50,7 +50,7 @@ def released(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
     layout, steps = layout_of(algorithm), algorithm.steps
     if layout is not None:
         state = layout.tidied(monoid, state)
-        if not layout.is_settled(state):
+        if not layout.has_empty_old_rings(state):
             return state
     capacity, used = steps.capacity(state), kept(algorithm, state)
     if capacity <= LEAST_CAPACITY or 4 * used > capacity:

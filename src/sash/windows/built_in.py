@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sash.errors import InvalidWindow
+from sash.keywords import checked
 from sash.windows.calendar import calendar_window, is_calendar
 from sash.windows.duration import Duration
 from sash.windows.grid import Grid, whole_parts
@@ -18,6 +19,7 @@ __all__ = [
     "Cumulative",
     "Landmark",
     "LastRows",
+    "LastTime",
     "Punctuated",
     "Rows",
     "Session",
@@ -223,16 +225,47 @@ class LastRows(Window):
         return call_of("sliding", rows=self.rows, every=self.every, offset=_unless_zero(self.offset))
 
 
+@dataclass(frozen=True, repr=False)
+class LastTime(Window):
+    """After every `every_rows` rows, the rows up to the last of them that are less than `size` before it."""
+
+    context: ClassVar[Context] = Context.FORWARD_AWARE
+    by_count: ClassVar[bool] = True
+    size: Length
+    every_rows: int
+
+    def on(self, measure: Measure) -> "LastTime":
+        (size,) = _in_positions(self, measure, "sliding", "size")
+        return LastTime(size, self.every_rows)
+
+    @property
+    def finest(self) -> float:
+        return shortest(self.size)
+
+    def __str__(self) -> str:
+        return f"last {self.size} every {self.every_rows} rows"
+
+    def __repr__(self) -> str:
+        return call_of("sliding", self.size, every_rows=self.every_rows)
+
+
 # --- constructors --------------------------------------------------------------------------------
 
 
+@checked
 def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone: str | None = None) -> Window:
     """Return windows of equal size, one after the other, by position or by number of rows.
 
     Months, quarters and years follow the calendar. With a `zone`, days do too, and weeks, which start on Monday.
 
     >>> import sash
-    >>> print(sash.tumbling("10 minutes"), "|", sash.tumbling(rows=100), "|", sash.tumbling("1 month"))
+    >>> print(
+    ...     sash.tumbling("10 minutes"),
+    ...     "|",
+    ...     sash.tumbling(rows=100),
+    ...     "|",
+    ...     sash.tumbling("1 month"),
+    ... )
     tumbling 10m | tumbling 100 rows | tumbling 1 month in UTC
     """
     if rows is None and is_calendar(zone, size, offset):
@@ -247,20 +280,36 @@ def tumbling(size: Any = None, *, rows: int | None = None, offset: Any = 0, zone
     return Sliding(found, found, length_of("tumbling", "offset", offset, least="any"))
 
 
+@checked
 def sliding(
-    size: Any = None, *, every: Any = None, rows: int | None = None, offset: Any = 0, zone: str | None = None
+    size: Any = None,
+    *,
+    every: Any = None,
+    rows: int | None = None,
+    every_rows: int | None = None,
+    offset: Any = 0,
+    zone: str | None = None,
 ) -> Window:
     """Return windows of one size that start at regular distances, by position or by number of rows.
 
-    With `rows` and a length of `every`, a window is the last rows at each multiple of `every`. With months, quarters or
+    With `rows` and a duration as `every`, a window is the last rows before each multiple of `every`. With a `size` and
+    `every_rows`, there is a window after every so many rows: the rows of the last `size`. With months, quarters or
     years, or with a `zone`, windows follow the calendar.
 
     >>> import sash
     >>> print(sash.sliding("1 hour", every="1 minute", offset="15 seconds"))
     sliding 1h every 1m offset 15s
-    >>> print(sash.sliding(rows=1000, every=100), "|", sash.sliding(rows=10, every="5 seconds"))
+    >>> print(
+    ...     sash.sliding(rows=1000, every=100),
+    ...     "|",
+    ...     sash.sliding(rows=10, every="5 seconds"),
+    ... )
     sliding 1000 rows every 100 | last 10 rows every 5s
+    >>> print(sash.sliding("5 seconds", every_rows=10))
+    last 5s every 10 rows
     """
+    if every_rows is not None:
+        return _last_time(size, every, rows, every_rows, offset, zone)
     if rows is None and is_calendar(zone, size, every, offset):
         return calendar_window("sliding", size, every, offset, zone)
     if rows is None:
@@ -277,6 +326,15 @@ def sliding(
     return LastRows(count, length_of("sliding", "every", every), length_of("sliding", "offset", offset, least="any"))
 
 
+def _last_time(size: Any, every: Any, rows: Any, every_rows: Any, offset: Any, zone: Any) -> Window:
+    for what, value in (("every", every), ("rows", rows)):
+        if value is not None:
+            raise InvalidWindow.told_twice(every_rows, what, value)
+    count = count_of("sliding", "every_rows", every_rows)
+    _check_rows("sliding", offset, zone)
+    return LastTime(length_of("sliding", "size", size), count)
+
+
 def _check_rows(window: str, offset: Any, zone: Any) -> None:
     """Reject options that windows of rows do not have."""
     if isinstance(offset, bool) or offset != 0:
@@ -285,6 +343,7 @@ def _check_rows(window: str, offset: Any, zone: Any) -> None:
         raise InvalidWindow.no_zone(window, zone)
 
 
+@checked
 def cumulative(size: Any, *, every: Any, offset: Any = 0, zone: str | None = None) -> Window:
     """Return windows that start every `size` and grow by `every` until the next start.
 
@@ -309,6 +368,7 @@ def _divides(size: Any, every: Any) -> bool:
     return whole > 0 and rest == 0
 
 
+@checked
 def session(*, gap: Any) -> Window:
     """Return sessions: windows of rows at most a gap apart.
 
@@ -319,6 +379,7 @@ def session(*, gap: Any) -> Window:
     return Session(length_of("session", "gap", gap))
 
 
+@checked
 def punctuated(column: str, end: str | None = None) -> Window:
     """Return windows that start at each true value in a boolean column.
 
@@ -335,6 +396,7 @@ def punctuated(column: str, end: str | None = None) -> Window:
     return Punctuated(column, end)
 
 
+@checked
 def landmark(*, start: Any, end: Any) -> Window:
     """Return one window between two positions.
 

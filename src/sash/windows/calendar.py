@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.errors import InvalidInput, InvalidWindow
+from sash.keywords import checked
 from sash.windows.duration import Duration, duration
 from sash.windows.measure import Measure, MeasureKind
 from sash.windows.window import Context, Window, call_of
@@ -197,6 +198,7 @@ class Listed(Window):
         return call_of("calendar", list(self.edges)) if len(self.edges) <= _MOST_SHOWN else f"<sash.{self}>"
 
 
+@checked
 def calendar(edges: Any) -> Window:
     """Return windows between given edges, such as market hours or business days; at least two edges, sorted.
 
@@ -218,8 +220,8 @@ def calendar_window(name: str, size: Any, every: Any, offset: Any, zone: Any, gr
     _check_zone(name, zone)
     length, shift = _span(name, "size", size), _offset(offset)
     step = duration(every) if grows and span_of(every) is None else _span(name, "every", every)
-    for what, given, checked in (("size", size, length), ("every", every, step)):
-        if not _is_forward(checked):
+    for what, given, span in (("size", size, length), ("every", every, step)):
+        if not _is_forward(span):
             raise InvalidWindow.length(name, what, given)
     found = Calendar(length, step, shift, zone, grows)
     for span in (length, shift, found.period):

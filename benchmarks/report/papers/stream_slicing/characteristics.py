@@ -130,7 +130,7 @@ FINDINGS = (
     Finding(
         "Figure 12a",
         "late rows cost slicing and buckets nothing",
-        "Slicing and buckets take late rows as fast as others; buffers and trees slow down.",
+        "Late rows do not slow down slicing and buckets. They slow down buffers and trees.",
         "slicing disorder_fraction",
         partial(
             _disorder,
@@ -143,7 +143,7 @@ FINDINGS = (
     Finding(
         "Figure 12b",
         "longer delays cost buffers only",
-        "All but buffers are as fast, however late the rows.",
+        "Longer delays of late rows slow down buffers only.",
         "slicing disorder_delay",
         partial(
             _disorder, experiment="disorder_delay", across="delay_s", unharmed=(OURS, BUCKETS, TREE), harmed=(BUFFER,)
@@ -152,7 +152,8 @@ FINDINGS = (
     Finding(
         "Figure 13a",
         "by time: algebraic alike, holistic slower",
-        "Over time windows, algebraic and distributive functions are alike, holistic ones much slower.",
+        "With time windows, algebraic and distributive functions have the same speed. Holistic "
+        "functions are much slower.",
         "slicing aggregates",
         _by_time,
     ),
@@ -166,65 +167,67 @@ FINDINGS = (
     Finding(
         "Figure 13b",
         "without an inverse count windows are slower",
-        "By count, a sum without its inverse is much slower; max is not, for what leaves seldom matters.",
+        "With count windows, a sum without its inverse is much slower. Max is not, because the row "
+        "that leaves is seldom the maximum.",
         "slicing aggregates",
         _inverts,
     ),
     Finding(
         "Figure 14",
         "median: slicing is ahead",
-        "Slicing is faster than buckets and buffers for a median too.",
+        "For a median, slicing is also faster than buckets and buffers.",
         "slicing median",
         _medians,
     ),
     Finding(
         "Figure 14",
         "median: few distinct values are faster",
-        "It is faster with 37 distinct values than with 84,232, for runs are counted, not kept.",
+        "A median of 37 distinct values is faster than one of 84,232, because slicing stores each distinct value once.",
         "slicing median",
         _few_values,
     ),
     Finding(
         "Figure 15",
         "a split takes time by the row",
-        "What a split takes is linear in the rows of the slice.",
+        "The time to split a slice grows in proportion to its rows.",
         "slicing splits",
         _splits,
     ),
     Finding(
         "Figure 16",
         "by time: free of the number of windows",
-        "The throughput of windows by time does not depend on their number.",
+        "The throughput with time windows does not depend on the number of windows.",
         "slicing measures",
         _time_flat,
     ),
     Finding(
         "Figure 16",
         "any advancing measure is like time",
-        "Any other measure that advances is as fast as time.",
+        "With any other advancing measure, slicing is as fast as with time.",
         "slicing measures",
         _advancing,
     ),
     Finding(
         "Figure 16",
         "by count: constant to 40 windows, then falls",
-        "The throughput of windows by count is almost constant up to 40 windows, then falls in proportion.",
+        "With count windows, the throughput is almost constant up to 40 windows. With more "
+        "windows, it falls in proportion.",
         "slicing measures",
         _counts,
     ),
     Finding(
         "Figure 16",
         "by count: ten times a buffer",
-        "With 1,000 windows by count, slicing is still ten times as fast as a buffer.",
+        "With 1,000 count windows, slicing is still ten times as fast as a buffer.",
         "slicing measures",
         _counts_over_buffer,
     ),
     Finding(
         "Figure 17",
         "scales with cores",
-        "Slicing and buckets, on Flink, scale linearly with the cores up to four.",
+        "On Flink, the speed of slicing and buckets is proportional to the number of cores, up to four.",
         "spark_tables cores",
         _cores,
-        "Here on Spark and two cores: sash slices, native copies rows into windows.",
+        "The benchmark uses Spark and two cores. sash makes slices, and Spark's own windows copy rows.",
     ),
 )

@@ -9,9 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from sash.activity import doing
 from sash.engine.frame import Frame, Unit
 from sash.engine.frame_reach import reach_of
-from sash.engine.options import CallOptions
+from sash.engine.options import CallOptions, with_key_names
 from sash.engine.results import schema_of
 from sash.engine.rolling import FramePlan
 from sash.errors import InvalidInput
@@ -19,11 +20,11 @@ from sash.plan.decide import Decision
 from sash.plan.plan import Plan
 from sash.plan.query import Query, named_queries
 from sash.report import Report
-from sash.spark.driver.expressions import drop_copies
+from sash.spark.driver.added_columns import with_added
 from sash.spark.driver.hot_keys import Distance, Reach
 from sash.spark.driver.jvm_slices import aggregate_in_spark, aggregate_slices, can_aggregate_in_spark, can_slice
 from sash.spark.driver.packing import check_bounded, hot_keys_of, map_rows, pack, spread, task_count
-from sash.spark.driver.request import frame_plan_of, recipe_of, without_conditions
+from sash.spark.driver.request import frame_plan_of, recipe_of
 from sash.spark.driver.schema import (
     arrow_schema,
     check_results,
@@ -46,7 +47,8 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     """Return all windows of a bounded DataFrame; `path` overrides the planner's choice of who cuts rows into slices."""
     options = given.of_table()
     check_bounded(rows, "sash.aggregate")
-    rows, queries, _ = without_conditions(rows, named_queries(queries))
+    options = with_key_names(options, rows.columns)
+    rows, queries, _ = with_added(rows, named_queries(queries), (options.on, *options.by))
     recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
     schema = spark_schema(schema_of(plan), "sash.aggregate")
@@ -71,7 +73,7 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     """Return all rows of a bounded DataFrame with the aggregates of their frames."""
     options = CallOptions(given.on, given.by, limits=given.limits).of_table()
     check_bounded(table, "sash.rolling")
-    table, frames, conditions = without_conditions(table, frames, "rolling")
+    table, frames, extra = with_added(table, frames, (options.on, *options.by, *given.order.columns), "rolling")
     plan, own, added = frame_plan_of(table, frames, options, given.order)
     check_results(table, added.names, own.names)
     new = spark_schema(added, "sash.rolling").fields
@@ -81,7 +83,7 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     pieces = spread(pack(table, options, plan.measure, hot), task_count([table], options.limits))
     task = FrameTask(plan, own, results, options.limits, hot)
     framed = map_rows(pieces, task, StructType([*table.schema.fields, *new]))
-    return drop_copies(with_intervals(framed, StructType([*before.fields, *new])), conditions)
+    return extra.drop(with_intervals(framed, StructType([*before.fields, *new])))
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,10 +107,10 @@ def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOption
     """Return what `aggregate` does with this DataFrame."""
     given.of_stream(given.watermark)  # checks the options, of which a table uses few
     check_bounded(rows, "sash.explain")
-    rows, queries, _ = without_conditions(rows, named_queries(queries))
-    plan = recipe_of(
-        rows, queries, CallOptions(given.on, given.by, limits=given.limits, store=given.store).of_stream(None)
-    ).plan()
+    options = CallOptions(given.on, given.by, limits=given.limits, store=given.store).of_stream(None)
+    options = with_key_names(options, rows.columns)
+    rows, queries, _ = with_added(rows, named_queries(queries), (options.on, *options.by))
+    plan = recipe_of(rows, queries, options).plan()
     return Explained(choose_path(rows, plan, "auto"), plan)
 
 
@@ -160,6 +162,7 @@ def _newest(rows: DataFrame, plan: Plan) -> Any:
     """Return the last position of any key: multi-measure windows of every key are emitted up to it."""
     on = column(plan.options.on)
     near = on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) <= plan.measure.reach, on)
-    found = collect(rows.agg(F.max(near)))
+    with doing("Spark reads the newest position"):
+        found = collect(rows.agg(F.max(near)))
     positions, valid = plan.measure.positions(found.column(0), plan.options.on)
     return positions[0].item() if valid is None or valid[0] else None

@@ -14,9 +14,9 @@ from sash.engine.options import options_of
 from sash.engine.tables import read_rows
 from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
+from sash.spark.driver.added_columns import AddedColumns, with_added
 from sash.spark.driver.hot_keys import Distance, Reach
 from sash.spark.driver.packing import check_bounded, hot_keys_of, map_rows, pack, spread, task_count
-from sash.spark.driver.request import without_conditions
 from sash.spark.driver.schema import (
     arrow_schema,
     check_columns,
@@ -37,6 +37,7 @@ __all__ = ["explain", "join"]
 
 def join(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, limits: Limits = LIMITS) -> DataFrame:
     """Return all labels of a bounded DataFrame with the aggregates of the rows of others before them."""
+    labels, extra = _with_nested(labels, given)
     plan, options, own, tables, empty, added = _planned(labels, lookbacks, given, limits)
     check_results(labels, added.names, own.names)
     new = spark_schema(added, "sash.join").fields
@@ -58,13 +59,20 @@ def join(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, l
     )
     spread_pieces = spread(reduce(DataFrame.unionAll, pieces), tasks)
     joined = map_rows(spread_pieces, task, StructType([*labels.schema.fields, *new]))
-    return with_intervals(joined, StructType([*before.fields, *new]))
+    return extra.drop(with_intervals(joined, StructType([*before.fields, *new])))
 
 
 def explain(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions) -> JoinPlan:
     """Return what `sash.join` does with these DataFrames."""
-    plan: JoinPlan = _planned(labels, lookbacks, given, LIMITS)[0]
+    plan: JoinPlan = _planned(_with_nested(labels, given)[0], lookbacks, given, LIMITS)[0]
     return plan
+
+
+def _with_nested(labels: DataFrame, given: JoinOptions) -> tuple[DataFrame, AddedColumns]:
+    """Return labels with a column for each nested field that the join reads."""
+    by = given.by if isinstance(given.by, list | tuple) else [given.by]
+    rows, _, extra = with_added(labels, (), (given.on, *by))
+    return rows, extra
 
 
 def _planned(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, limits: Limits) -> Any:
@@ -72,8 +80,8 @@ def _planned(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOption
     check_lookbacks(lookbacks)
     for rows in (labels, *(each.table for each in lookbacks)):
         check_bounded(rows, "sash.join")
-    lookbacks = _without_conditions(lookbacks)
     options = options_of(given.on, given.by, 0, None, False, "final", limits=limits)
+    lookbacks = _without_conditions(lookbacks, options)
     check_columns(labels, [options.on, *options.by])
     check_no_twins(labels)
     own = arrow_schema(text_interval_schema(labels.schema))
@@ -86,12 +94,14 @@ def _planned(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOption
     return plan, options, own, tables, empty, added
 
 
-def _without_conditions(lookbacks: Sequence[Lookback]) -> list[Lookback]:
-    """Return the lookbacks with copies of columns in their tables; those over one table still share it."""
+def _without_conditions(lookbacks: Sequence[Lookback], options: Options) -> list[Lookback]:
+    """Return the lookbacks with added columns in their tables; those over one table still share it."""
     found = list(lookbacks)
     for table in {id(each.table): each.table for each in lookbacks}.values():
         places = [place for place, each in enumerate(lookbacks) if each.table is table]
-        rows, rewritten, _ = without_conditions(table, [lookbacks[place] for place in places], "join")
+        own = [lookbacks[place] for place in places]
+        read = [name for each in own for name in (own_on(each.on, options.on), *own_keys(each.by, options.by))]
+        rows, rewritten, _ = with_added(table, own, read, "join")
         for place, each in zip(places, rewritten, strict=True):
             found[place] = replace(each, table=rows)
     return found

@@ -11,6 +11,7 @@ from sash.limits import Limits
 from sash.plan.plan import Options
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
 from sash.spark.driver.schema import arrow_schema, column, spark_schema
+from sash.spark.driver.worker_python import use_driver_python
 from sash.spark.versions import repartition_by_number
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.hot_keys import HotKey
@@ -83,4 +84,5 @@ def spread(pieces: DataFrame, tasks: int) -> DataFrame:
 
 def map_rows(rows: DataFrame, task: Task, schema: StructType) -> DataFrame:
     """Run a task on the partitions of a DataFrame."""
+    use_driver_python(rows.sparkSession)
     return rows.mapInArrow(as_function(task), schema)

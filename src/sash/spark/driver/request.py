@@ -7,7 +7,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from sash.engine.conditions import Conditions, conditions_of
 from sash.engine.frame import Frame, Order
 from sash.engine.keys import Keys
 from sash.engine.options import with_free_names
@@ -16,19 +15,10 @@ from sash.engine.tables import read_rows
 from sash.errors import InvalidInput
 from sash.plan.plan import Options
 from sash.plan.query import some_queries
-from sash.spark.driver.expressions import with_copies
 from sash.spark.driver.schema import arrow_schema, check_columns, check_no_twins, text_interval_schema
 from sash.spark.wire.recipe import Recipe
 
-__all__ = ["frame_plan_of", "recipe_of", "without_conditions"]
-
-
-def without_conditions(
-    rows: DataFrame, given: Sequence[Any], call: str = ""
-) -> tuple[DataFrame, tuple[Any, ...], Conditions]:
-    """Return rows with copies of columns, the queries or frames that read these, and the conditions."""
-    conditions = conditions_of(given, rows.columns, call)
-    return with_copies(rows, conditions), conditions.rewrite(given), conditions
+__all__ = ["frame_plan_of", "recipe_of"]
 
 
 def recipe_of(rows: DataFrame, queries: Any, options: Options) -> Recipe:

@@ -1,4 +1,4 @@
-"""Send the package to the executors of a session on which it is not installed."""
+"""Send the package, and the kernels of the driver, to the executors of a session."""
 
 import functools
 import tempfile
@@ -8,15 +8,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sash.algebra.cache import SHIPPED, cache_directory
 from sash.spark.versions import add_package
 
 __all__ = ["ship"]
 
+_MOST_BYTES = 32 << 20  # of kernels; the newest are sent
+
 
 def ship(spark: Any) -> None:
-    """Send the driver's copy of sash to the executors of a session.
+    """Send the driver's copy of sash, and the kernels in its cache, to the executors of a session.
 
-    Executors on which sash is installed do not need this call. It does not send Numba, NumPy and PyArrow, because they
+    Executors on which sash is installed do not need this call, but they need not compile the kernels that they get.
+    Call `sash.warm` before, to have kernels to send. An executor uses a kernel only if its processor, Python, Numba and
+    NumPy are those of the driver. It does not send Numba, NumPy and PyArrow, because they
     contain compiled code. If executors lack them, install them there, or send a packed environment with
     `spark.archives`.
     """
@@ -31,7 +36,21 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
         for name, source in sorted(_sources(files("sash"), "sash")):
             # No times of files: Spark refuses a second archive of the same name that differs.
             target.writestr(zipfile.ZipInfo(name), source, zipfile.ZIP_DEFLATED)
+        for name, content in _kernels():
+            target.writestr(zipfile.ZipInfo(f"sash/{SHIPPED}/{name}"), content, zipfile.ZIP_DEFLATED)
     return folder
+
+
+def _kernels() -> Iterator[tuple[str, bytes]]:
+    """Return the newest kernels of this user's cache by their names."""
+    cache, total = cache_directory(), 0
+    entries = [] if cache is None else list(cache.glob("*.kernel"))
+    for entry in sorted(entries, key=lambda each: (-each.stat().st_mtime_ns, each.name)):
+        content = entry.read_bytes()
+        total += len(content)
+        if total > _MOST_BYTES:
+            return
+        yield entry.name, content
 
 
 def _sources(folder: Any, name: str) -> Iterator[tuple[str, bytes]]:

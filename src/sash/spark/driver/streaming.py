@@ -14,18 +14,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
 
-from sash.engine.conditions import Conditions
 from sash.engine.frame import Frame, check_ends
-from sash.engine.options import CallOptions, length_of
+from sash.engine.options import CallOptions, length_of, with_key_names
 from sash.engine.results import schema_of
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
 from sash.plan.plan import Options
 from sash.plan.query import Query, named_queries
+from sash.spark.driver.added_columns import AddedColumns, with_added
 from sash.spark.driver.batch import Explained
 from sash.spark.driver.checkpoints import with_checkpoint_check
-from sash.spark.driver.expressions import drop_copies, with_copies
-from sash.spark.driver.request import frame_plan_of, recipe_of, without_conditions
+from sash.spark.driver.packing import map_rows
+from sash.spark.driver.request import frame_plan_of, recipe_of
 from sash.spark.driver.schema import (
     arrow_schema,
     check_columns,
@@ -45,9 +45,9 @@ from sash.spark.state.window_bucket import WindowWork
 from sash.spark.versions import check_connect_streams, has_row_state
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.pieces import piece_schema
-from sash.spark.wire.results import FIGURES, OBSERVED, answer_schema, as_results
+from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED, answer_schema, as_results
 from sash.spark.worker.packing import OpenTask, SendTask
-from sash.spark.worker.task import as_function
+from sash.spark.worker.task import LACKING
 from sash.windows.duration import Duration
 from sash.windows.lengths import length_on
 from sash.windows.measure import Measure, MeasureKind
@@ -64,9 +64,10 @@ _POSITIONS = ("low", "newest")  # of a piece; pandas has no whole numbers with n
 def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> DataFrame:
     """Return all windows of a stream, as a stream."""
     _check_options(given)
-    options = _options(rows, "sash.aggregate", given)
-    rows, queries, conditions = without_conditions(rows, named_queries(queries))
-    given = _with_history(given, conditions)
+    names = rows.columns
+    rows, queries, extra = with_added(rows, named_queries(queries), _read(given))
+    options = with_key_names(_options(rows, "sash.aggregate", given), names)
+    given = _with_history(given, extra)
     recipe = recipe_of(rows, queries, options)
     plan = recipe.plan()
     wanted = schema_of(plan)
@@ -84,7 +85,7 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     fields = [StructField(each.name, before if each.name == _LATE_ROW else each.dataType) for each in schema]
     results = with_intervals(results, StructType(fields))
     if given.late == "keep":
-        results = drop_copies(results, conditions, _LATE_ROW)
+        results = extra.drop(results, _LATE_ROW)
     return with_checkpoint_check(results, given.flush == "at_end")
 
 
@@ -92,9 +93,9 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     """Return all rows of a stream with the aggregates of their frames, each when no earlier row can arrive."""
     _check_options(given)
     check_ends(frames)
+    table, frames, extra = with_added(table, frames, (*_read(given), *given.order.columns), "rolling")
     options = _options(table, "sash.rolling", given)
-    table, frames, conditions = without_conditions(table, frames, "rolling")
-    given = _with_history(given, conditions)
+    given = _with_history(given, extra)
     plan, own, added = frame_plan_of(table, frames, options, given.order)
     if given.late == "keep":
         added = _with_late(added, [], own.names)
@@ -106,14 +107,15 @@ def rolling(table: DataFrame, frames: tuple[Frame, ...], given: CallOptions) -> 
     delay = length_on(plan.measure, "watermark", options.delay)
     work = FrameWork(plan, delay, own, results, given.late == "keep")
     framed = _run_stream(table, work, schema, options, plan.measure, given)
-    framed = drop_copies(with_intervals(framed, StructType([*before.fields, *new])), conditions)
+    framed = extra.drop(with_intervals(framed, StructType([*before.fields, *new])))
     return with_checkpoint_check(framed, given.flush == "at_end")
 
 
 def explain(rows: DataFrame, queries: Query | Sequence[Query], given: CallOptions) -> Explained:
     """Return what `aggregate` does with this stream."""
-    options = _options(rows, "sash.explain", given)
-    rows, queries, _ = without_conditions(rows, named_queries(queries))
+    names = rows.columns
+    rows, queries, _ = with_added(rows, named_queries(queries), _read(given))
+    options = with_key_names(_options(rows, "sash.explain", given), names)
     plan = recipe_of(rows, queries, options).plan()
     partitions = rows.sparkSession.conf.get("spark.sql.shuffle.partitions")
     return Explained(Decision("buckets", f"Python's state costs per group: {partitions} of them hold all keys"), plan)
@@ -154,17 +156,20 @@ def _far(max_future: Any, measure: Measure) -> Any:
     if max_future is None:
         return None
     if measure.kind is not MeasureKind.TIME:
-        raise InvalidInput.option(
-            "max_future", max_future, "left out: `on` is not a time, so that it cannot be compared with the clock"
-        )
+        raise InvalidInput.left_out("max_future", max_future, "`on` is not a time, so that no clock can be compared")
     return length_on(measure, "max_future", length_of(max_future, "max_future"))
 
 
-def _with_history(given: CallOptions, conditions: Conditions) -> CallOptions:
-    """Return the options with the copies of columns in the rows from before the stream."""
-    if not conditions or not isinstance(given.initial, DataFrame):
+def _read(given: CallOptions) -> tuple[Any, ...]:
+    """Return the columns that a call reads for positions and keys; they are not checked yet."""
+    return (given.on, *(given.by if isinstance(given.by, list | tuple) else [given.by]))
+
+
+def _with_history(given: CallOptions, extra: AddedColumns) -> CallOptions:
+    """Return the options with the added columns in the rows from before the stream."""
+    if not extra.names or not isinstance(given.initial, DataFrame):
         return given
-    return replace(given, initial=with_copies(given.initial, conditions))
+    return replace(given, initial=extra.add(given.initial))
 
 
 def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
@@ -195,8 +200,8 @@ def _run_stream(
     _warn_of_many(rows, partitions)
     flushes = given.flush == "at_end"
     if flushes and any(_DELAY in field.metadata for field in rows.schema):
-        expected = "left out after withWatermark (Spark allows one watermark per stream: pass `watermark=` instead)"
-        raise InvalidInput.option("flush", given.flush, expected)
+        why = "Spark allows one watermark per stream, which withWatermark has set (`watermark=` works)"
+        raise InvalidInput.left_out("flush", given.flush, why)
     ids, far = bucket_ids(partitions), _far(given.max_future, measure)
     task = SendTask(options.on, options.by, measure, arrow_schema(rows.schema), given.limits, ids, far)
     stream = uuid.uuid4().hex
@@ -208,11 +213,8 @@ def _run_stream(
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
     history = None if given.initial is None else _send(_history(given.initial, rows), task, measure).groupBy("bucket")
     answers = _transform(sent.groupBy("bucket"), processor, measure, "EventTime" if flushes else "None", history)
-    return (
-        _observe(answers, f"{OBSERVED} {measure.kind.value} {stream[:8]}")
-        .select("data")
-        .mapInArrow(as_function(OpenTask(work.results)), schema)
-    )
+    name = f"{OBSERVED} {measure.kind.value} {stream[:8]}{_zone_word(rows, options.on)}"
+    return map_rows(_observe(answers, name).select("data"), OpenTask(work.results), schema)
 
 
 def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
@@ -222,7 +224,7 @@ def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
         # Times without a zone and dates are local.
         has_zone = rows.schema[task.on].dataType == TimestampType()
         plain = plain.withColumn("_now", F.current_timestamp() if has_zone else F.localtimestamp())
-    sent = plain.mapInArrow(as_function(task), spark_schema(piece_schema(measure), "pieces"))
+    sent = map_rows(plain, task, spark_schema(piece_schema(measure), "pieces"))
     if has_row_state(sent.groupBy()):
         return sent
     return sent.withColumns({name: column(name).cast("string") for name in _POSITIONS})
@@ -231,7 +233,7 @@ def _send(rows: DataFrame, task: SendTask, measure: Measure) -> DataFrame:
 def _transform(grouped: Any, processor: BucketProcessor, measure: Measure, time_mode: str, history: Any) -> DataFrame:
     """Run the processor in the state operator that Spark has."""
     schema = spark_schema(answer_schema(measure), "answers")
-    lazy = LazyProcessor(processor, STATE_VARIABLE)
+    lazy = LazyProcessor(processor, STATE_VARIABLE, LACKING)
     if has_row_state(grouped):
         return grouped.transformWithState(lazy, schema, "append", time_mode, history)
     from sash.spark.state.pandas_processor import PandasProcessor
@@ -245,6 +247,11 @@ def _pulse(sent: DataFrame) -> DataFrame:
     beats = sent.sparkSession.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).option("numPartitions", 1)
     none = beats.load().where(F.col("value") < 0)
     return none.select(*(F.lit(None).cast(each.dataType).alias(each.name) for each in sent.schema))
+
+
+def _zone_word(rows: DataFrame, on: str) -> str:
+    """Return the word that tells `sash.progress` that times have no zone."""
+    return f" {LOCAL}" if not isinstance(rows.schema[on].dataType, TimestampType) else ""
 
 
 def _observe(answers: DataFrame, name: str) -> DataFrame:
@@ -262,5 +269,5 @@ def _warn_of_many(rows: DataFrame, partitions: int) -> None:
             f"Each of {partitions} shuffle partitions keeps state and is called in every micro-batch, on "
             f"{context.defaultParallelism} cores: set spark.sql.shuffle.partitions to a small multiple of them "
             "before sash.aggregate.",
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput
+from sash.spark.driver.worker_python import use_driver_python
 from sash.spark.versions import check_table_functions
 from sash.text.functions import functions_of
 
@@ -23,6 +24,7 @@ def register_functions(session: Any, *, name: str = "sash", functions: Mapping[s
     if not isinstance(name, str) or not name.isidentifier():
         raise InvalidInput.option("name", name, "the name of a function, such as 'sash'")
     check_table_functions()
+    use_driver_python(session)
     from sash.spark.driver.function_analysis import function_class
 
     session.udtf.register(name, F.udtf(function_class(functions_of(functions).own), useArrow=False))

@@ -8,10 +8,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from sash.engine.inspection import open_windows, slices_of
+from sash.engine.positions import position_on, shown
 from sash.errors import InvalidInput, InvalidState, sentence_of
 from sash.plan.query import Query, named_queries
 from sash.report import Report
-from sash.spark.monitoring.positions import position_on, shown
 from sash.spark.state.bucket import MicroBatch
 from sash.spark.state.snapshot_log import HEAD, LOG, SNAPSHOT, STATE_VARIABLE, Head
 from sash.spark.state.window_bucket import WindowBucket, read_windows

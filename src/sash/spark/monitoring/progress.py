@@ -1,18 +1,22 @@
 """The progress of a running query, and what it waits for."""
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from pyspark.sql.streaming import StreamingQuery
 
+from sash.engine.positions import position_on, shown
+from sash.engine.waiting import rejected_text, waits_of
 from sash.errors import sentence_of
 from sash.report import Report
-from sash.spark.monitoring.positions import later, position_on, shown
-from sash.spark.wire.results import FIGURES, OBSERVED
+from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED
 from sash.windows.measure import Measure, MeasureKind
 
-__all__ = ["Progress", "of_report", "progress", "why"]
+__all__ = ["Progress", "ahead_text", "of_report", "progress", "why"]
+
+_SKEW = timedelta(minutes=1)  # clocks of devices differ
+_FURTHEST_ZONE = timedelta(hours=14)  # ahead of UTC: a time without a zone may be the local time there
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,11 +38,12 @@ class Progress(Report):
     written_bytes: int  # to the state store
     combines_per_row: float  # about
     next_end: Any = field(repr=False, default=None)
+    ahead: timedelta | None = None  # how far the watermark was ahead of the clock; None if it was not
 
     def lines(self) -> list[tuple[str, str]]:
         return [
             ("batch", f"{self.batch}: {self.rows:,} rows, {self.rows_per_second:,.0f} per second"),
-            ("time", f"watermark {shown(self.watermark)}, newest row {shown(self.newest)}"),
+            ("time", f"watermark {shown(self.watermark)}, newest row {shown(self.newest)}{_ahead_note(self.ahead)}"),
             ("windows", f"{self.results:,} emitted, {self.open_windows:,} open"),
             ("late", f"{self.late:,} rows, {self.late_rows:,} since the query first started"),
             ("state", f"{self.keys:,} keys, {self.slices:,} slices, {self.state_bytes:,} bytes"),
@@ -60,34 +65,29 @@ def why(query: StreamingQuery) -> str:
     now = progress(query)
     if now is None:
         return "No micro-batch has ended yet: " + str(query.status["message"]) + "."
-    parts = []
-    if now.watermark is None:
-        parts.append("There is no watermark yet: no row with a position has come.")
-    elif now.watermark == math.inf:
-        parts.append("The stream was flushed: everything is closed, and rows that still come are late.")
-    else:
-        parts.append(
-            f"The watermark is {shown(now.watermark)}: the newest row is at {shown(now.newest)}, and rows may come "
-            f"{shown(now.newest - now.watermark)} late."
-        )
-    if now.open_windows and now.watermark != math.inf:
-        closing = "None of them has a known end: rows decide it."
-        if now.next_end is not None and now.watermark is not None:
-            needs = later(now.next_end, now.newest - now.watermark)
-            closing = f"The next ends at {shown(now.next_end)}, and closes when a row at {shown(needs)} or later comes."
-        is_one = now.open_windows == 1
-        count = "About one window is" if is_one else f"About {now.open_windows:,} windows are"
-        parts.append(f"{count} open. {closing}")
-    if not now.open_windows:
-        parts.append("No window is open.")
+    parts = waits_of(now.watermark, now.newest, now.open_windows, now.next_end, has_delay=True)
+    if now.ahead is not None:
+        parts.insert(1, ahead_text(now))
     if now.late_rows:
-        rows = "1 row was" if now.late_rows == 1 else f"{now.late_rows:,} rows were"
-        parts.append(f"{rows} rejected: too late, or without a position. With late='keep', results include them.")
+        parts.append(f"{rejected_text(now.late_rows)} With late='keep', results include them.")
     if not query.isActive:
         parts.append("The query has stopped.")
     elif not query.status["isDataAvailable"]:
         parts.append("The source has no new rows: only rows move the watermark.")
     return " ".join(parts)
+
+
+def ahead_text(now: Progress) -> str:
+    """Return what it means that the watermark is ahead of the clock, and what to do."""
+    return (
+        f"The watermark {shown(now.watermark)} is {now.ahead} ahead of the clock: a row with a time in the future "
+        "moved it, so that rows of the present are late. Reject such rows with max_future, such as "
+        "sash.aggregate(…, max_future='1 hour'), and start with a new checkpoint."
+    )
+
+
+def _ahead_note(ahead: timedelta | None) -> str:
+    return "" if ahead is None else f"; the watermark is {ahead} ahead of the clock, see max_future"
 
 
 # --- figures ------------------------------------------------------------------------------------------
@@ -99,8 +99,19 @@ def of_report(report: Any) -> Progress | None:
     for name in named:
         figures = _figures(named[name]) if name.startswith(OBSERVED) else {}
         if figures.get("keys") is not None:
-            return _progress(report, Measure(MeasureKind(name.split(" ")[1])), figures)
+            words = name.split(" ")
+            now = _progress(report, Measure(MeasureKind(words[1])), figures)
+            return replace(now, ahead=_ahead(now.watermark, report, LOCAL in words))
     return None
+
+
+def _ahead(watermark: Any, report: Any, is_local: bool) -> timedelta | None:
+    """Return how far a watermark was ahead of the clock when its micro-batch began; None if it was not."""
+    started = report.get("timestamp")
+    if not isinstance(watermark, datetime) or not started:
+        return None
+    clock = datetime.fromisoformat(str(started)) + _SKEW + (_FURTHEST_ZONE if is_local else timedelta(0))
+    return watermark - clock if watermark > clock else None
 
 
 def _figures(observed: Any) -> dict[str, Any]:
@@ -113,6 +124,7 @@ def _figures(observed: Any) -> dict[str, Any]:
 
 def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progress:
     rows = figures["rows"] or 0
+    others: dict[str, Any] = {name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")}
     return Progress(
         report["batchId"],
         rows,
@@ -121,5 +133,5 @@ def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progres
         position_on(figures["newest"], measure),
         combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
         next_end=position_on(figures["next_end"], measure),
-        **{name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")},
+        **others,
     )

@@ -1,10 +1,11 @@
 """A processor that imports sash only for the first rows.
 
 For every query, Spark starts a process on the driver to ask which state variables a processor has. That process need
-not import all of sash for one name. So this module is pickled by value and imports nothing of sash, and the processor
+not import all of sash for one name. So this module is pickled by value, as `worker/loading.py` is, and the processor
 that it wraps stays pickled until there are rows.
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -19,17 +20,23 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 from pyspark.sql.types import StructType
 
+from sash.spark.worker.loading import load
+
 __all__ = ["LazyProcessor"]
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+_TALKATIVE = "pyspark.sql.streaming.transform_with_state_driver_worker"  # the process on the driver, which prints pages
 
 
 class LazyProcessor(StatefulProcessor):
     """Declare the one map of a processor, by its name and schemas; load the processor for the first rows."""
 
-    def __init__(self, processor: StatefulProcessor, variable: tuple[str, StructType, StructType]) -> None:
+    def __init__(
+        self, processor: StatefulProcessor, variable: tuple[str, StructType, StructType], lacking: str
+    ) -> None:
         self._packed: bytes = cloudpickle.dumps(processor)
-        self._variable = variable
+        self._variable, self._lacking = variable, lacking
         self._loaded: StatefulProcessor | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -53,9 +60,17 @@ class LazyProcessor(StatefulProcessor):
     def _processor(self) -> StatefulProcessor:
         if self._loaded is None:
             # Code of this query, as Spark itself sends it; state has its own format (snapshot_log.py).
-            self._loaded = cloudpickle.loads(self._packed)
-            self._loaded.init(self._handle)
+            loaded: StatefulProcessor = load(self._packed, self._lacking)
+            loaded.init(self._handle)
+            self._loaded = loaded
         return self._loaded
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        running = getattr(sys.modules.get("__main__"), "__spec__", None)
+        if running is not None and running.name == _TALKATIVE:
+            # Its prints go to the JVM and from there to the terminal of the user; results go through a socket.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 class _KnownMapHandle:

@@ -188,12 +188,12 @@ class WindowWork(Work):
         return bool(new) or bucket.has_dropped_queries
 
     def late_columns(self, rejected: RejectedRows) -> dict[str, Any]:
-        rows = rejected.rows.select(self.schema.names).combine_chunks()
+        options, rows = self.recipe.options, rejected.rows.select(self.schema.names).combine_chunks()
         row = pa.StructArray.from_arrays(
             [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in rows.columns],
             names=self.schema.names,
         )
-        columns: dict[str, Any] = {name: rows.column(name) for name in self.recipe.options.by}
+        columns: dict[str, Any] = dict(zip(options.result_keys, map(rows.column, options.by), strict=True))
         return columns | {"query": pa.repeat(pa.scalar("_late"), len(rejected)), "late_row": row}
 
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from sash.windows.measure import Measure
 
-__all__ = ["FIGURES", "OBSERVED", "answer_schema", "as_results", "as_spark", "cast_results"]
+__all__ = ["FIGURES", "LOCAL", "OBSERVED", "answer_schema", "as_results", "as_spark", "cast_results"]
 
 
 def as_results(schema: pa.Schema) -> pa.Schema:
@@ -54,6 +54,7 @@ def _convert(column: Any, kind: Any) -> Any:
 
 # The name of the observed figures begins with it.
 OBSERVED = "sash"
+LOCAL = "local"  # a word in the name of the figures of a stream whose times have no zone
 # Counts of each bucket in a micro-batch: the sum over buckets is the figure of the query.
 FIGURES = (
     "rows",

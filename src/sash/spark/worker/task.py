@@ -8,13 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.errors import SashError
+from sash.errors import MissingPackage, SashError
+from sash.spark.worker.loading import as_packed
 
-__all__ = ["RESULT_ROWS", "Batches", "Task", "as_function", "freeze_loaded", "without_traceback"]
+__all__ = ["LACKING", "RESULT_ROWS", "Batches", "Task", "as_function", "freeze_loaded", "without_traceback"]
 
 Batches = Iterable[pa.RecordBatch]
 # Rows of one batch of results: Spark holds a whole batch outside its heap.
 RESULT_ROWS = 65_536
+LACKING = str(MissingPackage.in_worker("{version}", "{python}", "{reason}"))  # what a worker without sash fills in
 
 
 class Task(ABC):
@@ -35,7 +37,7 @@ def as_function(task: Task) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
         finally:
             freeze_loaded()
 
-    return run
+    return as_packed(run, LACKING)
 
 
 def without_traceback() -> AbstractContextManager[None]:

@@ -9,12 +9,12 @@ from typing import Any, TextIO
 
 from benchmarks.records import Record, parameters
 
-__all__ = ["Journal"]
+__all__ = ["RunLog"]
 
 NAME = "records.jsonl"
 
 
-class Journal:
+class RunLog:
     """The tasks that are done, and their records."""
 
     def __init__(self, file: TextIO, known: dict[tuple[str, str], list[Record]]) -> None:
@@ -23,15 +23,15 @@ class Journal:
 
     @classmethod
     @contextmanager
-    def open(cls, folder: Path, title: str, resume: bool) -> Iterator["Journal"]:
-        """Open the journal of a folder; keep what a run of the same title wrote if `resume`, else begin anew."""
+    def open(cls, folder: Path, title: str, resume: bool) -> Iterator["RunLog"]:
+        """Open the log of a folder; keep what a run of the same title wrote if `resume`, else begin anew."""
         path = folder / NAME
         known = dict(_read(path, title)) if resume and path.exists() else {}
         with path.open("w", encoding="utf-8") as file:
-            journal = cls(file, {})
-            journal._write({"title": title})
+            log = cls(file, {})
+            log._write({"title": title})
             for (experiment, label), records in known.items():
-                journal.add(experiment, label, records)
+                log.add(experiment, label, records)
             yield cls(file, known)
 
     def find(self, experiment: str, label: str) -> list[Record] | None:
@@ -49,7 +49,7 @@ class Journal:
 
 
 def _read(path: Path, title: str) -> Iterator[tuple[tuple[str, str], list[Record]]]:
-    """Yield the tasks of a journal; a last line that was cut off ends it, and a journal of another run has none."""
+    """Yield the tasks of a log; a last line that was cut off ends it, and a log of another run has none."""
     lines = path.read_text(encoding="utf-8").splitlines()
     try:
         if not lines or json.loads(lines[0]) != {"title": title}:

@@ -12,17 +12,17 @@ from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 from sash.swag import window_room, window_rows
 from sash.swag.choose import choose, task_of
-from sash.swag.contract import Needs, Sizes
+from sash.swag.facts import Needs, Sizes
 from sash.swag.guard import Guard
 from sash.swag.window_calls import RowCalls
 
-__all__ = ["LAST_POSITION", "WindowBase"]
+__all__ = ["LAST_POSITION", "WindowSteps"]
 
 LAST_POSITION = 2**63 - 1
 _OVERFLOW = int(Presence.OVERFLOW)
 
 
-class WindowBase:
+class WindowSteps:
     """The state of a window over one aggregate, and the steps that change it."""
 
     def __init__(self, algorithm: str, aggregate: Template, dtype: Any = None) -> None:
@@ -91,7 +91,7 @@ class WindowBase:
     def _row_calls(self) -> RowCalls | None:
         """Return the calls that move one row; None if a general call must run."""
         calls = self._calls
-        if calls is None or self._broken is not None or not calls.prepare(self._state):
+        if calls is None or self._broken is not None or not calls.find_functions(self._state):
             return None
         if calls.rows < 0 or self._has_gaps:  # rows that fill gaps change the capacity
             calls.count()

@@ -1,0 +1,42 @@
+"""Names of columns, given as text or as references to columns of Spark or Polars."""
+
+import re
+import sys
+from typing import Any
+
+from sash.errors import InvalidInput
+
+__all__ = ["name_of", "names_of"]
+
+_PLAIN_COLUMN = re.compile(r"Column<'([^\W\d][\w.]*)'>")
+
+
+def name_of(value: Any) -> Any:
+    """Return the name of a plain reference to a column, such as `pl.col("x")`; refuse other expressions.
+
+    Anything else is returned as it is, and checked by the caller.
+
+    >>> name_of("load"), name_of(5)
+    ('load', 5)
+    """
+    if isinstance(value, str):
+        return value
+    package, name = type(value).__module__.partition(".")[0], type(value).__name__
+    if package == "polars" and name == "Expr":
+        roots = value.meta.root_names()
+        if len(roots) == 1 and value.meta.eq(sys.modules["polars"].col(roots[0])):
+            return roots[0]
+        raise InvalidInput.expression(value)
+    if package == "pyspark" and name == "Column":
+        found = _PLAIN_COLUMN.fullmatch(str(value))
+        if found is None:
+            raise InvalidInput.expression(value)
+        return found[1]
+    return value
+
+
+def names_of(values: Any) -> Any:
+    """Return the names of one or of several references; a list stays a list."""
+    if isinstance(values, list | tuple):
+        return type(values)(map(name_of, values))
+    return name_of(values)

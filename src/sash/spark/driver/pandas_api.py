@@ -1,0 +1,52 @@
+"""DataFrames of pyspark.pandas: run on Spark, and return a DataFrame of pyspark.pandas."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sash.engine.frame import Frame
+from sash.engine.join import JoinOptions, Lookback
+from sash.engine.options import CallOptions
+from sash.plan.query import Query
+from sash.spark.driver import batch
+from sash.spark.driver import join as joins
+
+__all__ = ["aggregate", "explain", "join", "rolling", "to_spark"]
+
+
+def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
+    """Run `sash.aggregate`; the index is not part of the rows."""
+    return batch.aggregate(to_spark(rows), queries, given).pandas_api()
+
+
+def rolling(table: Any, frames: tuple[Frame, ...], given: CallOptions) -> Any:
+    """Run `sash.rolling`; each row keeps its index."""
+    levels, rows = _with_index(table)
+    return _with_names(batch.rolling(rows, frames, given).pandas_api(index_col=levels), table)
+
+
+def explain(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -> Any:
+    """Run `sash.explain`."""
+    return batch.explain(to_spark(rows), queries, given)
+
+
+def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
+    """Run `sash.join`; each label keeps its index."""
+    levels, rows = _with_index(labels)
+    found = joins.join(rows, [replace(each, table=to_spark(each.table)) for each in lookbacks], given)
+    return _with_names(found.pandas_api(index_col=levels), labels)
+
+
+def to_spark(rows: Any) -> Any:
+    """Return the rows as a DataFrame of Spark; other tables as they are."""
+    return rows.to_spark() if type(rows).__module__.startswith("pyspark.pandas.") else rows
+
+
+def _with_index(rows: Any) -> tuple[list[str], Any]:
+    levels = [f"__index_level_{place}__" for place in range(rows.index.nlevels)]
+    return levels, rows.to_spark(index_col=levels)
+
+
+def _with_names(found: Any, given: Any) -> Any:
+    found.index.names = given.index.names
+    return found

@@ -1,0 +1,34 @@
+"""Log one warning for each query whose watermark is ahead of the clock."""
+
+import logging
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from sash.spark.monitoring.listener import Listener
+from sash.spark.monitoring.progress import Progress, ahead_text
+
+__all__ = ["warn_once", "watch_clock"]
+
+_LOG = logging.getLogger("sash")
+_watched: "weakref.WeakSet[Any]" = weakref.WeakSet()  # sessions
+
+
+def warn_once() -> Callable[[str, Progress], None]:
+    """Return a function that logs the first micro-batch of each query whose watermark is ahead of the clock."""
+    warned: set[str] = set()
+
+    def warn(name: str, now: Progress) -> None:
+        if now.ahead is not None and name not in warned:
+            warned.add(name)
+            _LOG.warning("Query %s: %s", name, ahead_text(now))
+
+    return warn
+
+
+def watch_clock(rows: Any) -> None:
+    """Watch the queries of a session, once; on Spark Connect only `sash.progress` and `sash.why` compare the clock."""
+    session = rows.sparkSession
+    if hasattr(rows, "_jdf") and session not in _watched:
+        _watched.add(session)
+        session.streams.addListener(Listener(warn_once()))

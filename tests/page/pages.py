@@ -1,0 +1,85 @@
+"""Pages for tests: a source that tests feed by hand, and requests with every header under control."""
+
+import http.client
+import json
+from typing import ClassVar
+from urllib.parse import parse_qs, quote, urlsplit
+
+from sash.page.live import Page
+from sash.page.records import Figures, Inbox, QueryFacts, StreamFacts
+
+FACTS = StreamFacts("test", "number", ("k",), 2.0, 0.0, (QueryFacts("q", "q: tumbling 10: x=max('x')", ("x",)),))
+
+
+class HandSource:
+    """Puts what tests put."""
+
+    def __init__(self):
+        self.inbox, self.asked, self.is_stopped, self.fails = Inbox(), [], False, None
+
+    def start(self, inbox):
+        self.inbox = inbox
+        inbox.put(FACTS)
+        inbox.put(Figures(batch=1, rows=10, watermark=5.0, newest=7.0, why="It waits."))
+
+    def poll(self):
+        if self.fails is not None:
+            raise self.fails
+
+    def ask_slices(self, key):
+        self.asked.append(key)
+
+    def stop(self):
+        self.is_stopped = True
+
+
+def hand_page(**options):
+    source = HandSource()
+    return source, Page(source, options.pop("host", "127.0.0.1"), 0, options.pop("stays", False), **options)
+
+
+def token_of(page):
+    return parse_qs(urlsplit(page.url).query)["token"][0]
+
+
+def ask(page, path, *, method="GET", token=True, headers=None, **parameters):
+    """Return the response, its headers and its body."""
+    connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=10)
+    if token is True:
+        token = token_of(page)
+    given = {**({"token": token} if token else {}), **parameters}
+    query = "&".join(f"{name}={quote(str(value))}" for name, value in given.items())
+    connection.request(method, f"{path}?{query}", headers=headers or {})
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response, body
+
+
+class Events:
+    """An open connection to /events; the fixture `closed_events` closes those that a test leaves open."""
+
+    opened: ClassVar[list] = []
+
+    def __init__(self, page, timeout=10):
+        self.opened.append(self)
+        self._connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=timeout)
+        self._connection.request("GET", f"/events?token={token_of(page)}")
+        self.response = self._connection.getresponse()
+
+    def __iter__(self):
+        """Yield the name and the data of each event, until the connection ends."""
+        name = None
+        for line in iter(self.response.readline, b""):
+            if line.startswith(b"event: "):
+                name = line[7:].strip().decode()
+            elif line.startswith(b"data: "):
+                yield name, json.loads(line[6:])
+
+    def until(self, wanted):
+        """Return the data of the first event with this name."""
+        return next(data for name, data in self if name == wanted)
+
+    def close(self):
+        self.response.close()
+        self._connection.close()
