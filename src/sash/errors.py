@@ -830,7 +830,18 @@ class InvalidText(SashError, ValueError):
     unclosed = _SentenceAt("The {what} that begins here does not end: close it with {closing}.")
     no_name = _SentenceAt("There is no name between these quotes: write one.")
     dotted = _SentenceAt(
-        "A name with a dot must be between backticks, as in `a.b`; columns are written without their table."
+        "A name with a dot must be between backticks, as in `a.b`; before a dot, only the table of the query can stand."
+    )
+
+    @classmethod
+    def ambiguous(cls, place: int, name: str, spellings: Iterable[str]) -> "InvalidText":
+        *most, last = (f"`{each}`" for each in spellings)
+        words = f"{', '.join(most)} or {last}"
+        return cls._at(place, f"{name!r} can be {words}, which differ only in case: write one of them in its quotes.")
+
+    text_for_column = _SentenceAt(
+        "{function} of the text {text!r} is the same for every row: for the column of that name, write "
+        '{function}("{text}").'
     )
     number = _SentenceAt(
         "{word:short} is not a number that fits 64 bits; a space must separate a number from its unit."

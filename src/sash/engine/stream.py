@@ -117,12 +117,10 @@ class Stream:
             results = self._buffer.no_results
         else:
             results = self._advance(rows, watermark, None)
-        if self._observers:
-            self._observers.show(self, rows, results)
-        return results
+        return self._observers.show(self, rows, results) if self._observers else results
 
     def observe(self, observer: Observer) -> Callable[[], None]:
-        """Call `observer` with each push, as an `Observation`, at its end; return a function that ends this.
+        """Call `observer` with an `Observation` at the end of each push; return a function that ends this.
 
         An observer that raises an error is removed, and the push succeeds. An observer must not push.
         """
@@ -178,10 +176,10 @@ class Stream:
         read = read_input(engine.plan, self._conditions.rows(given))
         before = state.watermark
         state, results, rejected = engine.step(state, read, mark, newest, wants_results)
-        if len(rejected) and self._keeps_late:
-            self._rejected_rows.append(given.table().take(pa.array(rejected)))
-        if len(rejected) and self._observers:
-            self._observers.rejected = Rejected(given, rejected, before)
+        if len(rejected):
+            self._observers.rejected = Rejected(given, rejected, before) if self._observers else None
+            if self._keeps_late:
+                self._rejected_rows.append(given.table().take(pa.array(rejected)))
         return state, results
 
     def finish(self) -> pa.Table:
