@@ -9,9 +9,9 @@ import pyarrow as pa
 from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.api import aggregate, check_known, is_option, is_spark, is_stream, join, rolling
-from sash.engine.join import check_kinds, lookback
+from sash.engine.join import lookback
 from sash.engine.options import Emit, Late
-from sash.engine.output import GivenTable, Source, edge_sources, open_table, result_sources
+from sash.engine.output import GivenTable, Source, check_kinds, edge_sources, open_table, result_sources
 from sash.engine.tables import Kind, kind_of, read_rows
 from sash.errors import InvalidInput, InvalidText
 from sash.keywords import checked

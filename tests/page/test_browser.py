@@ -1,8 +1,9 @@
 """The page of a stream in a real browser."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,14 @@ pytestmark = pytest.mark.browser
 
 Look = Callable[..., Viewer]
 MARKUP = "<script>alert(1)</script>"
+POSITIONS = """async values => {
+  const { position } = await import("./static/format.js");
+  return values.map((each) => position(each, "time"));
+}"""
+TICKS = """async ([ranges, unit]) => {
+  const { ticks } = await import("./static/format.js");
+  return ranges.map(([from, to]) => ticks(from, to, 8, unit));
+}"""
 CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 
 
@@ -223,6 +232,42 @@ def test_numbers_are_positions_too(look: Look) -> None:
         assert not viewer.tab.locator("#choose-key").is_visible()
 
 
+def test_the_newest_results_are_followed(look: Look) -> None:
+    query = sash.query("ten", sash.tumbling(10), total=sash.sum("x"))
+    stream = sash.Stream(query, on="n", watermark=0)
+    with sash.page(stream) as page:
+        stream.push({"n": list(range(1000)), "x": [1.0] * 1000})
+        viewer = look(page.url)
+        viewer.wait("() => document.querySelector('#chart-range').textContent.includes('from 10 to 990')")
+        viewer.tab.get_by_role("button", name="Follow").click()
+        viewer.wait("() => document.querySelector('#chart-range').textContent.includes(': 25 results')")
+        stream.push({"n": list(range(1000, 2001)), "x": [2.0] * 1001})
+        viewer.wait("() => document.querySelector('#chart-range').textContent.includes('from 20 to 20.')")
+        answer = viewer.answers()[-1][1]
+        assert answer["to"] - answer["from"] == pytest.approx(245) and answer["bounds"] == [10, 2000]
+
+
+def test_positions_are_written_as_python_writes_them(home: Home, look: Look) -> None:
+    viewer = look(home.page.url)
+    moments = [-86_400.5, -0.25, 0.0, 951_782_399.999999, 1_767_225_600.0, 1_767_225_600.000001, 4_102_444_799.5]
+    texts = viewer.tab.evaluate(POSITIONS, moments)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    expected = [(epoch + timedelta(seconds=each)).strftime("%Y-%m-%d %H:%M:%S.%f") for each in moments]
+    assert texts == [each.rstrip("0").rstrip(".") if each.endswith("0") else each for each in expected]
+
+
+@pytest.mark.parametrize("unit", ["time", "number"])
+def test_ticks_are_round_and_few(home: Home, look: Look, unit: str) -> None:
+    viewer = look(home.page.url)
+    ranges = [(start, start + 1.7 * 10.0**power) for start in (-5.5, 0.0, 1_767_225_611.3) for power in range(-3, 9)]
+    for (start, end), found in zip(ranges, viewer.tab.evaluate(TICKS, [ranges, unit]), strict=True):
+        places = [each["at"] for each in found]
+        assert 2 <= len(places) <= 9 and places == sorted(places)
+        assert all(start <= place <= end for place in places)
+        assert len({round(b - a, 6) for a, b in itertools.pairwise(places)}) <= 1
+        assert unit == "time" or len({each["text"] for each in found}) == len(found)
+
+
 # --- safety and access -----------------------------------------------------------------------------------
 
 
@@ -234,7 +279,7 @@ def test_names_that_look_like_markup_are_text(look: Look) -> None:
         viewer = look(page.url)
         viewer.wait("() => document.querySelector('#chart-range').textContent.includes('results')")
         for place in ("#title", "#timeline", "#choose-query", "#choose-key", "#keys", "#chart-range", "#sharing"):
-            assert MARKUP in viewer.text(place)
+            viewer.wait("([place, text]) => document.querySelector(place).innerText.includes(text)", [place, MARKUP])
         viewer.tab.locator("#windows-table summary").click()
         assert MARKUP in viewer.text("#windows-table")
         assert viewer.tab.locator("body script, b").count() == 0

@@ -210,8 +210,3 @@ def test_windows_on_the_page_open_and_close():
         assert states("open") == "It closes when a row at 22 or later comes."
         stream.push(rows([22]))
         assert states("closed") == "It is closed."
-
-
-def test_page_is_refused_for_what_is_no_stream():
-    with pytest.raises(sash.SashError, match=r"watched must be a sash\.Stream"):
-        sash.page([1, 2])

@@ -217,6 +217,18 @@ RUNS: dict[str, Case] = {
         "Fix the function, or filter such values out first.",
     ),
     "progress of a number": (lambda: sash.progress(5), InvalidInput, "the StreamingQuery that start() returned"),
+    "page of a list": (lambda: sash.page([1]), InvalidInput, "watched must be a sash.Stream"),
+    "page on no host": (lambda: S.page(sash.Stream(TEN, on="t"), host=""), InvalidInput, "host must be a name"),
+    "page on no port": (
+        lambda: S.page(sash.Stream(TEN, on="t"), port=70_000),
+        InvalidInput,
+        "port must be a free port",
+    ),
+    "page that keeps nothing": (
+        lambda: S.page(sash.Stream(TEN, on="t"), keep_results=0),
+        InvalidInput,
+        "keep_results must be a number of results, at least 1",
+    ),
     "a state of nothing": (lambda: S.state(None), InvalidInput, "the path of a checkpoint"),
     "an aggregate registered by its name": (lambda: S.register("max"), InvalidAggregate, "Expected an aggregate"),
     "an aggregate registered as max": (

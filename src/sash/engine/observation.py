@@ -145,11 +145,12 @@ class Observers:
     def _remove(self, observer: Observer) -> None:
         self._all = tuple(each for each in self._all if each is not observer)
 
-    def show(self, stream: "Stream", rows: Any, results: pa.Table) -> None:
-        """Call each observer with a push."""
+    def show(self, stream: "Stream", rows: Any, results: pa.Table) -> pa.Table:
+        """Call each observer with a push, and return its results."""
         observation, self.rejected = Observation(stream, rows, results, self.rejected), None
         for observer in self._all:
             try:
                 observer(observation)
             except Exception:
                 self._remove(observer)
+        return results

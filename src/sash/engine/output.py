@@ -6,7 +6,7 @@ Limits    In the NumPy family, whole numbers and booleans with nulls become Int6
 """
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,8 +15,11 @@ import pyarrow.compute as pc
 
 from sash.algebra.aggregate import Template
 from sash.engine.tables import Kind, kind_of, read_rows
+from sash.errors import InvalidInput
 
-__all__ = ["GivenTable", "Source", "Sources", "edge_sources", "open_table", "result_sources"]
+__all__ = ["GivenTable", "Source", "Sources", "check_kinds", "edge_sources", "open_table", "result_sources"]
+
+_COLLECTED = {Kind.LAZY: Kind.POLARS, Kind.DUCKDB: Kind.ARROW}  # kinds, and those of their rows
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,14 @@ def open_table(rows: Any) -> GivenTable:
     if kind is Kind.DUCKDB:
         return GivenTable(rows, kind, read_rows(rows).table())
     return GivenTable(rows, kind, rows)
+
+
+def check_kinds(labels: Any, tables: Sequence[Any]) -> None:
+    """Refuse tables of different kinds; dicts go with any, and lazy frames with collected ones."""
+    kinds = {kind_of(each) for each in (labels, *tables)}
+    alike = {_COLLECTED.get(each, each) for each in kinds}
+    if len(alike - {Kind.DICT}) > 1:
+        raise InvalidInput.kinds(sorted(each.value for each in kinds))
 
 
 def _relation(given: Any, found: pa.Table) -> Any:

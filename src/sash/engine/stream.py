@@ -10,9 +10,8 @@ import pyarrow as pa
 from sash.engine import stream_bytes
 from sash.engine.conditions import conditions_of
 from sash.engine.input_rows import read_input, types_of
-from sash.engine.nested import with_key_names
 from sash.engine.observation import Observation, Observer, Observers, Rejected
-from sash.engine.options import Emit, Late, Store, options_of, with_free_names
+from sash.engine.options import Emit, Late, Store, options_of, with_free_names, with_key_names
 from sash.engine.query_changes import adapt
 from sash.engine.row_buffer import RowBuffer
 from sash.engine.state import State
@@ -118,12 +117,10 @@ class Stream:
             results = self._buffer.no_results
         else:
             results = self._advance(rows, watermark, None)
-        if self._observers:
-            self._observers.show(self, rows, results)
-        return results
+        return self._observers.show(self, rows, results) if self._observers else results
 
     def observe(self, observer: Observer) -> Callable[[], None]:
-        """Call `observer` with each push, as an `Observation`, at its end; return a function that ends this.
+        """Call `observer` with an `Observation` at the end of each push; return a function that ends this.
 
         An observer that raises an error is removed, and the push succeeds. An observer must not push.
         """
@@ -179,10 +176,10 @@ class Stream:
         read = read_input(engine.plan, self._conditions.rows(given))
         before = state.watermark
         state, results, rejected = engine.step(state, read, mark, newest, wants_results)
-        if len(rejected) and self._keeps_late:
-            self._rejected_rows.append(given.table().take(pa.array(rejected)))
-        if len(rejected) and self._observers:
-            self._observers.rejected = Rejected(given, rejected, before)
+        if len(rejected):
+            self._observers.rejected = Rejected(given, rejected, before) if self._observers else None
+            if self._keeps_late:
+                self._rejected_rows.append(given.table().take(pa.array(rejected)))
         return state, results
 
     def finish(self) -> pa.Table:

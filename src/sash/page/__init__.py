@@ -47,7 +47,7 @@ def page(
     try:
         from sash.page.live import Page
     except ImportError as error:
-        raise MissingPackage.of("The page", error.name or "starlette", "page") from error
+        raise MissingPackage.of("The page", (error.name or "starlette").partition(".")[0], "page") from error
     return Page(_source(watched, title, queries, keep_results), host, port, stays, keep_results)
 
 

@@ -31,6 +31,8 @@ MOST_LATE = 100
 MOST_KEYS = 20
 MOST_EXPECTED = 100  # open windows of one query
 MOST_COUNTED = 10_000  # keys whose rows are counted
+DETAILS = frozenset({"sharing", "batches", "keys", "late"})
+DETAILS_S = 1.0  # between two events of such a panel
 NO_FACTS = StreamFacts("sash", "number", (), None, 0.0, ())
 
 
@@ -49,6 +51,16 @@ class Board:
         self._batches: deque[MicroBatch] = deque(maxlen=MOST_BATCHES)
         self._late: deque[LateRow] = deque(maxlen=MOST_LATE)
         self._keys: Counter[str] = Counter()
+        self._clock, self._details_at = clock, 0.0
+        self._make: dict[str, Callable[[], Any]] = {
+            "now": self.now,
+            "time": self.time,
+            "sharing": self.sharing,
+            "batches": lambda: [_batch(each) for each in self._batches],
+            "keys": self._busy_keys,
+            "late": lambda: [contract.LateRow(**vars(each)) for each in self._late],
+        }
+        self._changed = set(self._make)
 
     @property
     def figures(self) -> Figures:
@@ -64,25 +76,36 @@ class Board:
         """Take a record into the panels."""
         if isinstance(record, Figures):
             self.history.add(record)
+            self._change("now", "time", "sharing")
         elif isinstance(record, Arrivals):
             self._arrivals.add(record)
             self._lateness.add(record)
             self._count_keys(record)
+            self._change("time", "keys")
         elif isinstance(record, tuple):
             self._windows, self._tells_windows = record, True
             longest = max((each.end - each.start for each in record), default=0.0)
             self._arrivals.reach(2 * longest)
+            self._change("time")
         elif isinstance(record, SliceFacts):
             self._slices = record
+            self._change("sharing")
         elif isinstance(record, MicroBatch):
             self._batches.append(record)
+            self._change("batches")
         elif isinstance(record, LateRow):
             self._late.append(record)
+            self._change("late")
         elif isinstance(record, Stopped):
             self.stopped = record
+            self._change(*self._make)
         else:
             self.facts = record
             self._results.describe(record.by, record.unit, record.queries)
+            self._change(*self._make)
+
+    def _change(self, *panels: str) -> None:
+        self._changed.update(panels)
 
     def _count_keys(self, arrivals: Arrivals) -> None:
         for key, rows in arrivals.keys:
@@ -93,15 +116,14 @@ class Board:
     # --- panels ------------------------------------------------------------------------------------------
 
     def panels(self) -> dict[str, Any]:
-        """Return every panel but the results, by name."""
-        return {
-            "now": self.now(),
-            "time": self.time(),
-            "sharing": self.sharing(),
-            "batches": [_batch(each) for each in self._batches],
-            "keys": self._busy_keys(),
-            "late": [contract.LateRow(**vars(each)) for each in self._late],
-        }
+        """Return the panels that have changed since the last call, by name; those of details once per second."""
+        now = self._clock()
+        is_due = self.stopped is not None or now - self._details_at >= DETAILS_S
+        names = [name for name in self._make if name in self._changed and (is_due or name not in DETAILS)]
+        if is_due:
+            self._details_at = now
+        self._changed.difference_update(names)
+        return {name: self._make[name]() for name in names}
 
     def now(self) -> contract.Now:
         why = self.figures.why if self.stopped is None else self.stopped.why

@@ -157,7 +157,7 @@ class BusyKey(TypedDict):
 
 
 class LateRow(TypedDict):
-    """One of the last 100 rejected rows."""
+    """One of the last 100 rejected rows; they are sent in the order of arrival."""
 
     row: str  # its columns as text
     position: float | None

@@ -24,7 +24,7 @@ __all__ = ["KeptResults"]
 CHUNK_ROWS = 65_536
 MOST_KEYS = 100  # in one answer
 MOST_REVISED = 100
-RECENT_WINDOWS = 60
+RECENT_WINDOWS = 40
 
 
 @dataclass(frozen=True)

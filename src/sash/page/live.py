@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import logging
 import secrets
 import socket
 import threading
@@ -22,7 +23,7 @@ from sash.page.viewers import Viewers, event
 
 __all__ = ["Page"]
 
-TICK_S = 0.2  # between two updates
+TICK_S = 0.3  # between two updates
 START_S = 10.0
 CLOSED = "The page was closed."
 
@@ -53,9 +54,10 @@ class Page:
             app, lifespan="off", log_config=None, access_log=False, server_header=False, ws="none", http="h11",
             loop="asyncio", timeout_graceful_shutdown=1, limit_concurrency=200, proxy_headers=False,
         )  # fmt: skip
+        logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # a viewer that goes is no news
         self._server = uvicorn.Server(config)
         self._goodbye = ""
-        self._lock = threading.Lock()  # of the board
+        self._reading, self._lock = threading.Lock(), threading.Lock()  # of the source, and of the board
         self._ready, self._end = threading.Event(), threading.Event()
         source.start(self._inbox)
         self._thread = threading.Thread(target=self._run, name="sash-page", daemon=True)
@@ -126,8 +128,9 @@ class Page:
 
     def _read(self) -> None:
         """Take everything that came since the last update."""
-        self._source.poll()
-        records, results = self._inbox.take()
+        with self._reading:
+            self._source.poll()
+            records, results = self._inbox.take()
         with self._lock:
             for record in records:
                 self._board.add(record)

@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 __all__ = ["bytes_text", "count_text", "length_text", "position_text", "rate_text"]
@@ -55,6 +56,7 @@ def length_text(length: float, unit: Unit) -> str:
     return f"{length:.4g} s"
 
 
+@lru_cache(maxsize=4096)  # the same edges are written in every update
 def position_text(position: float | None, unit: Unit) -> str:
     """Return a position; times are in UTC.
 

@@ -17,6 +17,7 @@ class FileSink:
     def __init__(self, folder: Path, most: int) -> None:
         self._folder, self._most = folder, most
         self._batch = -1  # the last that was read
+        self._seen = 0  # entries of the log that were read
 
     def read(self) -> list[pa.Table]:
         """Return the results of micro-batches that were committed since the last call, oldest first."""
@@ -28,7 +29,7 @@ class FileSink:
                 files += self._files(log, number)
                 self._batch = number
         found: list[pa.Table] = []
-        for path in reversed(list(dict.fromkeys(files))):  # the newest first, up to the limit
+        for path in reversed(files):  # the newest first, up to the limit
             if sum(each.num_rows for each in found) >= self._most:
                 break
             if path.suffix == ".parquet" and path.exists():
@@ -36,18 +37,14 @@ class FileSink:
         return found[::-1]
 
     def _files(self, log: Path, number: int) -> list[Path]:
-        """Return the files of one micro-batch; a compact log also has those of all earlier ones."""
+        """Return the new files of one micro-batch; a compact log has those of all earlier ones before them."""
         plain, compact = log / str(number), log / f"{number}.compact"
-        is_first = self._batch < 0
         if not plain.exists() and not compact.exists():
             return []
-        lines = (plain if plain.exists() else compact).read_text().splitlines()[1:]
-        entries = [json.loads(line) for line in lines]
-        if not plain.exists() and not is_first:
-            # Only this micro-batch is new: its files are the newest ones.
-            newest = max((each["modificationTime"] for each in entries), default=0)
-            entries = [each for each in entries if each["modificationTime"] > newest - 1 and each["action"] == "add"]
-        return [_path(each["path"]) for each in entries if each.get("action") == "add"]
+        entries = [json.loads(line) for line in (plain if plain.exists() else compact).read_text().splitlines()[1:]]
+        new = entries if plain.exists() else entries[self._seen :]
+        self._seen += len(new)
+        return [_path(each["path"]) for each in new if each["action"] == "add"]
 
 
 class MemorySink:

@@ -1,6 +1,5 @@
 """Read a StreamingQuery: its progress reports, and the results that its sink holds."""
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,6 +45,13 @@ class QuerySource:
         """Read new reports and results."""
         if self._is_ended:
             return
+        try:
+            self._poll()
+        except Exception as error:  # Spark has stopped, or a file of the sink cannot be read
+            self._is_ended = True
+            self._inbox.put(Stopped("stopped", f"The query can no longer be read: {sentence_of(error)}"))
+
+    def _poll(self) -> None:
         is_active = self._query.isActive  # first: a report that comes before the end is then read below
         last = self._query.lastProgress
         if last is not None and last["batchId"] != self._last:
@@ -55,10 +61,9 @@ class QuerySource:
                     self._read_report(report)
             self._read_results(last)
         if not is_active:
+            if last is not None:
+                self._read_results(last)
             self._is_ended = True
-            with contextlib.suppress(Exception):
-                if last is not None:
-                    self._read_results(last)
             self._inbox.put(self._end())
 
     def _end(self) -> Stopped:

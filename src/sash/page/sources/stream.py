@@ -30,13 +30,14 @@ from sash.page.sources.budget import Budget
 
 __all__ = ["StreamSource"]
 
-INTERVAL_S = 0.25  # between two readings of the state
-MOST_SAMPLED = 4096  # rows of one reading whose positions and keys are counted
+INTERVAL_S = 0.3  # between two readings of the state
+IDLE_S = 0.05  # after a push that no other push follows, the page reads it
+MOST_SAMPLED = 4096  # rows of one push whose positions and keys are counted
 MOST_KEYS = 2000  # keys whose open windows are listed
 MOST_WINDOWS = 400  # open windows per query
 MOST_LATE = 100
-MOST_SLICES = 200
-MOST_BUSY = 100  # keys of one reading
+MOST_SLICES = 100
+MOST_BUSY = 100  # keys of one push
 _REPLACES: dict[Same, Replaces] = {Same.EXTENT: "extent", Same.END: "end", Same.OVERLAP: "overlap"}
 
 
@@ -46,7 +47,7 @@ class StreamSource:
     def __init__(self, stream: Stream, title: str) -> None:
         self._stream, self._title = stream, title
         self._inbox = Inbox()
-        self._budget, self._late_budget = Budget(), Budget(share=0.002)
+        self._budget, self._late_budget, self._arrival_budget = Budget(), Budget(share=0.002), Budget(share=0.004)
         self._facts: StreamFacts | None = None
         self._key: tuple[str, int] | None = None  # text and slot of the key whose slices are shown; None: the longest
         self._unobserve: Callable[[], None] = lambda: None
@@ -55,7 +56,7 @@ class StreamSource:
         self._unsampled = 0  # rows since the last sample
         self._late = 0  # rejected rows at the last push
         self._late_read = 0  # at the last reading
-        self._newest: Any = None  # at the last reading
+        self._newest: Any = None  # at the last sample
 
     def start(self, inbox: Inbox) -> None:
         """Read the stream once, and then at its pushes."""
@@ -68,7 +69,7 @@ class StreamSource:
 
     def poll(self) -> None:
         """Read pushes that came since the last reading, if no push follows that would do it."""
-        if self._rows and time.monotonic() - max(self._at, self._pushed_at) >= INTERVAL_S:
+        if self._rows and time.monotonic() - self._pushed_at >= min(IDLE_S, INTERVAL_S):
             self._stream.inspect(self._read)
 
     def stop(self) -> None:
@@ -93,6 +94,9 @@ class StreamSource:
         if late != self._late:
             self._late = late
             self._read_late(push)
+        if self._arrival_budget.has_time():
+            with self._arrival_budget.spent():
+                self._read_arrivals(push)
         self._pushed_at = time.monotonic()
         if self._pushed_at - self._at >= INTERVAL_S and self._budget.has_time():
             self._read(push)
@@ -118,7 +122,6 @@ class StreamSource:
                 self._inbox.put(facts)
             if push.plan is not None:
                 self._read_figures(push)
-                self._read_arrivals(push)
                 self._read_windows(push)
                 self._read_slices(push)
         self._at, self._rows, self._results, self._late_read = time.monotonic(), 0, 0, self._late

@@ -1,7 +1,7 @@
 // Connect to the server's events and hand each to its panel.
 
 import { showBatches } from "./batches.js";
-import { $, setText } from "./dom.js";
+import { $, el, setText } from "./dom.js";
 import { showKeys } from "./keys.js";
 import { showLateRows } from "./late.js";
 import { showNow } from "./now.js";
@@ -35,23 +35,21 @@ function receive(name, data) {
 function draw() {
     const events = [...waiting];
     waiting.clear();
-    for (const [name, data] of events) PANELS[name](data);
+    for (const [name, data] of events) {
+        try {
+            PANELS[name](data);
+        } catch (error) {
+            reportError(error); // the other panels go on
+        }
+    }
 }
 
 function say(message, retry = null) {
     const place = $("connection");
     place.hidden = !message;
-    if (!message) return place.replaceChildren();
-    if (place.firstChild?.textContent !== message)
-        place.replaceChildren(Object.assign(document.createElement("span"), { textContent: message }));
-    if (retry && !place.querySelector("button")) {
-        const button = Object.assign(document.createElement("button"), {
-            type: "button",
-            textContent: "Connect again",
-        });
-        button.addEventListener("click", retry);
-        place.append(" ", button);
-    }
+    if (place.firstChild?.textContent === message) return; // screen readers repeat what is set
+    const button = retry && el("button", { type: "button", textContent: "Connect again", onclick: retry });
+    place.replaceChildren(el("span", { textContent: message }), ...(button ? [" ", button] : []));
 }
 
 function setStale(isStale) {
@@ -80,7 +78,8 @@ function connect() {
     events.addEventListener("error", () => {
         setStale(true);
         say(
-            "The connection to the stream's process is lost. The page shows the last state that it received, and tries to connect again.",
+            "The connection to the stream's process is lost. " +
+                "The page shows the last state that it received, and tries to connect again.",
         );
         if (events.readyState !== EventSource.CLOSED) return; // the browser tries by itself
         setTimeout(connect, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]);

@@ -16,13 +16,8 @@ export function showBatches(all) {
         for (const name of Object.keys(phases)) if (!names.includes(name)) names.push(name);
     const longest = Math.max(...batches.map(total), 1);
     const newest = batches.at(-1);
-    setText(
-        parts.caption,
-        newest
-            ? `Micro-batch ${newest.number}: ${number(newest.rows)} rows in ${millis(total(newest))}, ${bytes(newest.written_bytes)} written. ` +
-                  `The longest of the last ${batches.length} took ${millis(longest)}.`
-            : "No micro-batch yet.",
-    );
+    const most = `The longest of the last ${batches.length} took ${millis(longest)}.`;
+    setText(parts.caption, newest ? `${facts(newest)}. ${most}` : "No micro-batch yet.");
     parts.charts.hidden = !newest;
     keep(
         parts.legend,
@@ -65,6 +60,11 @@ export function showBatches(all) {
 }
 
 const total = ({ phases }) => Object.values(phases).reduce((sum, ms) => sum + ms, 0);
+
+function facts(batch) {
+    const written = batch.written_bytes ? `, ${bytes(batch.written_bytes)} written` : "";
+    return `Micro-batch ${batch.number}: ${number(batch.rows)} rows in ${millis(total(batch))}${written}`;
+}
 
 const phaseClass = (name) => `phase-${names.indexOf(name) % COLOURS}`;
 
@@ -111,11 +111,8 @@ function makeBar({ restarted }) {
 }
 
 function updateBar(bar, batch, longest) {
-    setAttribute(
-        bar,
-        "title",
-        `Micro-batch ${batch.number}: ${number(batch.rows)} rows, ${millis(total(batch))}, ${bytes(batch.written_bytes)} written${batch.restarted ? ", the first after a restart" : ""}`,
-    );
+    const restarted = batch.restarted ? ", the first after a restart" : "";
+    setAttribute(bar, "title", `${facts(batch)}${restarted}`);
     const phases = Object.entries(batch.phases);
     keep(
         bar,

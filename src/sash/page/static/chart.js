@@ -1,7 +1,7 @@
 // A line chart on uPlot that shows exactly one range of positions, and reports the range that the user wants.
 
 import { colour, el, setText } from "./dom.js";
-import { number, position, ticks } from "./format.js";
+import { atStep, number, position, ticks } from "./format.js";
 import uPlot from "./vendor/uplot/uPlot.esm.js";
 
 const HEIGHT = 280;
@@ -124,7 +124,7 @@ export class LineChart {
                 {
                     ...axis,
                     size: (_, texts) => 16 + 7 * Math.max(3, ...(texts ?? []).map((text) => text.length)),
-                    values: (_, splits) => splits.map(number),
+                    values: (_, splits) => splits.map((value) => atStep(value, splits[1] - splits[0])),
                 },
             ],
             series: [

@@ -2,7 +2,7 @@
 
 export const $ = (id) => document.getElementById(id);
 
-/** Return a new element; `attributes` are set as they are, but for the properties of PROPERTIES and for `on…` handlers. */
+/** Return a new element; those of `attributes` that are PROPERTIES are set as such, and `on…` adds a listener. */
 export function el(tag, attributes = {}, ...children) {
     return fill(document.createElement(tag), attributes, children);
 }
@@ -36,7 +36,7 @@ export function setAttribute(element, name, value) {
 }
 
 /**
- * Keep one child for each item, found again by `keyOf`: the focus, the scroll and the state of a child survive an update.
+ * Keep one child for each item, found again by `keyOf`: the focus and the state of a child survive an update.
  */
 export function keep(parent, items, keyOf, make, update) {
     const known = (parent.keptChildren ??= new Map());

@@ -114,6 +114,14 @@ function stepFor(span, most, unit) {
     return power * ([1, 2, 5, 10].find((factor) => factor * power >= least) ?? 10);
 }
 
+/** A number of an axis whose neighbours are `step` apart: with as many digits as tell them apart. */
+export function atStep(value, step) {
+    const isWhole = (scaled) => Math.round(scaled) !== 0 && Math.abs(scaled - Math.round(scaled)) < 1e-6;
+    let digits = 0;
+    while (digits < 12 && step > 0 && !isWhole(step * 10 ** digits)) digits += 1;
+    return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
 /** About `most` round positions in [from, to], each with its text; where a day begins, the text has the date. */
 export function ticks(from, to, most, unit) {
     if (!(to > from)) return [];
@@ -127,7 +135,7 @@ export function ticks(from, to, most, unit) {
             const short = step >= DAY ? day : step >= MINUTE ? time.slice(0, 5) : time;
             found.push({ at, text: before && before !== day && step < DAY ? `${day.slice(5)} ${short}` : short });
             before = day;
-        } else found.push({ at, text: number(Number(at.toPrecision(12))) });
+        } else found.push({ at, text: atStep(at, step) });
     }
     return found;
 }

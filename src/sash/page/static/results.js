@@ -17,6 +17,7 @@ let question = null; // the AbortController of the question under way
 let isStale = false; // results came while it was under way
 let chart = null;
 let frame = 0;
+let [isAsking, searched] = [false, ""]; // for the series, and with which text
 const view = new View();
 
 /** Ask what can be drawn, and listen to the controls; `setKeys` receives the keys of the first query. */
@@ -29,8 +30,7 @@ export function startResults(setKeys) {
     });
     $("choose").addEventListener("submit", (event) => event.preventDefault());
     $("choose-query").addEventListener("change", () => choose());
-    $("choose-key").addEventListener("change", () => reload());
-    $("choose-aggregate").addEventListener("change", () => reload());
+    for (const id of ["choose-key", "choose-aggregate"]) $(id).addEventListener("change", () => moved(() => {}));
     $("choose-other").addEventListener("input", refreshSeries);
     for (const button of $("choose").querySelectorAll("[data-move]")) {
         button.addEventListener("click", () => moved(() => view.move(button.dataset.move)));
@@ -42,7 +42,8 @@ export function startResults(setKeys) {
 
 /** Receive the event `results`. */
 export function showResults({ query, latest, revised }) {
-    if (!series.some(({ name }) => name === query)) refreshSeries();
+    if (!series.some(({ name, keys, aggregates }) => name === query && keys.length && aggregates.length))
+        refreshSeries();
     if (query !== chosen().query) return;
     const own = revised.filter(({ key }) => key === chosen().key);
     const follows = view.grow(latest);
@@ -63,8 +64,11 @@ const chosen = () => ({
 
 async function refreshSeries() {
     const search = $("choose-other").value;
+    if (isAsking && search === searched) return;
+    [isAsking, searched] = [true, search];
     const found = await ask("api/series", search ? { query: chosen().query, search } : {});
-    if (!found) return;
+    isAsking = false;
+    if (!found || $("choose-other").value !== search) return;
     const isFirst = series.length === 0;
     if (search) for (const one of found.queries) series = series.map((each) => (each.name === one.name ? one : each));
     else series = found.queries;
@@ -89,7 +93,7 @@ function fillChoices() {
     $("choose-key").parentElement.hidden = keys.length === 1 && keys[0] === "";
     chart.unit = view.unit = one.unit;
     const after = chosen();
-    if (after.key !== before.key || after.aggregate !== before.aggregate) reload();
+    if (after.key !== before.key || after.aggregate !== before.aggregate) moved(() => {});
 }
 
 function choose() {
@@ -97,13 +101,7 @@ function choose() {
     const one = series.find(({ name }) => name === chosen().query);
     setOptions($("choose-key"), one.keys, one.keys.map(named));
     fillChoices();
-    reload();
-}
-
-function reload() {
-    answer = null;
-    view.set("all");
-    moved(() => {});
+    moved(() => view.set("all"));
 }
 
 function byKeyboard(event) {
@@ -125,6 +123,7 @@ function byKeyboard(event) {
 
 /** Change the view because the user wants it: show the old line in the new range at once, and ask for the new line. */
 function moved(change) {
+    answer = null;
     change();
     chart.setRange(view.from, view.to);
     for (const button of $("choose").querySelectorAll("[aria-pressed]")) {

@@ -42,14 +42,7 @@ function draw(sharing) {
     const queries = [...new Set(slices.flatMap(({ cut_by: names }) => names))].sort();
     const [from, to] = [slices[0]?.start ?? 0, slices.at(-1)?.end ?? 1];
     const percent = percentOf(from, to);
-    const hidden = sharing.slices.length - slices.length;
-    setText(
-        parts.caption,
-        slices.length === 0
-            ? "No slices: this key has no rows that a window still needs."
-            : `${hidden ? `The newest ${slices.length} of ${number(sharing.slices.length)} slices` : `${slices.length} slices`} of ${named(sharing.key)}. ` +
-                  "A mark below shows which query cut there; each row is aggregated into one slice, once for all queries.",
-    );
+    setText(parts.caption, sentence(sharing, slices.length));
     parts.tracks.hidden = slices.length === 0;
     drawSlices(slices, percent, unit);
     keep(
@@ -85,6 +78,13 @@ function draw(sharing) {
             [2],
         ),
     );
+}
+
+function sentence({ key, slices }, shown) {
+    if (shown === 0) return "No slices: this key has no rows that a window still needs.";
+    const count = shown < slices.length ? `The newest ${shown} of ${number(slices.length)} slices` : `${shown} slices`;
+    const meaning = "A mark shows which query cut there; each row is aggregated once, for all queries.";
+    return `${count} of ${named(key)}. ${meaning}`;
 }
 
 function build() {
