@@ -61,7 +61,7 @@ def ask(page: Any, path: Any, *, method: Any = "GET", token: Any = True, headers
 class Events:
     """An open connection to /events; the fixture `closed_events` closes those that a test leaves open."""
 
-    opened: ClassVar[list] = []
+    opened: ClassVar[list[Any]] = []
 
     def __init__(self, page: Any, timeout: Any = 10) -> None:
         self.opened.append(self)

@@ -45,7 +45,8 @@ def add(line: Any, results: Any, **options: Any) -> None:
 
 @given(st.lists(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=20), max_size=5), st.integers(1, 9), NUMBERS)
 def test_columns_equal_brute_force_in_any_order_of_arrival(batches: Any, width: Any, start: Any) -> None:
-    line, known = Line(), {}
+    line = Line()
+    known: dict[tuple[float, float], float] = {}
     for batch in batches:
         add(line, batch)
         known |= {(s, e): value for s, e, value in batch}
@@ -57,7 +58,8 @@ def test_columns_equal_brute_force_in_any_order_of_arrival(batches: Any, width: 
 @given(st.lists(st.tuples(NUMBERS, st.integers(1, 9).map(float), NUMBERS), min_size=1, max_size=30), st.integers(1, 30))
 def test_session_replaces_the_windows_that_it_overlaps(sessions: Any, size: Any) -> None:
     results = [(start, start + length, value) for start, length, value in sessions]
-    line, known = Line(), []
+    line = Line()
+    known: list[tuple[float, float, float]] = []
     for begin in range(0, len(results), size):
         add(line, results[begin : begin + size], replaces="overlap")
     for each in results:
@@ -126,7 +128,8 @@ def kept(by: Any = ("k",), most: Any = 10_000, aggregates: Any = ("x",)) -> Any:
 )
 @settings(max_examples=40)
 def test_line_equals_all_results_whenever_it_is_first_asked_for(pushes: Any, is_asked_early: Any) -> None:
-    results, known = kept(), {}
+    results = kept()
+    known: dict[tuple[str, int], float | None] = {}
     if is_asked_early:
         results.m4("q", "a", "x", None, None, 10)
     for push in pushes:

@@ -74,7 +74,8 @@ def test_names_of_this_machine_are_accepted(page: Any, host: Any) -> None:
 
 
 def test_page_on_a_network_accepts_its_name_and_addresses_but_no_other_name() -> None:
-    guards = Guards(None, "t", "c", "stats.example")
+    nothing: Any = None
+    guards = Guards(nothing, "t", "c", "stats.example")
     verdicts = {host: guards._knows(host) for host in ("stats.example", "10.0.0.1", "localhost", "evil.example")}
     assert verdicts == {"stats.example": True, "10.0.0.1": True, "localhost": True, "evil.example": False}
 
@@ -161,7 +162,8 @@ def test_viewer_beyond_the_limit_is_told_so() -> None:
 
 def test_slow_viewer_is_dropped_with_a_message_and_the_others_are_not() -> Any:
     async def scenario() -> Any:
-        viewers, taken, may_send = Viewers(most_waiting=5), {"slow": [], "fast": []}, asyncio.Event()
+        viewers, may_send = Viewers(most_waiting=5), asyncio.Event()
+        taken: dict[str, list[bytes]] = {"slow": [], "fast": []}
 
         async def receive() -> None:
             await asyncio.sleep(60)
