@@ -310,6 +310,8 @@ def _texts(*values: Any) -> tuple[Any, ...]:
 def _extreme(takes_second: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     def extreme(a: Any, b: Any) -> Any:
         a, b = _alike(a, b)
+        if pa.types.is_null(a.type):
+            return a
         return pc.coalesce(pc.if_else(takes_second(a, b), b, a), a, b)
 
     return lambda *values: reduce(extreme, values)

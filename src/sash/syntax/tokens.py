@@ -58,7 +58,10 @@ _BEFORE = {
     "TIMESTAMP": {"STRING"},
     "INTERVAL": {"STRING", "NUMBER"},
     "ZONE": {"STRING", "_ARROW"},
-    "CASE": {"STRING", "NUMBER", "_LPAR", "a name", "WHEN", "CASE", "NOT", "CAST", "TRY_CAST", "TRUE", "FALSE", "NULL"},
+    "CASE": {
+        *("STRING", "NUMBER", "PLUS", "MINUS", "_LPAR", "a name", "WHEN", "CASE", "NOT", "CAST", "TRY_CAST"),
+        *("TRUE", "FALSE", "NULL"),
+    },
     "STREAM": {"_LPAR"},
     "CAST": {"_LPAR"},
     "TRY_CAST": {"_LPAR"},
