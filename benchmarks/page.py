@@ -4,7 +4,10 @@
   the shortest counts.
 - The time that a stream takes with 1 and with 50 viewers, divided by its time without a page. Runs alternate, and each
   ratio is that of neighbours, so that a change of the machine's load falls on both. Viewers are another process. The
-  processor time of the stream's process, with that of the page, does not depend on the load of the machine.
+  processor time of the stream's process contains that of the page.
+- The share of one core that the page takes from a stream of 50 pushes per second, in its own threads and in the pushes.
+  It does not depend on other load of the machine. A stream that waits for the page at every moment would be slower by
+  as much, and no more.
 - The delay from the end of a push to the event that shows it.
 """
 
@@ -95,6 +98,26 @@ def run(rows: list[dict[str, Any]], rounds: int, viewers: int) -> tuple[float, f
         return time.perf_counter() - wall, time.process_time() - processor
 
 
+def shares(rows: list[dict[str, Any]], seconds: float, viewers: int) -> tuple[float, float]:
+    """Return the processor time of other threads, and of the pushes, per second, at 50 pushes per second."""
+    stream = sash.Stream(QUERIES, on="ts", by="plug", watermark="10 seconds")
+    with ExitStack() as stack:
+        if viewers >= 0:
+            page = stack.enter_context(sash.page(stream))
+            stack.enter_context(looking(page.url, viewers))
+        later = np.timedelta64(len(rows) * PUSH_ROWS // ROWS_PER_SECOND, "s")
+        count = 50 * int(seconds)
+        for number in range(-50, count):  # the first second compiles
+            if number == 0:
+                wall, own, all_threads = time.perf_counter(), time.thread_time(), time.process_time()
+            each = rows[(number + 50) % len(rows)]
+            stream.push({**each, "ts": each["ts"] + (number + 50) // len(rows) * later})
+            time.sleep(0.02)
+        took = time.perf_counter() - wall
+        own, all_threads = time.thread_time() - own, time.process_time() - all_threads
+        return (all_threads - own) / took, own / count * 50
+
+
 @contextmanager
 def looking(url: str, viewers: int) -> Iterator[None]:
     """Hold connections to the events of a page, in another process, which reads and drops them."""
@@ -154,8 +177,9 @@ def delays(count: int) -> list[float]:
 @click.command()
 @click.option("--results", default=10_000_000, show_default=True, help="Results behind the page.")
 @click.option("--rounds", default=5, show_default=True, help="Runs of each number of viewers.")
+@click.option("--seconds", default=20, show_default=True, help="Seconds of the stream whose share is measured.")
 @click.option("--pushes", "count", default=4000, show_default=True, help="Pushes of a run, of 10,000 rows each.")
-def main(results: int, rounds: int, count: int) -> None:
+def main(results: int, rounds: int, seconds: int, count: int) -> None:
     """Measure what the live page costs."""
     took = [each * 1e3 for each in m4_times(results, 200)]
     cells = [_cells(f"M4 of {results:,} results, 2,000 pixels, ms", took, "50")]
@@ -166,6 +190,11 @@ def main(results: int, rounds: int, count: int) -> None:
         named = f"with {viewers} viewer{'s' * (viewers > 1)} / without a page"
         cells.append(_cells(f"time {named}", [after[0] / before[0] for before, after in pairs], bar))
         cells.append(_cells(f"processor time {named}", [after[1] / before[1] for before, after in pairs], bar))
+    _, alone = shares(rows, seconds, -1)
+    for viewers, bar in ((1, "2"), (50, "5")):
+        threads, own = shares(rows, seconds, viewers)
+        cells.append(_cells(f"share of a core, threads of the page, {viewers} viewers, %", [threads * 100], bar))
+        cells.append(_cells(f"share of a core, in pushes, {viewers} viewers, %", [(own - alone) * 100], bar))
     cells.append(_cells("from a push to its event, ms", [each * 1e3 for each in delays(12)], "500"))
     show(Table("The live page", ("what", "median", "worst", "bar"), tuple(cells)))
 

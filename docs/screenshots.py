@@ -13,8 +13,9 @@ from sash.cli.smart_home import QUERIES, readings
 PICTURES = Path(__file__).parent / "pictures"
 HOURS = 6.0
 STEP = 24 * 20  # rows of a push: 20 seconds of the home
-PAUSE_S = 0.1
-RUN_S = 75  # before the first picture, so that figures have a past
+BEFORE = 0.4  # the share of the rows that come before the first picture
+PAUSE_S = 0.1  # between two pushes, after these
+RUN_S = 60  # with pauses, so that figures have a past
 SETTLED_MS = 1500
 WIDE = {"width": 1300, "device_scale_factor": 1.5}
 # What each picture shows (an element, or the top of the page), and how the page is
@@ -25,12 +26,12 @@ SHOTS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "page_time": ("#time", WIDE),
     "page_results": ("#results", WIDE),
     "page_sharing": ("#sharing", WIDE),
-    "page_narrow": (None, {"width": 360, "device_scale_factor": 2}),
+    "page_narrow": (None, {"width": 360}),
 }
 
 
 def main() -> None:
-    """Run the demo's stream, and take every picture of its page, in two minutes."""
+    """Run the demo's stream, and take every picture of its page."""
     # Shorter than the demo's delay: some rows are late, revise results, or are
     # rejected.
     stream = sash.Stream(
@@ -40,11 +41,12 @@ def main() -> None:
         watermark="12 seconds",
         allowed_lateness="7 seconds",
     )
-    done = threading.Event()
-    feeder = threading.Thread(target=feed, args=(stream, done))
+    ready, done = threading.Event(), threading.Event()
+    feeder = threading.Thread(target=feed, args=(stream, ready, done))
     with sash.page(stream, title="smart home") as page, open_browser() as browser:
         feeder.start()
         try:
+            ready.wait()
             time.sleep(RUN_S)
             for name, (selector, options) in SHOTS.items():
                 take(
@@ -57,12 +59,16 @@ def main() -> None:
             feeder.join()
 
 
-def feed(stream: sash.Stream, done: threading.Event) -> None:
-    """Push the readings of the home until they end, or `done` is set."""
+def feed(
+    stream: sash.Stream, ready: threading.Event, done: threading.Event
+) -> None:
+    """Push readings until `done` is set; after the first part, set `ready`."""
     rows = readings(HOURS)
     for start in range(0, rows.num_rows, STEP):
         stream.push(rows.slice(start, STEP))
-        if done.wait(PAUSE_S):
+        if start > BEFORE * rows.num_rows:
+            ready.set()
+        if done.wait(PAUSE_S if ready.is_set() else 0):
             return
 
 

@@ -189,8 +189,8 @@ def _input_rows(rows: Any, given: texts.NamedInput) -> Any:
 
 def _sources(request: texts.Request, steps: texts.Steps, names: Sequence[str]) -> dict[str, Source]:
     """Return what the columns of results are like; one that is computed is of the family of `on`."""
-    asked: list[Any] = [*request.queries, *request.frames]
-    aggregates = [each for one in asked for each in one.aggregates]
+    aggregates = [each for query in request.queries for each in query.aggregates]
+    aggregates += [each for frame in request.frames for each in frame.aggregates]
     found = {name: Source(name) for name in names} | result_sources(aggregates, request.on)
     if request.queries:
         found |= edge_sources(request.on)

@@ -2,7 +2,7 @@
 
 import http.client
 import json
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 from sash.page.live import Page
@@ -14,35 +14,37 @@ FACTS = StreamFacts("test", "number", ("k",), 2.0, 0.0, (QueryFacts("q", "q: tum
 class HandSource:
     """Puts what tests put."""
 
-    def __init__(self):
-        self.inbox, self.asked, self.is_stopped, self.fails = Inbox(), [], False, None
+    def __init__(self) -> None:
+        self.inbox, self.is_stopped = Inbox(), False
+        self.asked: list[str] = []
+        self.fails: Exception | None = None
 
-    def start(self, inbox):
+    def start(self, inbox: Any) -> None:
         self.inbox = inbox
         inbox.put(FACTS)
         inbox.put(Figures(batch=1, rows=10, watermark=5.0, newest=7.0, why="It waits."))
 
-    def poll(self):
+    def poll(self) -> None:
         if self.fails is not None:
             raise self.fails
 
-    def ask_slices(self, key):
+    def ask_slices(self, key: Any) -> None:
         self.asked.append(key)
 
-    def stop(self):
+    def stop(self) -> None:
         self.is_stopped = True
 
 
-def hand_page(**options):
+def hand_page(**options: Any) -> Any:
     source = HandSource()
     return source, Page(source, options.pop("host", "127.0.0.1"), 0, options.pop("stays", False), **options)
 
 
-def token_of(page):
+def token_of(page: Any) -> Any:
     return parse_qs(urlsplit(page.url).query)["token"][0]
 
 
-def ask(page, path, *, method="GET", token=True, headers=None, **parameters):
+def ask(page: Any, path: Any, *, method: Any = "GET", token: Any = True, headers: Any = None, **parameters: Any) -> Any:
     """Return the response, its headers and its body."""
     connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=10)
     if token is True:
@@ -59,15 +61,15 @@ def ask(page, path, *, method="GET", token=True, headers=None, **parameters):
 class Events:
     """An open connection to /events; the fixture `closed_events` closes those that a test leaves open."""
 
-    opened: ClassVar[list] = []
+    opened: ClassVar[list[Any]] = []
 
-    def __init__(self, page, timeout=10):
+    def __init__(self, page: Any, timeout: Any = 10) -> None:
         self.opened.append(self)
         self._connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=timeout)
         self._connection.request("GET", f"/events?token={token_of(page)}")
         self.response = self._connection.getresponse()
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         """Yield the name and the data of each event, until the connection ends."""
         name = None
         for line in iter(self.response.readline, b""):
@@ -76,10 +78,10 @@ class Events:
             elif line.startswith(b"data: "):
                 yield name, json.loads(line[6:])
 
-    def until(self, wanted):
+    def until(self, wanted: Any) -> Any:
         """Return the data of the first event with this name."""
         return next(data for name, data in self if name == wanted)
 
-    def close(self):
+    def close(self) -> None:
         self.response.close()
         self._connection.close()

@@ -13,8 +13,9 @@ class Home:
 
     def __init__(self) -> None:
         self._rows = readings(0.5)
-        options = {"watermark": f"{LATEST} seconds", "allowed_lateness": "1 minute"}
-        self.stream = sash.Stream(QUERIES, on="ts", by=["house", "plug"], **options)
+        self.stream = sash.Stream(
+            QUERIES, on="ts", by=["house", "plug"], watermark=f"{LATEST} seconds", allowed_lateness="1 minute"
+        )
         self.page = sash.page(self.stream, title="smart home")
         self._tables: list[pa.Table] = []
 

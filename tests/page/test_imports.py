@@ -17,7 +17,7 @@ except ImportError as error:
 """
 
 
-def test_nothing_is_imported_until_a_page_is_opened_and_a_missing_package_is_named():
+def test_nothing_is_imported_until_a_page_is_opened_and_a_missing_package_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
     imported, sentence = done.stdout.splitlines()
     assert imported == "[]"

@@ -1,6 +1,7 @@
 """First, last, min and max of every column of pixels equal those of all results, found one by one."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from sash.page.records import QueryFacts
 NUMBERS = st.integers(-50, 50).map(float)
 
 
-def brute_force(points, edges):
+def brute_force(points: Any, edges: Any) -> Any:
     """Return pixel, first, last, min and max of each column as (time, value), from sorted points."""
     found = []
     for pixel in range(len(edges) - 1):
@@ -32,19 +33,20 @@ def brute_force(points, edges):
     return found
 
 
-def columns_of(line, edges):
+def columns_of(line: Any, edges: Any) -> Any:
     pixels, *places = line.columns(np.array(edges, np.float64))
     points = [each[place].tolist() for place in places for each in (line.times, line.values)]
     return list(zip(pixels.tolist(), *points, strict=True))
 
 
-def add(line, results, **options):
+def add(line: Any, results: Any, **options: Any) -> None:
     line.add(*(np.array([each[k] for each in results], np.float64) for k in range(3)), **options)
 
 
 @given(st.lists(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=20), max_size=5), st.integers(1, 9), NUMBERS)
-def test_columns_equal_brute_force_in_any_order_of_arrival(batches, width, start):
-    line, known = Line(), {}
+def test_columns_equal_brute_force_in_any_order_of_arrival(batches: Any, width: Any, start: Any) -> None:
+    line = Line()
+    known: dict[tuple[float, float], float] = {}
     for batch in batches:
         add(line, batch)
         known |= {(s, e): value for s, e, value in batch}
@@ -54,9 +56,10 @@ def test_columns_equal_brute_force_in_any_order_of_arrival(batches, width, start
 
 
 @given(st.lists(st.tuples(NUMBERS, st.integers(1, 9).map(float), NUMBERS), min_size=1, max_size=30), st.integers(1, 30))
-def test_session_replaces_the_windows_that_it_overlaps(sessions, size):
+def test_session_replaces_the_windows_that_it_overlaps(sessions: Any, size: Any) -> None:
     results = [(start, start + length, value) for start, length, value in sessions]
-    line, known = Line(), []
+    line = Line()
+    known: list[tuple[float, float, float]] = []
     for begin in range(0, len(results), size):
         add(line, results[begin : begin + size], replaces="overlap")
     for each in results:
@@ -65,7 +68,7 @@ def test_session_replaces_the_windows_that_it_overlaps(sessions, size):
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=30), st.integers(1, 30))
-def test_last_rows_window_replaces_the_one_with_the_same_end(results, size):
+def test_last_rows_window_replaces_the_one_with_the_same_end(results: Any, size: Any) -> None:
     line = Line()
     for begin in range(0, len(results), size):
         add(line, results[begin : begin + size], replaces="end")
@@ -74,7 +77,7 @@ def test_last_rows_window_replaces_the_one_with_the_same_end(results, size):
 
 
 @pytest.mark.compiled
-def test_columns_equal_brute_force_over_many_blocks():
+def test_columns_equal_brute_force_over_many_blocks() -> None:
     dice = np.random.default_rng(5)
     count = 7 * BLOCK + 13
     times = np.cumsum(dice.integers(1, 4, count)).astype(np.float64)
@@ -91,7 +94,7 @@ def test_columns_equal_brute_force_over_many_blocks():
         assert columns_of(line, edges) == brute_force(points, edges)
 
 
-def test_line_keeps_no_more_than_its_limit():
+def test_line_keeps_no_more_than_its_limit() -> None:
     line = Line(most=100)
     for begin in range(0, 1000, 10):
         ends = np.arange(begin, begin + 10, dtype=np.float64)
@@ -100,7 +103,7 @@ def test_line_keeps_no_more_than_its_limit():
     assert line.times[-1] == 999
 
 
-def test_missing_result_removes_the_one_that_it_revises():
+def test_missing_result_removes_the_one_that_it_revises() -> None:
     line = Line()
     add(line, [(0, 10, 1), (10, 20, 2)])
     add(line, [(0, 10, math.nan)])
@@ -110,7 +113,7 @@ def test_missing_result_removes_the_one_that_it_revises():
 # --- kept results ----------------------------------------------------------------------------------------
 
 
-def kept(by=("k",), most=10_000, aggregates=("x",)):
+def kept(by: Any = ("k",), most: Any = 10_000, aggregates: Any = ("x",)) -> Any:
     found = KeptResults(most)
     found.describe(by, "number", [QueryFacts("q", "q: …", aggregates)])
     return found
@@ -124,8 +127,9 @@ def kept(by=("k",), most=10_000, aggregates=("x",)):
     st.booleans(),
 )
 @settings(max_examples=40)
-def test_line_equals_all_results_whenever_it_is_first_asked_for(pushes, is_asked_early):
-    results, known = kept(), {}
+def test_line_equals_all_results_whenever_it_is_first_asked_for(pushes: Any, is_asked_early: Any) -> None:
+    results = kept()
+    known: dict[tuple[str, int], float | None] = {}
     if is_asked_early:
         results.m4("q", "a", "x", None, None, 10)
     for push in pushes:
@@ -148,7 +152,7 @@ def test_line_equals_all_results_whenever_it_is_first_asked_for(pushes, is_asked
     assert answer["count"] == len(points)
 
 
-def test_m4_of_results_equals_the_m4_that_sash_computes():
+def test_m4_of_results_equals_the_m4_that_sash_computes() -> None:
     dice = np.random.default_rng(1)
     rows = {"t": np.arange(5000), "x": dice.integers(0, 1000, 5000)}
     results = sash.aggregate(rows, sash.query("q", sash.tumbling(5), x=sash.max("x")), on="t")
@@ -162,7 +166,7 @@ def test_m4_of_results_equals_the_m4_that_sash_computes():
     assert drawn[:-1] == [tuple(map(float, each)) for each in expected.column("m4").to_pylist()][:49]
 
 
-def test_oldest_results_go_first():
+def test_oldest_results_go_first() -> None:
     results = kept(by=(), most=1000)
     for begin in range(0, 5000, 100):
         ends = list(range(begin, begin + 100))
@@ -172,7 +176,7 @@ def test_oldest_results_go_first():
     assert results.m4("q", "", "x", None, None, 10)["bounds"][1] == 4999
 
 
-def test_keys_are_found_by_a_part_of_their_text():
+def test_keys_are_found_by_a_part_of_their_text() -> None:
     results = kept()
     names = ["<script>alert(1)</script>", "kitchen", "hall"] + [f"room {n}" for n in range(300)]
     ends = [1] * len(names)
@@ -184,7 +188,7 @@ def test_keys_are_found_by_a_part_of_their_text():
     assert results.m4("q", "<script>alert(1)</script>", "x", None, None, 1)["count"] == 1
 
 
-def test_values_that_no_line_can_show_are_left_out():
+def test_values_that_no_line_can_show_are_left_out() -> None:
     results = kept(by=(), aggregates=("x", "name"))
     values = pa.array([1.0, math.nan, math.inf, None])
     table = {"query": ["q"] * 4, "window_start": [0, 1, 2, 3], "window_end": [1, 2, 3, 4], "x": values}

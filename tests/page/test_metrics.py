@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,16 +18,16 @@ DOCS = Path(__file__).parents[2] / "docs" / "monitoring"
 FACTS = StreamFacts('plugs "1"\n', "time", (), None, 0.0, ())
 
 
-def names_in(expression):
+def names_in(expression: Any) -> Any:
     return {each.removeprefix("sash_") for each in re.findall(r"\bsash_\w+", expression)}
 
 
-def test_every_figure_of_progress_has_a_metric_with_a_help_text():
+def test_every_figure_of_progress_has_a_metric_with_a_help_text() -> None:
     assert {each.name for each in dataclasses.fields(Progress)} <= HELP.keys()
     assert all(len(text) > 10 for text in HELP.values())
 
 
-def test_figures_are_parsed_back():
+def test_figures_are_parsed_back() -> None:
     figures = Figures(watermark=5.0, newest=7.5, late_rows=3, keys=2)
     text = exposition(FACTS, figures, "stopped", 4, 0).decode()
     found = {each.name: each for each in text_string_to_metric_families(text)}
@@ -38,7 +39,7 @@ def test_figures_are_parsed_back():
     assert found["sash_keys"].samples[0].labels == {"stream": 'plugs "1"\n', "unit": "time"}
 
 
-def test_page_serves_metrics():
+def test_page_serves_metrics() -> None:
     source, page = hand_page()
     with page:
         source.inbox.put(Figures(batch=1, rows=10))
@@ -47,7 +48,7 @@ def test_page_serves_metrics():
         assert b"# HELP sash_rows_per_second " in body
 
 
-def test_alert_rules_use_known_names():
+def test_alert_rules_use_known_names() -> None:
     rules = [rule for group in yaml.safe_load((DOCS / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
     assert len({each["alert"] for each in rules}) == len(rules) >= 6
     for rule in rules:
@@ -55,7 +56,7 @@ def test_alert_rules_use_known_names():
         assert rule["annotations"]["summary"] and rule["labels"]["severity"] and rule["for"]
 
 
-def test_dashboard_uses_known_names_in_every_panel():
+def test_dashboard_uses_known_names_in_every_panel() -> None:
     dashboard = json.loads((DOCS / "grafana.json").read_text())
     for panel in dashboard["panels"]:
         for target in panel["targets"]:

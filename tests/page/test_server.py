@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 import time
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,7 +20,7 @@ PROTECTED = ("/", "/events", "/api/series", "/api/m4", "/api/sharing", "/metrics
 
 
 @pytest.fixture(scope="module")
-def page():
+def page() -> Any:
     source, page = hand_page()
     page.source = source
     with page:
@@ -28,24 +29,24 @@ def page():
 
 @pytest.mark.parametrize("path", PROTECTED)
 @pytest.mark.parametrize("token", ["", "wrong", "é"])
-def test_every_path_but_static_files_needs_the_token(page, path, token):
+def test_every_path_but_static_files_needs_the_token(page: Any, path: Any, token: Any) -> None:
     response, body = ask(page, path, token=token)
     assert response.status == 403
     assert b"token" in body
 
 
-def test_static_files_need_no_token(page):
+def test_static_files_need_no_token(page: Any) -> None:
     response, _ = ask(page, "/static/index.html", token="")
     assert response.status == 200
 
 
-def test_static_files_do_not_leave_their_folder(page):
+def test_static_files_do_not_leave_their_folder(page: Any) -> None:
     for path in ("/static/../guards.py", "/static/%2e%2e/guards.py", "/static//etc/passwd"):
         response, _ = ask(page, path, token="")
         assert response.status in (403, 404)
 
 
-def test_token_also_travels_as_a_cookie_that_scripts_cannot_read(page):
+def test_token_also_travels_as_a_cookie_that_scripts_cannot_read(page: Any) -> None:
     response, _ = ask(page, "/")
     cookie = response.getheader("set-cookie")
     assert "HttpOnly" in cookie and "SameSite=strict" in cookie
@@ -54,32 +55,33 @@ def test_token_also_travels_as_a_cookie_that_scripts_cannot_read(page):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE"])
-def test_only_get_is_answered(page, method):
+def test_only_get_is_answered(page: Any, method: Any) -> None:
     response, _ = ask(page, "/api/series", method=method)
     assert response.status == 405
     assert response.getheader("allow") == "GET"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "10.0.0.1"])
-def test_other_host_names_are_refused_against_dns_rebinding(page, host):
+def test_other_host_names_are_refused_against_dns_rebinding(page: Any, host: Any) -> None:
     response, _ = ask(page, "/api/series", headers={"Host": host})
     assert response.status == 421
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:9"])
-def test_names_of_this_machine_are_accepted(page, host):
+def test_names_of_this_machine_are_accepted(page: Any, host: Any) -> None:
     response, _ = ask(page, "/api/series", headers={"Host": host})
     assert response.status == 200
 
 
-def test_page_on_a_network_accepts_its_name_and_addresses_but_no_other_name():
-    guards = Guards(None, "t", "c", "stats.example")
+def test_page_on_a_network_accepts_its_name_and_addresses_but_no_other_name() -> None:
+    nothing: Any = None
+    guards = Guards(nothing, "t", "c", "stats.example")
     verdicts = {host: guards._knows(host) for host in ("stats.example", "10.0.0.1", "localhost", "evil.example")}
     assert verdicts == {"stats.example": True, "10.0.0.1": True, "localhost": True, "evil.example": False}
 
 
 @pytest.mark.parametrize("path", ["/", "/static/index.html", "/api/series", "/metrics", "/nothing"])
-def test_every_answer_has_the_strict_policy(page, path):
+def test_every_answer_has_the_strict_policy(page: Any, path: Any) -> None:
     response, _ = ask(page, path)
     policy = response.getheader("content-security-policy")
     assert policy.startswith("default-src 'self';")
@@ -91,14 +93,14 @@ def test_every_answer_has_the_strict_policy(page, path):
 @pytest.mark.parametrize(
     "wrong", [{"width": "0"}, {"width": "1e9"}, {"from": "x"}, {"to": "nan"}, {"key": "k" * 2000}, {"width": "inf"}]
 )
-def test_wrong_parameters_get_a_sentence(page, wrong):
+def test_wrong_parameters_get_a_sentence(page: Any, wrong: Any) -> None:
     parameters = {"query": "q", "key": "a", "aggregate": "x", **wrong}
     response, body = ask(page, "/api/m4", **parameters)
     assert response.status == 400
     assert body.decode().strip().endswith(".")
 
 
-def test_keys_named_like_scripts_are_data_only(page):
+def test_keys_named_like_scripts_are_data_only(page: Any) -> None:
     name = "<script>alert(1)</script>"
     results = {"k": [name], "query": ["q"], "window_start": [0], "window_end": [10], "x": [1.5]}
     page.source.inbox.put_results(pa.table(results))
@@ -113,13 +115,13 @@ def test_keys_named_like_scripts_are_data_only(page):
     assert b"alert(1)" not in metrics
 
 
-def test_listens_on_this_machine_only(page):
+def test_listens_on_this_machine_only(page: Any) -> None:
     assert page.url.startswith("http://127.0.0.1:")
     with socket.socket() as other:
         other.bind(("127.0.0.2", page.port))  # free: the page has not taken all addresses
 
 
-def test_taken_port_is_refused_with_a_sentence(page):
+def test_taken_port_is_refused_with_a_sentence(page: Any) -> None:
     from sash.page.live import _listen
 
     with pytest.raises(InvalidInput, match="free on this machine"):
@@ -129,7 +131,7 @@ def test_taken_port_is_refused_with_a_sentence(page):
 # --- viewers -----------------------------------------------------------------------------------------------
 
 
-def test_new_viewer_gets_all_panels_and_then_changes():
+def test_new_viewer_gets_all_panels_and_then_changes() -> None:
     source, page = hand_page()
     with page:
         events = Events(page)
@@ -142,7 +144,7 @@ def test_new_viewer_gets_all_panels_and_then_changes():
         events.close()
 
 
-def test_viewer_beyond_the_limit_is_told_so():
+def test_viewer_beyond_the_limit_is_told_so() -> None:
     _, page = hand_page()
     with page:
         held = [Events(page) for _ in range(MOST_VIEWERS)]
@@ -158,15 +160,16 @@ def test_viewer_beyond_the_limit_is_told_so():
             each.close()
 
 
-def test_slow_viewer_is_dropped_with_a_message_and_the_others_are_not():
-    async def scenario():
-        viewers, taken, may_send = Viewers(most_waiting=5), {"slow": [], "fast": []}, asyncio.Event()
+def test_slow_viewer_is_dropped_with_a_message_and_the_others_are_not() -> Any:
+    async def scenario() -> Any:
+        viewers, may_send = Viewers(most_waiting=5), asyncio.Event()
+        taken: dict[str, list[bytes]] = {"slow": [], "fast": []}
 
-        async def receive():
+        async def receive() -> None:
             await asyncio.sleep(60)
 
-        def send(name):
-            async def take(message):
+        def send(name: Any) -> Any:
+            async def take(message: Any) -> None:
                 if name == "slow" and message["type"] == "http.response.body":
                     await may_send.wait()
                 taken[name].append(message.get("body", b""))
@@ -191,16 +194,16 @@ def test_slow_viewer_is_dropped_with_a_message_and_the_others_are_not():
     assert b"data: 19" in b"".join(taken["fast"])
 
 
-def test_viewer_that_takes_nothing_is_dropped():
-    async def scenario():
+def test_viewer_that_takes_nothing_is_dropped() -> Any:
+    async def scenario() -> Any:
         viewers = Viewers(send_s=0.05)
         viewers.show({"now": b"event: now\n\n"})
 
-        async def never(message):
+        async def never(message: Any) -> None:
             if message["type"] == "http.response.body":
                 await asyncio.sleep(60)
 
-        async def receive():
+        async def receive() -> None:
             await asyncio.sleep(60)
 
         await asyncio.wait_for(viewers.follow({}, receive, never), 5)
@@ -212,7 +215,7 @@ def test_viewer_that_takes_nothing_is_dropped():
 # --- the end -----------------------------------------------------------------------------------------------
 
 
-def test_close_says_goodbye_and_frees_the_port():
+def test_close_says_goodbye_and_frees_the_port() -> None:
     source, page = hand_page()
     events = Events(page)
     events.response.readline()
@@ -224,7 +227,7 @@ def test_close_says_goodbye_and_frees_the_port():
         socket.create_connection(("127.0.0.1", page.port), timeout=1)
 
 
-def test_end_of_the_stream_ends_the_page():
+def test_end_of_the_stream_ends_the_page() -> None:
     source, page = hand_page()
     events = Events(page)
     source.inbox.put(Stopped("stopped", "The query has ended."))
@@ -233,7 +236,7 @@ def test_end_of_the_stream_ends_the_page():
     assert not page.is_open
 
 
-def test_page_that_stays_shows_a_stopped_stream():
+def test_page_that_stays_shows_a_stopped_stream() -> None:
     source, page = hand_page(stays=True)
     with page:
         source.inbox.put(Stopped("failed", "The query has failed: no disk."))
@@ -242,7 +245,7 @@ def test_page_that_stays_shows_a_stopped_stream():
         assert (now["state"], now["why"]) == ("failed", "The query has failed: no disk.")
 
 
-def test_source_that_fails_ends_the_page_and_nothing_else():
+def test_source_that_fails_ends_the_page_and_nothing_else() -> None:
     source, page = hand_page()
     events = Events(page)
     source.fails = RuntimeError("lost")
@@ -251,14 +254,14 @@ def test_source_that_fails_ends_the_page_and_nothing_else():
     assert not page.is_open
 
 
-def test_page_is_a_daemon_thread():
+def test_page_is_a_daemon_thread() -> None:
     _, page = hand_page()
     with page:
         threads = [each for each in threading.enumerate() if each.name == "sash-page"]
         assert all(each.daemon for each in threads)
 
 
-def test_notebook_shows_the_page_in_a_frame():
+def test_notebook_shows_the_page_in_a_frame() -> None:
     _, page = hand_page()
     with page:
         assert page._repr_html_().startswith("<iframe src=")

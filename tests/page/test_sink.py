@@ -1,6 +1,7 @@
 """Results that a sink holds: only files that Spark has committed, each once, also from a compact log."""
 
 import json
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,11 +10,11 @@ from sash.page.sources.result_columns import late_rows
 from sash.page.sources.sink import FileSink
 
 
-def entry(path):
+def entry(path: Any) -> Any:
     return json.dumps({"path": f"file://{path}", "action": "add", "modificationTime": 1})
 
 
-def commit(folder, number, names, is_compact=False):
+def commit(folder: Any, number: Any, names: Any, is_compact: Any = False) -> None:
     log = folder / "_spark_metadata"
     log.mkdir(exist_ok=True)
     (log / (f"{number}.compact" if is_compact else str(number))).write_text(
@@ -21,15 +22,15 @@ def commit(folder, number, names, is_compact=False):
     )
 
 
-def write(folder, name, value):
+def write(folder: Any, name: Any, value: Any) -> None:
     pq.write_table(pa.table({"x": [value]}), folder / name)
 
 
-def values(tables):
+def values(tables: Any) -> Any:
     return [value for table in tables for value in table.column("x").to_pylist()]
 
 
-def test_each_committed_file_is_read_once(tmp_path):
+def test_each_committed_file_is_read_once(tmp_path: Any) -> None:
     sink = FileSink(tmp_path, 100)
     assert sink.read() == []
     for number in range(3):
@@ -43,21 +44,21 @@ def test_each_committed_file_is_read_once(tmp_path):
     assert values(sink.read()) == [2]
 
 
-def test_compact_log_alone_has_all_files(tmp_path):
+def test_compact_log_alone_has_all_files(tmp_path: Any) -> None:
     for number in range(3):
         write(tmp_path, f"with space {number}.parquet", number)
     commit(tmp_path, 9, [f"with%20space%20{number}.parquet" for number in range(3)], is_compact=True)
     assert values(FileSink(tmp_path, 100).read()) == [0, 1, 2]
 
 
-def test_first_reading_stops_at_the_limit_with_the_newest_files(tmp_path):
+def test_first_reading_stops_at_the_limit_with_the_newest_files(tmp_path: Any) -> None:
     for number in range(5):
         write(tmp_path, f"{number}.parquet", number)
         commit(tmp_path, number, [f"{number}.parquet"])
     assert values(FileSink(tmp_path, 2).read()) == [3, 4]
 
 
-def test_late_rows_are_those_that_results_keep():
+def test_late_rows_are_those_that_results_keep() -> None:
     row = pa.array([None, {"t": 3, "x": "a"}])
     table = pa.table({"query": ["q", "_late"], "late_row": row, "late_reason": [None, "too late"]})
     (late,) = late_rows(table, "t")

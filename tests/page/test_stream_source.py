@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,20 +21,20 @@ QUERIES = [
 
 
 @pytest.fixture(autouse=True)
-def always_read(monkeypatch):
+def always_read(monkeypatch: Any) -> None:
     """Read the stream at every push, so that tests need not wait."""
     monkeypatch.setattr(stream_source, "INTERVAL_S", 0.0)
 
 
-def stream_of(**options):
+def stream_of(**options: Any) -> Any:
     return sash.Stream(QUERIES, on="t", by="k", watermark=2, **options)
 
 
-def rows(times, key="a", x=1.0):
+def rows(times: Any, key: Any = "a", x: Any = 1.0) -> Any:
     return {"t": list(times), "k": [key] * len(times), "x": [float(x)] * len(times)}
 
 
-def records_of(stream, *pushes):
+def records_of(stream: Any, *pushes: Any) -> Any:
     """Push with a source attached; return the records of all pushes, and the results that it got."""
     inbox = Inbox()
     source = StreamSource(stream, "test")
@@ -45,11 +46,11 @@ def records_of(stream, *pushes):
     return inbox.take()
 
 
-def last(records, kind):
+def last(records: Any, kind: Any) -> Any:
     return [each for each in records if isinstance(each, kind)][-1]
 
 
-def test_figures_have_the_names_and_values_of_the_stream():
+def test_figures_have_the_names_and_values_of_the_stream() -> None:
     stream = stream_of()
     records, _ = records_of(stream, rows([1, 12, 25]), rows([30]))
     figures = last(records, Figures)
@@ -59,7 +60,7 @@ def test_figures_have_the_names_and_values_of_the_stream():
     assert figures.open_windows >= 3
 
 
-def test_results_are_those_that_push_returns():
+def test_results_are_those_that_push_returns() -> None:
     observed, plain = stream_of(), stream_of()
     pushes = [rows([1, 12, 25]), rows([30, 41]), rows([60])]
     _, tables = records_of(observed, *pushes)
@@ -67,7 +68,7 @@ def test_results_are_those_that_push_returns():
     assert [each.to_pylist() for each in tables] == [each.to_pylist() for each in expected if each.num_rows]
 
 
-def test_open_windows_are_those_of_the_state():
+def test_open_windows_are_those_of_the_state() -> None:
     stream = stream_of()
     records, _ = records_of(stream, rows([1, 12], "a"), rows([13], "b"))
     windows = [each for each in records if isinstance(each, tuple)][-1]
@@ -77,7 +78,7 @@ def test_open_windows_are_those_of_the_state():
     assert found["use", 13.0, 16.0] == 1
 
 
-def test_rejected_rows_are_shown_with_their_reason():
+def test_rejected_rows_are_shown_with_their_reason() -> None:
     records, _ = records_of(stream_of(), rows([50]), {"t": [3, None], "k": ["a", "a"], "x": [1.0, 2.0]})
     late = [each for each in records if isinstance(each, LateRow)]
     assert [(each.position, each.watermark) for each in late] == [(3.0, 48.0), (None, 48.0)]
@@ -86,7 +87,7 @@ def test_rejected_rows_are_shown_with_their_reason():
     assert late[0].row == "t=3, k=a, x=1.0"
 
 
-def test_slices_name_the_queries_that_cut_them():
+def test_slices_name_the_queries_that_cut_them() -> None:
     records, _ = records_of(stream_of(), rows([1, 2, 12, 19]))
     slices = last(records, SliceFacts)
     assert slices.key == "a"
@@ -97,7 +98,7 @@ def test_slices_name_the_queries_that_cut_them():
     ]
 
 
-def test_slices_of_another_key_can_be_asked_for():
+def test_slices_of_another_key_can_be_asked_for() -> None:
     stream = stream_of()
     inbox, source = Inbox(), StreamSource(stream, "test")
     source.start(inbox)
@@ -110,7 +111,7 @@ def test_slices_of_another_key_can_be_asked_for():
     source.stop()
 
 
-def test_keys_and_arrivals_are_counted():
+def test_keys_and_arrivals_are_counted() -> None:
     records, _ = records_of(stream_of(), rows([1, 2, 3], "a"), rows([4], "b"))
     arrivals = [each for each in records if isinstance(each, Arrivals)]
     assert [each.keys for each in arrivals] == [(("a", 3),), (("b", 1),)]
@@ -118,7 +119,7 @@ def test_keys_and_arrivals_are_counted():
     assert arrivals[1].newest_before == 3.0
 
 
-def test_large_push_is_sampled_with_weights(monkeypatch):
+def test_large_push_is_sampled_with_weights(monkeypatch: Any) -> None:
     monkeypatch.setattr(stream_source, "MOST_SAMPLED", 10)
     records, _ = records_of(stream_of(), rows(range(1000)))
     arrivals = last(records, Arrivals)
@@ -126,13 +127,13 @@ def test_large_push_is_sampled_with_weights(monkeypatch):
     assert arrivals.weight * 10 == 1000
 
 
-def test_rows_pushed_one_by_one_are_counted():
+def test_rows_pushed_one_by_one_are_counted() -> None:
     stream = sash.Stream(QUERIES[0], on="t", by="k", watermark=2)
     records, _ = records_of(stream, *(rows([t]) for t in range(50)))
     assert sum(each.rows for each in records if isinstance(each, MicroBatch)) == 50
 
 
-def test_added_query_appears():
+def test_added_query_appears() -> None:
     stream = stream_of()
     inbox, source = Inbox(), StreamSource(stream, "test")
     source.start(inbox)
@@ -144,7 +145,7 @@ def test_added_query_appears():
     source.stop()
 
 
-def test_end_of_the_stream_is_told():
+def test_end_of_the_stream_is_told() -> None:
     stream = stream_of()
     inbox, source = Inbox(), StreamSource(stream, "test")
     source.start(inbox)
@@ -154,7 +155,7 @@ def test_end_of_the_stream_is_told():
     source.stop()
 
 
-def test_times_are_seconds_since_1970():
+def test_times_are_seconds_since_1970() -> None:
     stream = sash.Stream(sash.query("m", sash.tumbling("1 minute"), n=sash.count()), on="t", watermark="5 seconds")
     times = np.array([0, 90_000_000], "datetime64[us]")
     records, _ = records_of(stream, {"t": times})
@@ -163,7 +164,7 @@ def test_times_are_seconds_since_1970():
     assert (figures.newest, figures.watermark, figures.next_end) == (90.0, 85.0, 120.0)
 
 
-def test_page_with_a_failing_reading_never_fails_a_push(monkeypatch):
+def test_page_with_a_failing_reading_never_fails_a_push(monkeypatch: Any) -> None:
     stream = stream_of()
     page = sash.page(stream)
     monkeypatch.setattr(StreamSource, "_read", lambda *_: 1 / 0)
@@ -172,7 +173,7 @@ def test_page_with_a_failing_reading_never_fails_a_push(monkeypatch):
     assert stream.push(rows([100])).num_rows > 0
 
 
-def test_line_of_the_page_equals_all_results_through_revisions():
+def test_line_of_the_page_equals_all_results_through_revisions() -> None:
     stream = stream_of(allowed_lateness=30)
     dice = np.random.default_rng(3)
     known = {}
@@ -193,13 +194,13 @@ def test_line_of_the_page_equals_all_results_through_revisions():
         assert revised["count"] > len(known)
 
 
-def test_windows_on_the_page_open_and_close():
+def test_windows_on_the_page_open_and_close() -> Any:
     stream = stream_of()
     with sash.page(stream) as page:
         stream.push(rows([1, 12]))
         events = iter(Events(page))
 
-        def states(wanted):
+        def states(wanted: Any) -> Any:
             for name, data in events:
                 if name == "time":
                     bars = {(each["start"], each["end"]): each for each in data["queries"][0]["windows"]}

@@ -29,7 +29,7 @@ def test_page_shows_a_query_its_files_its_end_and_its_checkpoint(spark: Any, tmp
     writer = results.writeStream.format("parquet").option("path", str(tmp_path / "out")).queryName("plugs")
     query = writer.option("checkpointLocation", feed.checkpoint).trigger(availableNow=True).start()
     with sash.page(query, queries=[ten], stays=True) as page:
-        events, panels = iter(Events(page, timeout=60)), {"now": {"state": ""}, "batches": (), "late": ()}
+        events, panels = iter(Events(page, timeout=60)), dict[str, Any](now={"state": ""}, batches=(), late=())
         while panels["now"]["state"] != "stopped" or len(panels["batches"]) < 3 or not panels["late"]:
             name, data = next(events)
             panels[name] = data

@@ -92,7 +92,8 @@ WINDOWS = [
 def duck(text: str) -> list[dict[str, Any]]:
     with duckdb.connect() as connection:
         connection.register("t", TABLE)
-        return connection.sql(text).to_arrow_table().to_pylist()
+        found: list[dict[str, Any]] = connection.sql(text).to_arrow_table().to_pylist()
+        return found
 
 
 def same(one: Any, other: Any) -> bool:

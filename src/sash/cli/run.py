@@ -147,7 +147,7 @@ def _run_batch(job: Job, results: Any, output: str) -> int:
     return 0
 
 
-def _run_stream(job: Job, results: Any, output: str, with_page: bool) -> int:
+def _run_stream(job: Job, results: Any, output: str, with_page: bool = False) -> int:
     sink = job.sink
     with _as_job_error(job.path, "write to the sink"):
         writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)

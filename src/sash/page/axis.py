@@ -38,6 +38,8 @@ class ArrivalCounts:
         if not len(positions):
             return
         low, high = float(positions.min()), float(positions.max())
+        if self._rows and len(self._rows) < MOST_BUCKETS // 8:  # few so far: keep all of them in the picture
+            low = min(low, min(self._rows) * self._length)
         self._fit(max(self._reach, high - low))
         numbers, counts = np.unique(np.floor(positions / self._length).astype(np.int64), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
@@ -109,8 +111,8 @@ class LatenessCounts:
         filled = np.flatnonzero(rows)
         if len(filled):
             for octave in range(filled[0], filled[-1] + 1):
-                edges = {"from": _edge(octave * _SUB), "to": _edge((octave + 1) * _SUB)}
-                found.append(Lateness(**{**edges, "rows": round(float(rows[octave]))}))
+                start, end = _edge(octave * _SUB), _edge((octave + 1) * _SUB)
+                found.append(Lateness(**{"from": start, "to": end, "rows": round(float(rows[octave]))}))
         return found
 
 

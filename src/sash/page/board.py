@@ -4,7 +4,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from sash.page import contract
 from sash.page.axis import ArrivalCounts, LatenessCounts
@@ -58,7 +58,7 @@ class Board:
             "sharing": self.sharing,
             "batches": lambda: [_batch(each) for each in self._batches],
             "keys": self._busy_keys,
-            "late": lambda: [contract.LateRow(**vars(each)) for each in self._late],
+            "late": lambda: [_late_row(each) for each in self._late],
         }
         self._changed = set(self._make)
 
@@ -159,7 +159,7 @@ class Board:
     def _query_windows(self, name: str, text: str) -> contract.QueryWindows:
         bars = {}
         for start, end, keys, is_revised in self._results.recent_windows(name):
-            state = "revised" if is_revised else "closed"
+            state: Literal["revised", "closed"] = "revised" if is_revised else "closed"
             bars[start, end] = contract.WindowBar(
                 start=start, end=end, keys=keys, state=state, waits=self._closed_text(end, is_revised)
             )
@@ -220,6 +220,10 @@ class Board:
 
     def _busy_keys(self) -> list[contract.BusyKey]:
         return [contract.BusyKey(key=key, rows=rows, bucket=None) for key, rows in self._keys.most_common(MOST_KEYS)]
+
+
+def _late_row(each: LateRow) -> contract.LateRow:
+    return contract.LateRow(row=each.row, position=each.position, watermark=each.watermark, reason=each.reason)
 
 
 def _batch(each: MicroBatch) -> contract.Batch:

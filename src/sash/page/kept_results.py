@@ -55,8 +55,8 @@ class Chunk:
         for name in self.values.keys() | other.values.keys():
             parts = [each.values.get(name, np.full(len(each), np.nan)) for each in (self, other)]
             values[name] = np.concatenate(parts)
-        edges = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("starts", "ends"))
-        return Chunk(self.begin, keys.combine_chunks().dictionary_encode(), *edges, values)
+        starts, ends = np.concatenate([self.starts, other.starts]), np.concatenate([self.ends, other.ends])
+        return Chunk(self.begin, keys.combine_chunks().dictionary_encode(), starts, ends, values)
 
 
 @dataclass
@@ -230,9 +230,10 @@ def _keys(chunks: Iterable[Chunk], search: str) -> list[str]:
 def _positions(column: Any) -> Array:
     """Return edges of windows in the unit of the page."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    scale = 1.0
     if pa.types.is_timestamp(array.type):
-        return array.cast(pa.timestamp("us", array.type.tz)).cast(pa.int64()).to_numpy(zero_copy_only=False) / 1e6
-    return array.to_numpy(zero_copy_only=False).astype(np.float64)
+        array, scale = array.cast(pa.timestamp("us", array.type.tz)).cast(pa.int64()), 1e6
+    return np.asarray(array.to_numpy(zero_copy_only=False), np.float64) / scale
 
 
 def _numbers(column: Any) -> Array:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -58,11 +59,8 @@ class Viewer:
         self._more.set()
 
     async def take(self) -> bytes:
-        """Wait for events, and return them as one block; a comment if there are none for a while."""
-        try:
-            await asyncio.wait_for(self._more.wait(), KEEP_ALIVE_S)
-        except TimeoutError:
-            return b": alive\n\n"
+        """Wait for events, and return them as one block."""
+        await self._more.wait()
         self._more.clear()
         data, self._waiting = b"".join(self._waiting), []
         return data
@@ -75,19 +73,23 @@ class Viewers:
         self._most, self._most_waiting, self._send_s = most, most_waiting, send_s
         self._all: set[Viewer] = set()
         self._last: dict[str, bytes] = {}  # the last event of each panel, for new viewers
+        self._sent_at = time.monotonic()
 
     def __len__(self) -> int:
         return len(self._all)
 
     def show(self, panels: Mapping[str, bytes]) -> None:
-        """Send panels that differ from the last ones, by name."""
+        """Send panels that differ from the last ones, by name; without any, from time to time a comment."""
         for name, data in panels.items():
             if self._last.get(name) != data:
                 self._last[name] = data
                 self.send(data)
+        if time.monotonic() - self._sent_at > KEEP_ALIVE_S:
+            self.send(b": alive\n\n")
 
     def send(self, data: bytes) -> None:
         """Send an event to all."""
+        self._sent_at = time.monotonic()
         for viewer in self._all:
             viewer.put(data)
 
@@ -114,10 +116,12 @@ class Viewers:
             while not gone.done():
                 data = await viewer.take()
                 body = {"type": "http.response.body", "body": data, "more_body": True}
-                await asyncio.wait_for(send(body), self._send_s)
+                async with asyncio.timeout(self._send_s):
+                    await send(body)
                 if viewer.is_ended and b"event: bye\n" in data:
                     break
-            await asyncio.wait_for(send({"type": "http.response.body", "body": b""}), self._send_s)
+            async with asyncio.timeout(self._send_s):
+                await send({"type": "http.response.body", "body": b""})
         except (TimeoutError, OSError):
             pass  # it took nothing for too long, or is gone
         finally:

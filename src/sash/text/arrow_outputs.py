@@ -42,6 +42,8 @@ def kept_rows(table: Any, steps: Steps, text: str) -> Any:
         return None
     table = without_views(table)
     rows = pa.array(range(len(table)), pa.int64())
+    for each in steps.conditions:
+        condition_mask(table.slice(0, 0), each, text, "HAVING or QUALIFY")  # says what is no condition
     if steps.kept is not None:
         mask = condition_mask(table, steps.kept, text, "HAVING or QUALIFY")
         rows = rows.filter(mask.fill_null(False).combine_chunks())

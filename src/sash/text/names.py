@@ -134,7 +134,8 @@ def unknown_column(column: Column, known: Sequence[str], text: str) -> InvalidTe
     """Return the error for a column that a table lacks."""
     if column.path:
         return InvalidText.dotted(column.place)
-    if text[column.place : column.place + 1] == '"':
+    alike = [each for each in known if each.lower() == column.name.lower()]
+    if text[column.place : column.place + 1] == '"' and not alike:
         what = f"There is no column {column.name!r}"
         return InvalidText.meaning(column.place, what, "a text goes between single quotes, double ones are for names")
     return InvalidText.unknown(column.place, "column", column.name, known)

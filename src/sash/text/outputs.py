@@ -41,6 +41,7 @@ class Steps:
     kept: Expression | None = None
     order: tuple[Sorting, ...] = ()
     limit: tuple[int, int] | None = None  # rows, and rows to skip
+    conditions: tuple[Expression, ...] = ()  # as written, of which `kept` is made
 
     def are_needed(self, names: Sequence[str]) -> bool:
         """Return whether results with columns of these names are not yet those of the text."""
@@ -48,8 +49,8 @@ class Steps:
         return self.columns != same or self.kept is not None or bool(self.order) or self.limit is not None
 
     def expressions(self) -> tuple[Expression, ...]:
-        kept = () if self.kept is None else (self.kept,)
-        return (*kept, *(each.expression for each in self.order), *(each for _, each in self.columns))
+        """Return what is computed, besides conditions."""
+        return (*(each.expression for each in self.order), *(each for _, each in self.columns))
 
 
 class Asked(Protocol):
@@ -110,7 +111,8 @@ def row_steps(selects: Sequence[Asked], names: Sequence[str], own: Sequence[str]
 def _steps(selects: Sequence[Asked], columns: tuple[tuple[str, Expression], ...], kept: Expression | None) -> Steps:
     outputs = selects[0].outputs
     limit = None if outputs.limit is None else outputs.limit[:2]
-    return Steps(columns, kept, outputs.order, limit)
+    conditions = tuple(each.outputs.kept for each in selects if each.outputs.kept is not None)
+    return Steps(columns, kept, outputs.order, limit, conditions)
 
 
 def _of_queries(name: str, given: Sequence[tuple[str, Expression]], has_others: bool) -> Expression:

@@ -47,7 +47,7 @@ class StreamSource:
     def __init__(self, stream: Stream, title: str) -> None:
         self._stream, self._title = stream, title
         self._inbox = Inbox()
-        self._budget, self._late_budget, self._arrival_budget = Budget(), Budget(share=0.002), Budget(share=0.004)
+        self._budget, self._late_budget, self._arrival_budget = Budget(), Budget(share=0.002), Budget(share=0.005)
         self._facts: StreamFacts | None = None
         self._key: tuple[str, int] | None = None  # text and slot of the key whose slices are shown; None: the longest
         self._unobserve: Callable[[], None] = lambda: None

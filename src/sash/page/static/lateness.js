@@ -24,7 +24,7 @@ export function drawLateness({ lateness, covering_delay: covering, covering_text
         (column, { from, to, rows, index }) => {
             const [count, bar, edge] = column.children;
             setText(count, rows ? short(rows) : "");
-            bar.style.height = `${(100 * Math.log1p(rows)) / most}%`;
+            bar.style.height = `calc(${Math.log1p(rows) / most} * (100% - var(--labels)))`;
             setText(edge, to === null ? `${duration(from, unit)}+` : duration(from, unit));
             column.title = `${rangeText(from, to, unit)}: ${number(rows)} rows`;
             column.classList.toggle("covering", index === coveringIndex);

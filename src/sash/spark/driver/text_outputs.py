@@ -20,7 +20,7 @@ __all__ = ["apply_steps", "input_rows"]
 
 def apply_steps(results: DataFrame, steps: Steps, text: str) -> DataFrame:
     """Return the results of a text; check all types."""
-    _check_types(results, steps.expressions(), steps.kept, text, "HAVING or QUALIFY")
+    _check_types(results, steps.expressions(), steps.conditions, text, "HAVING or QUALIFY")
     reader, chosen = OnSpark(), results
     if steps.kept is not None:
         chosen = chosen.filter(steps.kept.read(reader))
@@ -49,7 +49,7 @@ def input_rows(rows: DataFrame, given: NamedInput) -> DataFrame:
     given.names(rows.columns)  # none of them twice
     check_columns(rows, dict.fromkeys(each.name for each in given.used()))
     conditions = () if given.where is None else (given.where,)
-    _check_types(rows, (*conditions, *(each for _, each in given.columns)), given.where, given.text, "WHERE")
+    _check_types(rows, [each for _, each in given.columns], conditions, given.text, "WHERE")
     reader = OnSpark()
     chosen = rows if given.where is None else rows.filter(given.where.read(reader))
     own = [column(name) for name in rows.columns] if given.has_all else []
@@ -57,14 +57,13 @@ def input_rows(rows: DataFrame, given: NamedInput) -> DataFrame:
 
 
 def _check_types(
-    rows: DataFrame, expressions: Iterable[Expression], condition: Expression | None, text: str, clause: str
+    rows: DataFrame, expressions: Iterable[Expression], conditions: Iterable[Expression], text: str, clause: str
 ) -> None:
     """Refuse expressions that do not fit the types of columns, as Arrow would; bare columns fit."""
     computed = [each for each in expressions if each.column_name is None]
-    names = list(dict.fromkeys(each.name for one in computed for each in one.columns()))
+    names = list(dict.fromkeys(each.name for one in (*computed, *conditions) for each in one.columns()))
     table = arrow_schema(StructType([rows.schema[name] for name in names])).empty_table()
+    for each in conditions:
+        condition_mask(table, each, text, clause)
     for each in computed:
-        if each is condition:
-            condition_mask(table, each, text, clause)
-        else:
-            compute(table, each, text)
+        compute(table, each, text)
