@@ -8,7 +8,8 @@ from sash.errors import InvalidInput
 
 __all__ = ["name_of", "names_of"]
 
-_PLAIN_COLUMN = re.compile(r"Column<'([^\W\d][\w.]*)'>")
+# F.col("x"), F.col("meta.x"), and df["meta.x"], which Spark shows with an alias.
+_PLAIN_COLUMN = re.compile(r"Column<'((?:[\w`]+\.)*`?([^\W\d]\w*)`?)(?: AS \2)?'>")
 
 
 def name_of(value: Any) -> Any:
@@ -31,7 +32,7 @@ def name_of(value: Any) -> Any:
         found = _PLAIN_COLUMN.fullmatch(str(value))
         if found is None:
             raise InvalidInput.expression(value)
-        return found[1]
+        return found[1].replace("`", "")
     return value
 
 

@@ -86,6 +86,7 @@ def test_wrong_nested_field_is_refused_with_the_right_one(rows: Any) -> None:
         sash.aggregate(rows, QUERY, on="event.ts", by=F.upper("meta.device"))
 
 
+@pytest.mark.filterwarnings("ignore:.*to_pandas")  # Spark advises against it
 def test_dataframes_of_pyspark_pandas_come_back_as_such(spark: Any) -> None:
     import pyspark.pandas as ps
 

@@ -41,7 +41,10 @@ def join(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> Any:
 
 def to_spark(rows: Any) -> Any:
     """Return the rows as a DataFrame of Spark; other tables as they are."""
-    return rows.to_spark() if type(rows).__module__.startswith("pyspark.pandas.") else rows
+    if not type(rows).__module__.startswith("pyspark.pandas."):
+        return rows
+    levels, found = _with_index(rows)
+    return found.drop(*levels)
 
 
 def _on_spark(lookbacks: Sequence[Lookback]) -> list[Lookback]:
