@@ -2,6 +2,7 @@
 
 from typing import Any, assert_type
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -26,6 +27,15 @@ def tables(frame: pd.DataFrame, polars: pl.DataFrame, arrow: pa.Table, spark: Da
     assert_type(sash.sql("SELECT COUNT(*) FROM rows [RANGE 10]", rows=spark, on="t"), DataFrame)
     assert_type(sash.windowed(query, on="t")(polars), pl.DataFrame)
     assert_type(sash.windowed(query, on="t")(spark), DataFrame)
+
+
+def lazy_tables(lazy: pl.LazyFrame, relation: duckdb.DuckDBPyRelation) -> None:
+    query = sash.query("n", sash.tumbling(10), n=sash.count())
+    assert_type(sash.aggregate(lazy, query, on="t"), pl.LazyFrame)
+    assert_type(sash.rolling(lazy, on="t", rows=3, n=sash.count()), pl.LazyFrame)
+    assert_type(sash.aggregate(relation, query, on="t"), duckdb.DuckDBPyRelation)
+    assert_type(sash.join(relation, sash.lookback(relation, n=sash.count()), on="t"), duckdb.DuckDBPyRelation)
+    assert_type(sash.sql("SELECT COUNT(*) FROM rows [RANGE 10]", rows=lazy, on="t"), pl.LazyFrame)
 
 
 def parts() -> None:

@@ -8,6 +8,8 @@ from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import pyarrow as pa
 
+from sash import progress_display  # noqa: F401  # it shows what `doing` says
+from sash.activity import doing
 from sash.algebra.aggregate import Template
 from sash.engine import batch
 from sash.engine import join as joins
@@ -99,7 +101,8 @@ def aggregate(
     given = CallOptions(
         on, by, watermark, allowed_lateness, emit, partial, False, late, flush, initial, max_future, store=store
     )
-    return _shell(rows, given).aggregate(rows, queries, given)
+    with doing("aggregating", rows):
+        return _shell(rows, given).aggregate(rows, queries, given)
 
 
 @checked
@@ -187,7 +190,8 @@ def rolling(
     )  # fmt: skip
     extent = {"rows": rows, "range": range, "groups": groups, "closed": closed, "exclude": exclude, "center": center}
     frames = frames_of(frames_given, {**extent, "min_samples": min_samples}, aggregates)
-    return _shell(table, given).rolling(table, frames, given)
+    with doing("computing frames of", table):
+        return _shell(table, given).rolling(table, frames, given)
 
 
 @_same_kind
@@ -222,7 +226,8 @@ def join(
     """
     on, by = name_of(on), names_of(by)
     tables = [labels, *(each.table for each in lookbacks if isinstance(each, Lookback))]
-    return _joiner(tables).join(labels, lookbacks, JoinOptions(on, by, closed, delay))
+    with doing("joining", labels):
+        return _joiner(tables).join(labels, lookbacks, JoinOptions(on, by, closed, delay))
 
 
 def _joiner(tables: Sequence[Any]) -> Any:

@@ -331,6 +331,7 @@ class InvalidAggregate(SashError, TypeError):
     parameter = _Sentence(
         "Aggregate {name!r}: {parameter} must be {expected}, but is {value:shown}.", "name parameter value expected"
     )
+    left_out = _Sentence("Aggregate {name!r}: {parameter}={value:shown} is not possible here: {why}. Leave it out.")
     not_an_aggregate = _Sentence("Expected an aggregate, made by a call such as sash.max('x'), but got {value:shown}.")
     named = _Sentence(
         "{name!r} must be an aggregate, made by a call such as sash.max('x'), but is {value:shown}. There is no option "
@@ -464,6 +465,15 @@ class InvalidInput(SashError, ValueError):
         "name given known",
     )
     option = _Sentence("{what} must be {expected}, but is {value:shown}.", "what value expected")
+    left_out = _Sentence("{what}={value:shown} is not possible here, because {why}: leave it out.")
+    no_lookback = _Sentence(
+        "A join needs a lookback, such as sash.join(labels, sash.lookback(events, range='1 hour', n=sash.count()), "
+        "on='ts')."
+    )
+    key_reserved = _Sentence(
+        "{name!r} cannot be in `by`, because the results have columns with these names: {names:listed}. Rename the "
+        "column."
+    )
     no_session = _Sentence("sash.state needs an active Spark session: create one first.")
     ordered = _Sentence(
         "in_order=True excludes allowed_lateness and watermark, because an ordered stream has no late rows. Leave them "
@@ -820,7 +830,18 @@ class InvalidText(SashError, ValueError):
     unclosed = _SentenceAt("The {what} that begins here does not end: close it with {closing}.")
     no_name = _SentenceAt("There is no name between these quotes: write one.")
     dotted = _SentenceAt(
-        "A name with a dot must be between backticks, as in `a.b`; columns are written without their table."
+        "A name with a dot must be between backticks, as in `a.b`; before a dot, only the table of the query can stand."
+    )
+
+    @classmethod
+    def ambiguous(cls, place: int, name: str, spellings: Iterable[str]) -> "InvalidText":
+        *most, last = (f"`{each}`" for each in spellings)
+        words = f"{', '.join(most)} or {last}"
+        return cls._at(place, f"{name!r} can be {words}, which differ only in case: write one of them in its quotes.")
+
+    text_for_column = _SentenceAt(
+        "{function} of the text {text!r} is the same for every row: for the column of that name, write "
+        '{function}("{text}").'
     )
     number = _SentenceAt(
         "{word:short} is not a number that fits 64 bits; a space must separate a number from its unit."

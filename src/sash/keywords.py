@@ -28,7 +28,7 @@ def checked(public: Public) -> Public:
     sash.errors.UnknownKeyword: sash.tumbling() has no keyword 'siez'. Did you mean 'size'?
     """
     is_class = isinstance(public, type)
-    function: Any = public.__init__ if is_class else public  # type: ignore[misc]
+    function: Any = getattr(public, "__init__") if is_class else public  # noqa: B009  # mypy sees no class here
     name = _public_name(public)
 
     @wraps(function)
@@ -43,7 +43,7 @@ def checked(public: Public) -> Public:
 
     if not is_class:
         return cast("Public", call)
-    public.__init__ = call  # type: ignore[misc]
+    setattr(public, "__init__", call)  # noqa: B010
     return public
 
 

@@ -9,16 +9,17 @@ import pyarrow as pa
 from sash import text as texts
 from sash.algebra.aggregate import Template
 from sash.api import aggregate, check_known, is_option, is_spark, is_stream, join, rolling
-from sash.engine.join import check_kinds, lookback
+from sash.engine.join import lookback
 from sash.engine.options import Emit, Late
-from sash.engine.output import Source, edge_sources, open_table, result_sources
+from sash.engine.output import GivenTable, Source, check_kinds, edge_sources, open_table, result_sources
 from sash.engine.tables import Kind, kind_of, read_rows
 from sash.errors import InvalidInput, InvalidText
 from sash.keywords import checked
 from sash.syntax import arrow_expressions
+from sash.text import arrow_outputs
 from sash.text.functions import register
 
-__all__ = ["prepare_rows", "register", "sql"]
+__all__ = ["prepare_rows", "read_text", "register", "sql"]
 
 Table = TypeVar("Table")
 
@@ -107,7 +108,7 @@ def sql(
         SELECT MAX(lod) AS peak FROM plugs [RANGE 10 SLIDE 10]
                    ^
     """
-    selects = texts.parse(text, functions)
+    selects, tables = read_text(text, tables, functions)
     if any(each.join is not None for each in selects):
         options: dict[str, Any] = {
             "watermark": watermark,
@@ -125,6 +126,8 @@ def sql(
     if request.table not in tables:
         raise InvalidText.no_table(request.selects[0].place, request.table, tables).within(text)
     given = tables[request.table]
+    if is_stream(given):
+        request.check_bounded(revises=False)
     given_table = None if is_spark(given) else open_table(given)
     if given_table is not None:
         given = given_table.rows
@@ -136,19 +139,83 @@ def sql(
     for_windows = {"allowed_lateness": allowed_lateness, "emit": emit, "partial": partial}
     if request.queries:
         result = aggregate(rows, request.queries, **options, **for_windows)
+        if is_stream(given):
+            request.check_bounded(revises="revision" in result.columns)
     else:
         result = _per_row(rows, request, options, for_windows)
+    return _finish(result, given, rows, request, given_table)
+
+
+def read_text(
+    text: str, tables: Mapping[str, Any], functions: Mapping[str, Template] | None = None
+) -> tuple[tuple[texts.Select, ...], dict[str, Any]]:
+    """Return the statements of a text on tables, and the tables with those of WITH."""
+    selects = texts.parse(text, functions, lambda name: _column_names(tables.get(name)))
+    found = dict(tables)
+    for each in selects[0].inputs:
+        if each.table not in found:
+            raise InvalidText.no_table(each.place, each.table, tables).within(text)
+        found[each.name] = _input_rows(found[each.table], each)
+    return selects, found
+
+
+def _column_names(rows: Any) -> Sequence[str] | None:
+    if rows is None or is_option(rows):
+        return None
+    if is_spark(rows):
+        return list(rows.columns)
+    kind = kind_of(rows)
+    if kind is Kind.LAZY:  # it is collected once, where its rows are read
+        return list(rows.collect_schema().names())
+    return list(rows.columns) if kind is Kind.DUCKDB else read_rows(rows).names
+
+
+def _input_rows(rows: Any, given: texts.NamedInput) -> Any:
+    """Return a table of WITH, of the same kind."""
+    if is_spark(rows):
+        from sash.spark.driver import text_outputs
+
+        return text_outputs.input_rows(rows, given)
+    opened = open_table(rows)
+    table = read_rows(opened.rows).table()
+    sources = {name: Source(name) for name in table.column_names}
+    sources |= {name: Source(each.column_name) for name, each in given.columns if each.column_name is not None}
+    made = opened.like(arrow_outputs.input_table(table, given), sources)
+    if opened.kind is Kind.PANDAS:
+        mask = arrow_outputs.input_mask(table, given)
+        made.index = rows.index if mask is None else rows.index[mask.to_numpy()]
+    return made
+
+
+def _sources(request: texts.Request, steps: texts.Steps, names: Sequence[str]) -> dict[str, Source]:
+    """Return what the columns of results are like; one that is computed is of the family of `on`."""
+    aggregates = [each for query in request.queries for each in query.aggregates]
+    aggregates += [each for frame in request.frames for each in frame.aggregates]
+    found = {name: Source(name) for name in names} | result_sources(aggregates, request.on)
+    if request.queries:
+        found |= edge_sources(request.on)
+    other = Source(request.on, False)
+    return {name: found.get(each.column_name or "", other) for name, each in steps.columns}
+
+
+def _finish(result: Any, given: Any, rows: Any, request: texts.Request, given_table: GivenTable | None) -> Any:
+    """Return the results of a text from those of the engine, as a table of the kind of the given one."""
+    names = list(result.columns) if is_spark(rows) else list(read_rows(result).names)
+    own = () if request.queries else list(rows.columns) if is_spark(rows) else rows.column_names
+    steps = request.steps(names, own)
     if given_table is None:
-        return result
-    if rows is given:
+        from sash.spark.driver import text_outputs
+
+        return text_outputs.apply_steps(result, steps, request.text) if steps.are_needed(names) else result
+    if rows is given and not steps.are_needed(names):
         return given_table.close(result)
-    aggregates = [each for one in (*request.queries, *request.frames) for each in one.aggregates]
-    sources = {name: Source(name) for name in read_rows(given).names}
-    sources |= result_sources(aggregates, request.on)
-    found = given_table.like(result, sources | edge_sources(request.on) if request.queries else sources)
+    kept = arrow_outputs.kept_rows(result, steps, request.text)
+    made = arrow_outputs.apply_steps(result, steps, request.text, kept)
+    found = given_table.like(made, _sources(request, steps, read_rows(given).names))
     if request.frames and kind_of(given) is Kind.PANDAS:
         mask = arrow_expressions.where_mask(read_rows(given).table(), request)
-        found.index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
+        index = given.index if mask is None else given.index[mask.fill_null(False).to_numpy()]
+        found.index = index if kept is None else index[kept.to_numpy()]
     return found
 
 
@@ -202,13 +269,13 @@ def prepare_rows(rows: Any, request: texts.Request) -> Any:
         return expressions.prepare_rows(rows, request)
     given = read_rows(rows)
     request.check_columns(given.names, given.levels)
-    if request.queries and request.where is None and not request.computed:
+    if request.queries and request.where is None and not request.computed and not request.is_computing:
         return rows
     return arrow_expressions.prepare_rows(given.table(), request)
 
 
 def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_windows: Mapping[str, Any]) -> Any:
-    """Return one result per row, with the selected columns."""
+    """Return the rows with the results of their frames."""
     for name, value in for_windows.items():
         if value not in (0, "final", False):
             raise InvalidInput.for_windows(name, value)
@@ -216,17 +283,4 @@ def _per_row(rows: Any, request: texts.Request, options: dict[str, Any], for_win
         place = request.selects[0].place
         what = "A frame that reaches back to the first row would keep every row of a stream"
         raise InvalidText.meaning(place, what, "limit its length").within(request.text)
-    result = rolling(rows, *request.frames, order=request.order.columns, descending=request.order.descending, **options)
-    names = result.columns if is_spark(rows) else result.column_names
-    wanted = [name for name in names if name not in request.computed]
-    if request.selected is not None:
-        own = rows.columns if is_spark(rows) else rows.column_names
-        results = [name for each in request.frames for name, _ in each.aggregates]
-        wanted = [*request.selected, *(name for name in names if name not in (*own, *results))]
-    if wanted == list(names):
-        return result
-    if is_spark(rows):
-        from sash.spark.driver.checkpoints import select_columns
-
-        return select_columns(result, wanted)
-    return result.select(wanted)
+    return rolling(rows, *request.frames, order=request.order.columns, descending=request.order.descending, **options)

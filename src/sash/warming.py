@@ -80,6 +80,7 @@ def _of_columns(template: Template) -> Template:
 
 
 def _numbers(dtype: Any) -> np.dtype[Any]:
+    kind: np.dtype[Any]
     try:
         kind = np.dtype(dtype)
     except TypeError:

@@ -74,3 +74,22 @@ def test_observers_see_each_kernel_that_is_compiled(monkeypatch: pytest.MonkeyPa
     finally:
         on_compile.pop()
     assert seen == [("twice", False), ("twice", True)]
+
+
+@compiled_only
+def test_an_observer_that_leaves_does_not_hide_a_kernel_from_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(KernelCache, "load_overload", lambda *_: None)
+    seen: list[str] = []
+
+    def once(_name: str, _seconds: float | None) -> None:
+        on_compile.remove(once)
+
+    def always(name: str, seconds: float | None) -> None:
+        seen.append(f"{name} {'begins' if seconds is None else 'ends'}")
+
+    on_compile[:0] = [once, always]
+    try:
+        twice(np.ones(3, np.float32))
+    finally:
+        on_compile.remove(always)
+    assert seen == ["twice begins", "twice ends"] and once not in on_compile

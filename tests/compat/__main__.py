@@ -31,13 +31,16 @@ from tests.compat.speed import measure_speeds
 BUILD = ROOT / "build" / "compat"
 TABLES = ("versions", "equality", "types", "hot_keys", "join", "text", "run", "connect")
 STREAMS = ("streaming", "table_function")
-# What reads and writes tables, interpreted; what uses undocumented parts of Numba, and all algorithms, compiled.
+# What reads and writes tables, interpreted; what uses undocumented parts of Numba, and some kernels, compiled.
 PLAIN = (
     *("engine/test_tables", "engine/test_keys", "engine/test_row_batch", "engine/test_coded_columns"),
     *("engine/test_rolling", "engine/test_stream", "engine/test_arrow_bytes", "engine/test_dictionary"),
     *("algebra/test_decimals", "text/test_expressions", "kinds/test_calendar", "oracles/test_polars"),
 )
-COMPILED = ("algebra/test_cache", "algebra/test_compiler", "algebra/test_numba_parts", "swag/test_conformance")
+COMPILED = (
+    *("algebra/test_cache", "algebra/test_compiler", "algebra/test_numba_parts"),
+    *("swag/test_slide", "engine/test_rolling"),
+)
 INTERPRETER, COMPILER = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_DISABLE_JIT": "0"}
 NEEDED = """
 click>=8.2

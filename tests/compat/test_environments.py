@@ -55,9 +55,9 @@ def test_a_failure_is_shown_in_the_table() -> None:
         "| 3.5.9 | 9 tests pass | – | 1.0 | 1.0 | 1.0 | 1.0 |",
         "| 4.0.5 | 8 tests pass, 1 fail | 4 tests pass, 1 fail | 1.0 | 1.0 | 1.0 | 1.0 |",
     ]
-    assert found["packages"][2:] == ["| 1.0 | 1.0 | 1.0 | 1.0 | 1.0 | 7 tests pass |"]
+    assert found["packages"][4:] == ["| 1.0 | 1.0 | 1.0 | 1.0 | 1.0 | 7 tests pass |"]
 
 
 def test_speeds_are_relative_to_the_newest_version() -> None:
     found = tables((), [Speed("3.5.9", 2.0, 1.0), Speed("4.3.0", 1.0, 1.5)])["speeds"]
-    assert found[2:] == ["| 3.5.9 | 2.00 s (0.50) | 1.00 s (1.50) |", "| 4.3.0 | 1.00 s (1.00) | 1.50 s (1.00) |"]
+    assert found[-2:] == ["| 3.5.9 | 2.00 s (0.50) | 1.00 s (1.50) |", "| 4.3.0 | 1.00 s (1.00) | 1.50 s (1.00) |"]

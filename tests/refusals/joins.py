@@ -30,7 +30,11 @@ def looking(**changes: Any) -> Ask:
 
 JOINS: dict[str, Case] = {
     # --- tables and lookbacks ---
-    "no lookback": (lambda engine: engine.join(), InvalidInput, "given sash.lookback(events"),
+    "no lookback": (
+        lambda engine: engine.join(),
+        InvalidInput,
+        "needs a lookback, such as sash.join(labels, sash.lookback(events",
+    ),
     "a table for a lookback": (lambda engine: engine.join(engine.rows), InvalidInput, "made by sash.lookback(events"),
     "a query for a lookback": (lambda engine: engine.join(TEN), InvalidInput, "made by sash.lookback(events"),
     "tables of different kinds": (

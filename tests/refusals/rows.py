@@ -97,7 +97,7 @@ EVERY: dict[str, Case] = {
             option("by", ["k", "k"], "different names"),
             option("by", "", "by must be"),
             option("by", {"k"}, "by must be"),
-            option("by", "query", "by must be none of query, window_start"),
+            option("by", "query", "because the results have columns with these names: query, window_start"),
             option("emit", "sometimes", "emit must be 'final' or 'updates', but is 'sometimes'"),
             option("emit", None, "emit must be"),
             option("late", "drop", "late must be 'count' or 'keep', but is 'drop'"),

@@ -55,7 +55,7 @@ def test_windows_and_frames_of_a_dataframe_are_those_of_a_table(spark: SparkSess
 @pytest.mark.compat
 def test_every_expression_has_the_value_that_it_has_on_arrow(spark: SparkSession, zone: Any) -> None:
     zone("Europe/Paris")  # that of the column: a time without a zone is in the one in which times are shown
-    reader = expressions._OnSpark()
+    reader = expressions.OnSpark()
     where = {said: text.parse(f"SELECT MAX(i) FROM t [ROWS 1] WHERE {said}")[0].where for said, _ in VALUES}
     columns = [each.read(reader).alias(str(place)) for place, each in enumerate(where.values()) if each is not None]
     found = collect(table_of(spark, TABLE).coalesce(1).select(*columns))

@@ -22,7 +22,7 @@ spark = (
     SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1").getOrCreate()
 )
-rows = spark.createDataFrame([(1, 2.0), (3, 5.0)], "t long, x double")
+rows = spark.sql("SELECT * FROM VALUES (1L, 2.0D), (3L, 5.0D) AS rows(t, x)")
 print(sash.aggregate(rows, sash.query("q", sash.sliding(rows=2, every=1), m=sash.median("x")), on="t").collect())
 """
 LOAD = """
@@ -35,6 +35,7 @@ try:
 except ImportError as error:
     print(error)
 """
+ROWS = "SELECT * FROM VALUES (1L, 2.0D), (3L, 5.0D) AS rows(t, x)"
 MEDIANS = sash.query("q", sash.sliding(rows=2, every=1), m=sash.median("x"))
 
 
@@ -48,7 +49,7 @@ class Nothing(Task):
 def test_a_session_with_another_python_runs_that_of_the_driver(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYSPARK_PYTHON")
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "/no/such/python")
-    rows = spark.createDataFrame([(1, 2.0), (3, 5.0)], "t long, x double")
+    rows = spark.sql(ROWS)  # createDataFrame would run a worker before sash is called
     assert [row.m for row in sash.aggregate(rows, MEDIANS, on="t").collect()] == [3.5]
     assert spark.sparkContext.pythonExec == sys.executable
 
@@ -56,7 +57,7 @@ def test_a_session_with_another_python_runs_that_of_the_driver(spark: Any, monke
 def test_a_python_that_the_user_has_chosen_stays(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "/a/chosen/python")
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "/a/chosen/python")
-    sash.aggregate(spark.createDataFrame([(1, 2.0)], "t long, x double"), MEDIANS, on="t")
+    sash.aggregate(spark.sql(ROWS), MEDIANS, on="t")
     assert spark.sparkContext.pythonExec == "/a/chosen/python"
 
 

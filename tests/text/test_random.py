@@ -27,6 +27,9 @@ WORDS = [
     "1",
     "2.5",
     "'a'",
+    "LAG",
+    "COALESCE",
+    "WINDOW",
     "`b c`",
     "HOURS",
     "--",
@@ -55,7 +58,18 @@ def test_any_words_of_the_language_are_answered_or_refused(words: list[str], is_
     is_answered(" ".join(["SELECT MAX(x) FROM t ["] * is_begun + words))
 
 
-CLAUSES = ["WHERE x > 1", "WHERE k = 'a' OR x IS NULL", "GROUP BY k", "AND NOT x < 2", "-- the end", ";", "AS m"]
+CLAUSES = [
+    "HAVING MAX(x) > 0",
+    "ORDER BY 1",
+    "LIMIT 2",
+    "WHERE x > 1",
+    "WHERE k = 'a' OR x IS NULL",
+    "GROUP BY k",
+    "AND NOT x < 2",
+    "-- the end",
+    ";",
+    "AS m",
+]
 
 
 @accepting(
@@ -72,6 +86,9 @@ VALID = [
     "SELECT k, MAX(x) AS m FROM t [RANGE 10 SLIDE 5 PARTITION BY k] WHERE x > 1 AND k IN ('a', 'b') GROUP BY k",
     "SELECT COUNT(*) FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), 5, 10)) GROUP BY window_start, window_end",
     "SELECT *, MAX(CASE WHEN x > 1 THEN x END) OVER (ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) FROM t",
+    "SELECT k key, MAX(x) - MIN(x) w FROM t e GROUP BY window(ts, 9, 5), k HAVING COUNT(*) > 0 ORDER BY w LIMIT 3",
+    "WITH u AS (SELECT ts, CAST(x AS INT) x FROM t) SELECT x - LAG(x) OVER (ORDER BY ts) d FROM u QUALIFY d > 1",
+    "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) p, SUM(x) FILTER (WHERE k = 'a') s FROM t [ROWS 2 SLIDE 2]",
 ]
 
 

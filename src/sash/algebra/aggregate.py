@@ -360,8 +360,8 @@ def bind(aggregates: Aggregates, columns: tuple[Column, ...], invertible: bool =
         if not isinstance(template, Template):
             raise InvalidAggregate.not_an_aggregate(template)
         if template.where is not None:
-            raise InvalidAggregate.parameter(
-                template.name, "where", template.where, "left out: only rows of a table have conditions"
+            raise InvalidAggregate.left_out(
+                template.name, "where", template.where, "only rows of a table have conditions"
             )
         if len(columns) < template.arity:
             raise InvalidInput.columns(template.name, template.arity, len(columns))

@@ -17,12 +17,10 @@ import llvmlite
 import numba
 import numpy as np
 
-try:
-    import fcntl
-except ImportError:  # Windows: two processes may compile the same kernel
-    fcntl = None  # type: ignore[assignment]
-
 from sash.algebra.numba_parts import CacheBase, CompileResult, dump_code
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = ["SHIPPED", "KernelCache", "cache_directory"]
 
@@ -140,8 +138,8 @@ class _Turn:
     def take(self, kernel: Path) -> bool:
         """Return True if this process is to compile a kernel, and False if another process has done it meanwhile."""
         self.end()
-        if fcntl is None:
-            return True
+        if sys.platform == "win32":
+            return True  # two processes may compile the same kernel
         path, until = kernel.with_suffix(".turn"), time.monotonic() + _PATIENCE
         try:
             file = path.open("wb")

@@ -19,7 +19,7 @@ from sash.algebra.order import larger, less, smaller
 from sash.errors import InvalidAggregate
 from sash.keywords import checked
 
-__all__ = ["argmax", "argmin", "first", "last", "m4", "max", "max_count", "min", "min_count", "range"]
+__all__ = ["argmax", "argmin", "first", "last", "last_row", "m4", "max", "max_count", "min", "min_count", "range"]
 
 
 def _itself(x: Any) -> Partial:
@@ -158,14 +158,19 @@ def _extreme_count(name: str, largest: bool) -> Callable[[Columns, bool], Parts]
     return make
 
 
-def _arg(name: str, largest: bool) -> Callable[[Columns, bool], Parts]:
-    """Return the parts of argmax or argmin: the first row on ties; `who` may be null, the value may not."""
+def _first_largest(a: Partial, b: Partial) -> Partial:
+    return b if less(a[0], b[0]) else a
+
+
+def _first_smallest(a: Partial, b: Partial) -> Partial:
+    return b if less(b[0], a[0]) else a
+
+
+def _arg(name: str, combine: Callable[[Partial, Partial], Partial]) -> Callable[[Columns, bool], Parts]:
+    """Return the parts of argmax or argmin: `who` may be null, the value may not."""
 
     def lift(x: Any, who: Any, who_is_known: bool) -> Partial:
         return x, who, who_is_known
-
-    def combine(a: Partial, b: Partial) -> Partial:
-        return b if (less(a[0], b[0]) if largest else less(b[0], a[0])) else a
 
     def present(p: Partial) -> int:
         return 1 if p[3] and p[2] else 0
@@ -290,7 +295,7 @@ def argmax(column: str | None = None, who: str | None = None, *, where: str | No
     >>> sash.swag.slide(([3, 1, 3], ["ann", "bob", "cy"]), 3, sash.argmax())
     ['ann', 'ann', 'ann']
     """
-    return _of_two("argmax", column, who, _arg("argmax", True), where=where)
+    return _of_two("argmax", column, who, _arg("argmax", _first_largest), where=where)
 
 
 @checked
@@ -301,7 +306,17 @@ def argmin(column: str | None = None, who: str | None = None, *, where: str | No
     >>> sash.swag.slide(([3, 1, 1], [30, 10, 11]), 3, sash.argmin())
     [30, 10, 10]
     """
-    return _of_two("argmin", column, who, _arg("argmin", False), where=where)
+    return _of_two("argmin", column, who, _arg("argmin", _first_smallest), where=where)
+
+
+def last_row(column: str | None = None, who: str | None = None, *, where: str | None = None) -> Template:
+    """Return the value of the second column in the newest row, null if it is null there; the first is a constant.
+
+    >>> import sash
+    >>> sash.swag.slide(([1, 1, 1], [30, None, 10]), 2, last_row())
+    [30, None, 10]
+    """
+    return _of_two("last_row", column, who, _arg("last_row", _newer), where=where)
 
 
 def _of_two(

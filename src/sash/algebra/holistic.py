@@ -62,7 +62,7 @@ def _collect(columns: Columns, invertible: bool) -> Parts:
 
 @checked
 def collect(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return all values in order of arrival, as a list.
+    """Return all values as a list, in the order of the rows.
 
     >>> import sash
     >>> sash.swag.slide([3, None, 1], 2, sash.collect())
@@ -73,7 +73,7 @@ def collect(column: str | None = None, *, where: str | None = None) -> Template:
 
 @checked
 def string_agg(column: str | None = None, separator: str = ",", *, where: str | None = None) -> Template:
-    """Return all strings in order of arrival, joined into one.
+    """Return one string: all strings joined, in the order of the rows.
 
     >>> import sash
     >>> sash.swag.slide(["a", "b", "c"], 2, sash.string_agg(separator="-"))

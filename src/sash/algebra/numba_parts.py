@@ -71,7 +71,8 @@ def _import_parts() -> bool:
 HAS_PARTS = _is_tested() and _import_parts()
 
 # Each is called with the name of a kernel, twice: with None before the kernel is compiled, and with the seconds after.
-# Kernels that come from the disk cache are not compiled. The thread that compiles calls it, and waits for it.
+# Kernels that come from the disk cache are not compiled. The thread that compiles calls it, and waits for it. It may
+# remove itself from the list.
 on_compile: list[Callable[[str, float | None], None]] = []
 
 
@@ -86,13 +87,13 @@ class _KernelCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
         return super().define_pipelines()
 
     def compile_extra(self, function: Any) -> Any:
-        for observe in on_compile:
+        for observe in tuple(on_compile):
             observe(function.__name__, None)
         start = time.perf_counter()
         try:
             return super().compile_extra(function)
         finally:
-            for observe in on_compile:
+            for observe in tuple(on_compile):
                 observe(function.__name__, time.perf_counter() - start)
 
 

@@ -275,7 +275,7 @@ def count(column: str | None = None, *, where: str | None = None) -> Template:
 
 @checked
 def sum(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return the total; of integers and Arrow decimals exactly, with an error if it exceeds 64 bits or 38 digits.
+    """Return the total; it is exact for integers and Arrow decimals, and an error beyond 64 bits or 38 digits.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 3, 4], 2, sash.sum())
@@ -286,7 +286,7 @@ def sum(column: str | None = None, *, where: str | None = None) -> Template:
 
 @checked
 def mean(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return the average; of Arrow decimals as a decimal with four more digits, rounded half up.
+    """Return the average; for Arrow decimals, it is a decimal with four more digits, rounded half up.
 
     >>> import sash
     >>> sash.swag.slide([1, 2, 6], 2, sash.mean())
@@ -299,7 +299,8 @@ def mean(column: str | None = None, *, where: str | None = None) -> Template:
 def variance(column: str | None = None, *, population: bool = False, where: str | None = None) -> Template:
     """Return the variance of a sample, or of a whole population; null if there are too few values.
 
-    It is infinite if it, or the sum of the values, exceeds a float, and NaN if a value is NaN or infinite.
+    The result is infinite if the variance or the sum of the values is too large for a float. It is NaN if a value is
+    NaN or infinite.
 
     >>> import sash
     >>> sash.swag.slide([1, 3, 5], 3, sash.variance())
@@ -336,7 +337,7 @@ def geometric_mean(column: str | None = None, *, where: str | None = None) -> Te
 
 @checked
 def product(column: str | None = None, *, where: str | None = None) -> Template:
-    """Return the product; of integers exactly, with an error if it exceeds 64 bits.
+    """Return the product; it is exact for integers, and an error beyond 64 bits.
 
     >>> import sash
     >>> sash.swag.slide([2, 3, 0, 5], 2, sash.product())

@@ -221,8 +221,8 @@ def _check_text(path: Path, text: str, table: str) -> None:
         selects = texts.parse(text)
     except SashError as error:
         raise InvalidJob.because(path, error) from error
-    if selects[0].table != table:
-        raise InvalidJob.other_table(path, selects[0].table, table)
+    if selects[0].source() != table:
+        raise InvalidJob.other_table(path, selects[0].source(), table)
 
 
 def _part_of(path: Path, kind: Any, name: str, given: Mapping[str, Any], *needed: str) -> Any:

@@ -17,7 +17,7 @@ from sash import text as texts
 from sash.cli.job import Job
 from sash.errors import InvalidInput, InvalidJob, MissingPackage, SashError, sentence_of
 from sash.plan.query import Query
-from sash.query_text import prepare_rows
+from sash.query_text import prepare_rows, read_text
 
 __all__ = [
     "FAILED",
@@ -57,10 +57,11 @@ def explain_job(job: Job, master: str | None) -> str:
         names = ("on", "by", "watermark", "allowed_lateness", "emit")
         options = {name: value for name, value in job.options.items() if name in names}
         if job.text is not None:
-            request = texts.request_of(texts.parse(job.text), options.get("on"), options.get("by"))
+            selects, tables = read_text(job.text, {job.source.table: rows})
+            request = texts.request_of(selects, options.get("on"), options.get("by"))
             if not request.queries:
                 return f"Each row gets the results of its frames: {_results(job, rows).schema.simpleString()}"
-            rows, queries = prepare_rows(rows, request), request.queries
+            rows, queries = prepare_rows(tables[request.table], request), request.queries
             options |= {"on": request.on, "by": list(request.by)}
         return str(sash.explain(rows, list(queries), **options))
 

@@ -10,8 +10,7 @@ from sash.engine.conditions import conditions_of
 from sash.engine.frame import Frame
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
-from sash.engine.nested import with_key_names
-from sash.engine.options import CallOptions, with_free_names
+from sash.engine.options import CallOptions, with_free_names, with_key_names
 from sash.engine.output import Source, edge_sources, open_table, result_sources
 from sash.engine.rolling import compute_frames, plan_frames
 from sash.engine.stream import Stream

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.aggregate import Builtin
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column
 from sash.engine.derived_columns import derive, read_values
@@ -110,7 +111,11 @@ def _take(column: Any, places: Array) -> Any:
 
 
 def types_of(queries: Sequence[Query], rows: Rows, may_change: bool = True) -> dict[str, ColumnType]:
-    """Return the types of all columns that queries read, or may read later if they may change; all are nullable."""
+    """Return the types of all columns that queries read, or may read later if they may change; all are nullable.
+
+    If queries cannot change, narrow numbers become wide ones where results stay the same: a column of another width
+    then needs no kernels of its own. The Arrow type, which is that of results, stays as it is.
+    """
     wanted = dict.fromkeys(name for each in queries for _, template in each.aggregates for name in template.columns)
     wanted |= dict.fromkeys(name for each in queries for name in each.window.columns)
     types = {}
@@ -124,7 +129,29 @@ def types_of(queries: Sequence[Query], rows: Rows, may_change: bool = True) -> d
                 continue
     for name in wanted:
         rows.known(name)
-    return types
+    return types if may_change else {**types, **_widened(queries, types)}
+
+
+# Results are numbers of 64 bits whatever the width, or values that return to the type of their column.
+_OF_ANY_WIDTH = frozenset(
+    {"count", "sum", "mean", "variance", "stddev", "min", "max", "first", "last", "argmin", "argmax"}
+    | {"min_count", "max_count", "median", "quantile", "mode", "count_distinct"}
+)
+_WIDER = {**dict.fromkeys(("i1", "i2", "i4", "u1", "u2", "u4"), "i8"), "f4": "f8"}
+
+
+def _widened(queries: Sequence[Query], types: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
+    """Return wide types for columns of narrow numbers that only aggregates of any width read."""
+    kept = {name for each in queries for name in each.window.columns}
+    for each in queries:
+        for _, template in each.aggregates:
+            if not isinstance(template, Builtin) or template.name not in _OF_ANY_WIDTH:
+                kept.update(template.columns)
+    return {
+        name: replace(kind, column=replace(kind.column, field=Field(_WIDER[kind.column.field.code])))
+        for name, kind in types.items()
+        if name not in kept and kind.column.field.code in _WIDER and not kind.column.is_time
+    }
 
 
 def _readable(rows: Rows, wanted: Iterable[str]) -> list[str]:

@@ -107,4 +107,4 @@ def _has_edges(kind: Kind, edges: Array) -> Array:
 
 
 def _keys(plan: Plan, state: State, slots: Any) -> dict[str, Any]:
-    return dict(zip(plan.options.by, state.keys.columns(slots), strict=True)) if plan.options.by else {}
+    return dict(zip(plan.options.result_keys, state.keys.columns(slots), strict=True)) if plan.options.by else {}

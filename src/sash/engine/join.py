@@ -21,11 +21,11 @@ from sash.engine.frame_ranges import Line, Ranges, find_edges
 from sash.engine.input_rows import types_of
 from sash.engine.keys import Keys
 from sash.engine.options import options_of
-from sash.engine.output import open_table, result_sources
+from sash.engine.output import check_kinds, open_table, result_sources
 from sash.engine.rolling import compute_ranges
 from sash.engine.row_order import KeySlots, sort_rows
 from sash.engine.sorted_rows import SortedRows
-from sash.engine.tables import Kind, Rows, kind_of, read_rows
+from sash.engine.tables import Rows, read_rows
 from sash.errors import InvalidInput, InvalidQuery, UnknownName
 from sash.keywords import checked, keywords_of
 from sash.plan.query import Query, check_aggregates, query, written
@@ -42,7 +42,6 @@ __all__ = [
     "JoinPlan",
     "Lookback",
     "Side",
-    "check_kinds",
     "check_lookbacks",
     "explain",
     "join",
@@ -54,7 +53,6 @@ __all__ = [
 ]
 
 _CLOSED = ("both", "left", "right", "neither")
-_COLLECTED = {Kind.LAZY: Kind.POLARS, Kind.DUCKDB: Kind.ARROW}  # kinds, and those of their rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,18 +219,10 @@ def _planned(labels: Any, lookbacks: Sequence[Lookback], given: JoinOptions) -> 
     return plan_join(rows, events, lookbacks, given), rows, events
 
 
-def check_kinds(labels: Any, tables: Sequence[Any]) -> None:
-    """Refuse tables of different kinds; dicts go with any, and lazy frames with collected ones."""
-    kinds = {kind_of(each) for each in (labels, *tables)}
-    alike = {_COLLECTED.get(each, each) for each in kinds}
-    if len(alike - {Kind.DICT}) > 1:
-        raise InvalidInput.kinds(sorted(each.value for each in kinds))
-
-
 def check_lookbacks(lookbacks: Sequence[Any]) -> None:
     """Refuse a call without lookbacks, or with something else."""
     if not lookbacks:
-        raise InvalidInput.option("A join", "without tables", "given sash.lookback(events, range=…, name=aggregate)")
+        raise InvalidInput.no_lookback()
     for each in lookbacks:
         if not isinstance(each, Lookback):
             raise InvalidInput.option("A lookback", each, "made by sash.lookback(events, range=… or rows=…, name=…)")

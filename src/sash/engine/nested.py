@@ -6,17 +6,14 @@ Results   A nested key has the name of its last field in the results, as in Spar
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.errors import InvalidInput
-from sash.plan.plan import Options
-from sash.plan.query import RESERVED_NAMES
 
-__all__ = ["field_at", "key_names", "paths_of", "steps_of", "with_key_names"]
+__all__ = ["field_at", "key_names", "paths_of", "steps_of"]
 
 
 def steps_of(path: str, names: Sequence[str], fields_of: Callable[[tuple[str, ...]], Sequence[str]]) -> tuple[str, ...]:
@@ -87,10 +84,3 @@ def key_names(by: Sequence[str], names: Iterable[str], taken: Iterable[str] = ()
             raise InvalidInput.key_name(path, name)
         used.add(name)
     return found
-
-
-def with_key_names(options: Options, names: Sequence[str]) -> Options:
-    """Return the options with the names of keys in results; `names` are those of the columns of the rows."""
-    if options.key_names or not any("." in name for name in options.by):
-        return options
-    return replace(options, key_names=key_names(options.by, names, RESERVED_NAMES))

@@ -1,11 +1,13 @@
 """The options of a call and those of a stream, and the checks that need no types."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from sash.engine.frame import PLAIN, Order
+from sash.engine.nested import key_names
 from sash.errors import InvalidInput, InvalidWindow
 from sash.limits import LIMITS, Limits
 from sash.plan.plan import Options
@@ -14,7 +16,7 @@ from sash.references import name_of, names_of
 from sash.windows.duration import duration
 from sash.windows.lengths import LONGEST, is_number
 
-__all__ = ["CallOptions", "Emit", "Late", "Store", "length_of", "options_of", "with_free_names"]
+__all__ = ["CallOptions", "Emit", "Late", "Store", "length_of", "options_of", "with_free_names", "with_key_names"]
 
 Emit = Literal["final", "updates"]
 Late = Literal["count", "keep"]
@@ -118,9 +120,15 @@ def with_free_names(options: Options) -> Options:
     """Return the options; refuse key columns with the name of a result column."""
     for name in options.by:
         if name in RESERVED_NAMES:
-            expected = f"none of {', '.join(RESERVED_NAMES)}, which are columns of the results: rename the column"
-            raise InvalidInput.option("by", name, expected)
+            raise InvalidInput.key_reserved(name, RESERVED_NAMES)
     return options
+
+
+def with_key_names(options: Options, names: Sequence[str]) -> Options:
+    """Return the options with the names of keys in results; `names` are those of the columns of the rows."""
+    if options.key_names or not any("." in name for name in options.by):
+        return options
+    return replace(options, key_names=key_names(options.by, names, RESERVED_NAMES))
 
 
 def _number(length: Any) -> Any:

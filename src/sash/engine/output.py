@@ -6,17 +6,22 @@ Limits    In the NumPy family, whole numbers and booleans with nulls become Int6
 """
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.algebra.aggregate import Template
 from sash.engine.tables import Kind, kind_of, read_rows
+from sash.errors import InvalidInput
 
-__all__ = ["GivenTable", "Source", "Sources", "edge_sources", "open_table", "result_sources"]
+__all__ = ["GivenTable", "Source", "Sources", "check_kinds", "edge_sources", "open_table", "result_sources"]
+
+_COLLECTED = {Kind.LAZY: Kind.POLARS, Kind.DUCKDB: Kind.ARROW}  # kinds, and those of their rows
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,14 @@ def open_table(rows: Any) -> GivenTable:
     return GivenTable(rows, kind, rows)
 
 
+def check_kinds(labels: Any, tables: Sequence[Any]) -> None:
+    """Refuse tables of different kinds; dicts go with any, and lazy frames with collected ones."""
+    kinds = {kind_of(each) for each in (labels, *tables)}
+    alike = {_COLLECTED.get(each, each) for each in kinds}
+    if len(alike - {Kind.DICT}) > 1:
+        raise InvalidInput.kinds(sorted(each.value for each in kinds))
+
+
 def _relation(given: Any, found: pa.Table) -> Any:
     """Return a table as a relation of the same connection; DuckDB finds the table by the name of the variable."""
     return given.query("sash_rows", "SELECT * FROM found")
@@ -147,15 +160,17 @@ def _in_unit(times: Any, unit: str) -> Any:
 def _pandas_frame(results: Any, rows: Any, sources: Sources) -> Any:
     """Return an Arrow table as a DataFrame, with the types of the rows."""
     pandas = sys.modules["pandas"]  # imported already by the caller
+    found = results.to_pandas()
     columns = {str(name): place for place, name in enumerate(rows.columns)}
-    found = {}
-    for name in results.column_names:
+    dtypes = list(rows.dtypes)
+    for name, column in zip(results.column_names, results.columns, strict=True):
         source = sources.get(name)
         place = None if source is None else columns.get(source.column)
-        dtype = None if place is None else rows.dtypes.iloc[place]
-        is_same = source is not None and source.is_same
-        found[name] = _series(pandas, results.column(name), dtype, is_same)
-    return pandas.DataFrame(found) if found else results.to_pandas()
+        dtype = None if place is None else dtypes[place]
+        series = _series(pandas, column, dtype, source is not None and source.is_same)
+        if series is not None:
+            found[name] = series
+    return found
 
 
 def _beside(rows: Any, added: Any) -> Any:
@@ -169,35 +184,46 @@ def _beside(rows: Any, added: Any) -> Any:
 
 
 def _series(pandas: Any, values: Any, dtype: Any, is_same: bool) -> Any:
-    """Return an Arrow column as a Series of the type, or of the family of the type, of a column of the rows."""
+    """Return an Arrow column with the type, or the family of types, of a column of the rows; None for Arrow's own."""
+    kind = values.type
+    if isinstance(dtype, np.dtype) and dtype.kind != "M" and not pa.types.is_dictionary(kind):
+        return values.to_pandas(types_mapper=_nullable(None).get) if _needs_nulls(values) else None
     if isinstance(dtype, pandas.ArrowDtype):
         wanted = dtype.pyarrow_dtype
-        if is_same and pa.types.is_dictionary(wanted) and values.type == wanted.value_type:
+        if is_same and pa.types.is_dictionary(wanted) and kind == wanted.value_type:
             values = values.dictionary_encode().cast(wanted)
         return pandas.Series(pandas.arrays.ArrowExtensionArray(values))
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
+    if pa.types.is_dictionary(kind):
+        values = values.cast(kind.value_type)
     if is_same and isinstance(dtype, pandas.CategoricalDtype) and _are_categories(values, dtype):
         return pandas.Series(pandas.Categorical(values.to_pandas(), dtype=dtype))
-    if is_same and getattr(dtype, "kind", "") == "M" and pa.types.is_timestamp(values.type):
-        values = _in_unit(values, dtype.unit if hasattr(dtype, "unit") else pandas.Series([], dtype=dtype).dt.unit)
-    nullable = _nullable(pandas, dtype)
+    if is_same and getattr(dtype, "kind", "") == "M" and pa.types.is_timestamp(kind):
+        unit = dtype.unit if hasattr(dtype, "unit") else np.datetime_data(dtype)[0]
+        return _in_unit(values, unit).to_pandas()
+    nullable = _nullable(dtype if isinstance(dtype, pandas.StringDtype) else None)
     is_nullable = isinstance(dtype, pandas.api.extensions.ExtensionDtype) and dtype in nullable.values()
-    if is_nullable or (values.null_count and (_is_whole(values.type) or pa.types.is_boolean(values.type))):
+    if is_nullable or _needs_nulls(values):
         return values.to_pandas(types_mapper=nullable.get)
-    return values.to_pandas()
+    return values.to_pandas() if values.type != kind else None
 
 
-def _nullable(pandas: Any, dtype: Any) -> dict[Any, Any]:
-    """Return the nullable types of pandas by Arrow types; for strings, the type of the column if it is one."""
+def _needs_nulls(values: Any) -> bool:
+    """Return whether NumPy has no type for a column."""
+    return bool(values.null_count) and (_is_whole(values.type) or pa.types.is_boolean(values.type))
+
+
+@cache
+def _nullable(text: Any) -> dict[Any, Any]:
+    """Return the nullable types of pandas by Arrow types; `text` is that of strings, if a column has one."""
+    pandas = sys.modules["pandas"]
     names = {"Int": "int", "UInt": "uint"}
     found = {
         getattr(pa, f"{own}{bits}")(): getattr(pandas, f"{name}{bits}Dtype")()
         for name, own in names.items()
         for bits in (8, 16, 32, 64)
     }
-    text = dtype if isinstance(dtype, pandas.StringDtype) else pandas.StringDtype()
     found |= {pa.float32(): pandas.Float32Dtype(), pa.float64(): pandas.Float64Dtype()}
+    text = pandas.StringDtype() if text is None else text
     return {**found, pa.bool_(): pandas.BooleanDtype(), pa.string(): text, pa.large_string(): text}
 
 

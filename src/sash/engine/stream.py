@@ -10,9 +10,8 @@ import pyarrow as pa
 from sash.engine import stream_bytes
 from sash.engine.conditions import conditions_of
 from sash.engine.input_rows import read_input, types_of
-from sash.engine.nested import with_key_names
 from sash.engine.observation import Observation, Observer, Observers, Rejected
-from sash.engine.options import Emit, Late, Store, options_of, with_free_names
+from sash.engine.options import Emit, Late, Store, options_of, with_free_names, with_key_names
 from sash.engine.query_changes import adapt
 from sash.engine.row_buffer import RowBuffer
 from sash.engine.state import State

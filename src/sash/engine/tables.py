@@ -211,7 +211,7 @@ class Rows:
 
     def _kind(self, steps: tuple[str, ...]) -> Any:
         """Return the type of a struct; None if it is none."""
-        raw = self._given.get(steps[0])
+        raw: Any = self._given.get(steps[0])
         if steps[0] in self._twice or isinstance(raw, np.ndarray) or (is_pandas(raw) and raw.dtype.kind in "biufM"):
             return None
         if type(raw) is list and not any(isinstance(each, Mapping) for each in raw):

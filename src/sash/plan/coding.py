@@ -31,7 +31,9 @@ from sash.plan.share import ColumnType, Derived, How, Reading
 __all__ = ["Coding", "Made", "Result", "code_queries", "derived_name", "is_short", "source_of", "typed", "uncoded"]
 
 _COUNTS = frozenset({"count_distinct", "max_count", "min_count"})
-_VALUES = frozenset({"min", "max", "first", "last", "argmin", "argmax", "mode", "collect", "collect_distinct"})
+_VALUES = frozenset(
+    {"min", "max", "first", "last", "argmin", "argmax", "last_row", "mode", "collect", "collect_distinct"}
+)
 _SKETCHES = frozenset({"bloom_filter", "count_min", "hyperloglog"})  # they only hash values
 _FLOATS = frozenset({"variance", "stddev", "geometric_mean", "product", "m4", "median", "quantile", "moment_sketch"})
 _SHORT = 18  # digits of decimals whose units fit an int64

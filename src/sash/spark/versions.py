@@ -34,6 +34,7 @@ __all__ = [
     "interval_types",
     "repartition_by_number",
     "round_to",
+    "try_cast",
     "try_mod",
 ]
 
@@ -129,6 +130,11 @@ def has_row_state(grouped: Any) -> bool:
 def try_mod(left: Any, right: Any) -> Any:
     """Return the remainder of a division, null if the divisor is 0. Before 4.0, Spark has no function for it."""
     return F.try_mod(left, right) if hasattr(F, "try_mod") else F.when(right != 0, left % right)
+
+
+def try_cast(value: Any, kind: str) -> Any:
+    """Return a value of another type, null if it cannot be converted. Before 4.0, `cast` does that."""
+    return value.try_cast(kind) if hasattr(value, "try_cast") else value.cast(kind)
 
 
 def round_to(value: Any, *places: Any) -> Any:

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.errors import InvalidText
+from sash.syntax.arrow_casts import cast_values, whole_numbers
+from sash.syntax.casts import CastType
 from sash.syntax.expressions import Expression
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "check_types",
     "compute",
     "compute_all",
+    "condition_mask",
     "prepare_rows",
     "where_mask",
     "without_views",
@@ -58,7 +61,7 @@ def where_mask(table: Any, request: Computed) -> Any:
     """Return which rows WHERE keeps; a null does not keep a row, and None keeps all."""
     if request.where is None:
         return None
-    return _condition(without_views(table), request.where, request.text)
+    return condition_mask(without_views(table), request.where, request.text, "WHERE")
 
 
 def without_views(table: Any) -> Any:
@@ -74,13 +77,14 @@ def check_types(schema: Any, request: Computed) -> None:
     prepare_rows(schema.empty_table(), request)
 
 
-def _condition(table: Any, where: Expression, text: str) -> Any:
-    mask = compute(table, where, text)
+def condition_mask(table: Any, condition: Expression, text: str, clause: str) -> Any:
+    """Return for which rows a condition is true, false or null; `clause` is named if it is no condition."""
+    mask = compute(table, condition, text)
     if pa.types.is_null(mask.type):
         return mask.cast(pa.bool_())
     if not pa.types.is_boolean(mask.type):
-        what = f"WHERE takes a condition, and this is {mask.type}"
-        raise InvalidText.meaning(where.place, what, "compare it with something").within(text)
+        what = f"{clause} takes a condition, and this is {mask.type}"
+        raise InvalidText.meaning(condition.place, what, "compare it with something").within(text)
     return mask
 
 
@@ -128,6 +132,15 @@ class _OnArrow:
         except pa.ArrowInvalid as error:
             raise InvalidText.values(place, function.upper(), str(error)) from None
 
+    def cast(self, value: Any, kind: CastType, is_try: bool, place: int) -> Any:
+        try:
+            found = cast_values(value, kind, is_try)
+        except pa.ArrowInvalid as error:
+            raise InvalidText.values(place, "CAST", f"{error}; TRY_CAST gives null instead") from None
+        if found is None:
+            raise InvalidText.types(place, f"CAST to {kind}", [value.type])
+        return found
+
 
 class _Unlike(Exception):
     """Types that either Arrow or Spark does not accept."""
@@ -150,6 +163,7 @@ def _alike(*values: Any) -> list[Any]:
     sorts = {_sort(each.type) for each in values} - {"null"}
     if len(sorts) > 1:
         raise _Unlike
+    values = _typed(values)
     zones = [each.type.tz for each in values if pa.types.is_timestamp(each.type) and each.type.tz is not None]
     if not zones:
         return list(values)
@@ -214,10 +228,20 @@ def _is_in(value: Any, *members: Any) -> Any:
 # --- numbers -------------------------------------------------------------------------------------
 
 
+_SORTS = {"number": pa.float64(), "text": pa.large_string(), "bool": pa.bool_()}
+
+
 def _of_sort(sort: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     if any(_sort(each.type) not in (sort, "null") for each in values):
         raise _Unlike
-    return values
+    return _typed(values, _SORTS[sort])
+
+
+def _typed(values: tuple[Any, ...], otherwise: Any = None) -> tuple[Any, ...]:
+    """Return the values, where NULL has the type of the others."""
+    kinds = [each.type for each in values if not pa.types.is_null(each.type)]
+    kind = kinds[0] if kinds else otherwise
+    return tuple(each.cast(kind) if pa.types.is_null(each.type) and kind is not None else each for each in values)
 
 
 def _numbers(*values: Any) -> tuple[Any, ...]:
@@ -261,6 +285,14 @@ def _remainder(a: Any, b: Any) -> Any:
 def _logarithm(value: Any) -> Any:
     (number,) = _floats(value)
     return pc.ln(pc.if_else(pc.less_equal(number, 0.0), pa.scalar(None, pa.float64()), number))
+
+
+def _whole(of: Callable[[Any], Any], value: Any) -> Any:
+    """Return FLOOR or CEIL, which is an integer, as in Spark."""
+    (number,) = _numbers(value)
+    if pa.types.is_decimal(number.type):
+        raise _Unlike
+    return number.cast(pa.int64()) if pa.types.is_integer(number.type) else whole_numbers(of(number), pa.int64())
 
 
 def _round(value: Any, places: Any = None) -> Any:
@@ -331,13 +363,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "case": _case,
     "filter": _filter,
     "abs": lambda value: pc.abs_checked(*_numbers(value)),
+    "ceil": lambda value: _whole(pc.ceil, value),
     "coalesce": lambda *values: pc.coalesce(*_alike(*values)),
+    "concat": lambda *values: pc.binary_join_element_wise(*_texts(*values), pa.scalar("", pa.large_string())),
     "exp": lambda value: pc.exp(*_floats(value)),
+    "floor": lambda value: _whole(pc.floor, value),
     "greatest": _extreme(_less),
     "least": _extreme(lambda a, b: _less(b, a)),
+    "if": _case,
     "length": lambda value: pc.utf8_length(*_texts(value)).cast(pa.int32()),
     "ln": _logarithm,
     "lower": lambda value: pc.utf8_lower(*_texts(value)),
+    "mod": _remainder,
     "nullif": _nullif,
     "power": lambda a, b: pc.power(*_floats(a, b)),
     "round": _round,

@@ -12,7 +12,7 @@ from lark.lexer import Lexer
 from sash.errors import InvalidText
 from sash.syntax.expressions import SCALARS, Expression
 from sash.syntax.syntax_builder import Builder
-from sash.syntax.tokens import KEYWORDS, RESERVED, SYMBOLS, Word, words_of
+from sash.syntax.tokens import KEYWORDS, RESERVED, SYMBOLS, Quoted, Word, words_of
 from sash.syntax.tree import Statement
 
 __all__ = ["condition", "statements"]
@@ -35,14 +35,20 @@ _WORDS = {
     **{kind: symbol if symbol != "," else "a comma" for symbol, kind in SYMBOLS.items()},
 }
 _ELSEWHERE = {
-    "HAVING": "filter the result",
-    "ORDER": "sort the result",
-    "LIMIT": "cut the result",
-    **dict.fromkeys(("JOIN", "INNER", "LEFT"), "join the tables before, or write WINDOW JOIN"),
-    "UNION": "unite the tables before, or write several SELECTs with ; between them",
-    "QUALIFY": "filter the result",
+    **dict.fromkeys(
+        ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL"), "join the tables before, or write WINDOW JOIN"
+    ),
+    **dict.fromkeys(
+        ("UNION", "INTERSECT", "EXCEPT"), "unite the tables before, or write several SELECTs with ; between them"
+    ),
     "EMIT": "say emit='updates' in Python",
+    "FETCH": "write LIMIT 10",
+    "TABLESAMPLE": "sample the table before",
+    "LATERAL": "compute the columns before",
+    "PIVOT": "pivot the result",
 }
+_RARE = {"IGNORE", "RESPECT", "_WITHIN", "_DOT"}
+_RESERVED = "a word that cannot be an alias"
 
 
 class _NoLexer(Lexer):
@@ -102,41 +108,80 @@ def _parse(text: str, start: str) -> Any:
 
 def _kind(word: Word, choices: Any) -> str:
     """Return the kind of a word: a keyword where the grammar allows it, otherwise a name, unless it is reserved."""
-    if word.keyword is None:
-        return word.kind
     for kind in (word.keyword, f"_{word.keyword}"):
         if kind in choices:
-            return kind
-    return word.keyword if word.keyword in RESERVED else word.kind
+            return str(kind)
+    if word.keyword in RESERVED:
+        return str(word.keyword)
+    is_alias = word.kind == "NAME" and "_AS" in choices
+    return (
+        _RESERVED if is_alias and not isinstance(word.text, Quoted) and word.text.upper() in _ELSEWHERE else word.kind
+    )
 
 
-def _unexpected(word: Word, fed: list[Token], start: str) -> InvalidText:
+def _accepted(fed: list[Token], start: str) -> set[str]:
     parser: Any = _parser().parse_interactive(start=start)
     for token in fed:
         parser.feed_token(token)
-    accepted = parser.accepts()
+    found: set[str] = parser.accepts()
+    return found
+
+
+def _unexpected(word: Word, fed: list[Token], start: str) -> InvalidText:
+    accepted = _accepted(fed, start)
     before = Word(fed[-1].type, str(fed[-1]), fed[-1].start_pos or 0) if fed else word
     if accepted == {"_COLON"}:  # without a colon, the name before is not a label
         near = difflib.get_close_matches(before.text.upper(), ["SELECT"])
         return InvalidText.unexpected(before.place, before.text, ["SELECT"], near[0] if near else None)
-    if fed and word.text == before.text == "=":
+    special = _special(word, before, accepted)
+    if special is not None:
+        return special
+    if len(fed) > 1 and before.kind == "NAME":  # an alias that was meant as a keyword
+        possible = _accepted(fed[:-1], start)
+        near = _near(before, possible) if "_AS" in possible else []
+        if near:
+            return InvalidText.unexpected(before.place, before.text, _in_words(possible), near[0])
+    found = f"'{word.text}'" if word.kind == "STRING" else word.text
+    near = _near(word, accepted)
+    return InvalidText.unexpected(word.place, found, _in_words(accepted), near[0] if near else None)
+
+
+def _near(word: Word, accepted: set[str]) -> list[str]:
+    """Return the keyword that a misspelt word may be."""
+    keywords = [each.lstrip("_") for each in accepted if each.lstrip("_") in KEYWORDS]
+    return difflib.get_close_matches(word.text.upper(), keywords, n=1) if word.kind == "NAME" else []
+
+
+def _special(word: Word, before: Word, accepted: set[str]) -> InvalidText | None:
+    """Return the error for a mistake that has a sentence of its own."""
+    if word.text == before.text == "=":
         return InvalidText.unsupported(before.place, "==", "write =")
+    if word.text == before.text == ":" or (word.text == ":" and "STAR" in accepted):
+        return InvalidText.unsupported(word.place, "::", "write CAST(x AS type)")
+    if word.kind == "_DOT":
+        return InvalidText.dotted(word.place)
     if accepted == {"_ARROW"} and before.text.upper() in ("RANGE", "ROWS", "SESSION"):
         return InvalidText.meaning(before.place, "A window must be in brackets", "write for example [RANGE 1 HOUR]")
     instead = _ELSEWHERE.get(word.text.upper()) if word.kind == "NAME" else None
     if instead is not None and "$END" in accepted:
         return InvalidText.unsupported(word.place, word.text.upper(), instead)
-    if fed and (word.kind, fed[-1].type) == ("_LPAR", "_FROM"):
-        return InvalidText.unsupported(word.place, "A query in a query", "pass its result as a table")
-    found = f"'{word.text}'" if word.kind == "STRING" else word.text
-    keywords = [each.lstrip("_") for each in accepted if each.lstrip("_") in KEYWORDS]
-    near = difflib.get_close_matches(word.text.upper(), keywords, n=1) if word.kind == "NAME" else []
-    return InvalidText.unexpected(word.place, found, _in_words(accepted), near[0] if near else None)
+    if (word.kind, before.kind) == ("_LPAR", "_FROM"):
+        instead = "pass its result as a table, or write WITH name AS (SELECT …)"
+        return InvalidText.unsupported(word.place, "A query in a query", instead)
+    if word.keyword == "SELECT" and before.kind == "_LPAR":
+        instead = "compute it first, or write WITH name AS (SELECT …) for a table"
+        return InvalidText.unsupported(word.place, "A query in an expression", instead)
+    if word.keyword == "OVER" and "_AS" in accepted:
+        return InvalidText.meaning(word.place, "OVER must follow an aggregate", "write for example MAX(x) OVER (…)")
+    if word.kind == "_LPAR" and before.text.upper() == "FILTER":
+        return InvalidText.meaning(before.place, "FILTER must follow an aggregate", "write it after SUM(x)")
+    return None
 
 
 def _in_words(accepted: set[str]) -> list[str]:
     """Return what may come next, in words that users know, without all expressions and operators."""
     found = []
+    accepted = accepted - _RARE
     if accepted >= {"NUMBER", "STRING", "NAME", "_LPAR", "CASE"}:
         accepted, found = accepted - _VALUES, ["an expression"]
     elif accepted >= {"STAR", "PLUS", "SLASH"}:

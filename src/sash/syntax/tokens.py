@@ -7,7 +7,7 @@ from itertools import islice
 
 from sash.errors import InvalidText
 
-__all__ = ["KEYWORDS", "MOST_LETTERS", "MOST_LEVELS", "MOST_WORDS", "RESERVED", "SYMBOLS", "Word", "words_of"]
+__all__ = ["KEYWORDS", "MOST_LETTERS", "MOST_LEVELS", "MOST_WORDS", "RESERVED", "SYMBOLS", "Quoted", "Word", "words_of"]
 
 MOST_LETTERS = 1_000_000
 MOST_WORDS = 10_000  # are read in about 0.3 s, and in twice that if the last of them is wrong
@@ -21,6 +21,7 @@ SYMBOLS = {
     ",": "_COMMA",
     ";": "_SEMICOLON",
     ":": "_COLON",
+    ".": "_DOT",
     "=>": "_ARROW",
     "*": "STAR",
     "/": "SLASH",
@@ -44,7 +45,8 @@ _FREE = (
     *("TABLE", "DESCRIPTOR", "PRECEDING", "FOLLOWING", "CURRENT", "WINDOW", "ASC", "DESC"),
     *("GROUPS", "EXCLUDE", "TIES", "NO", "OTHERS"),
     *("INTERVAL", "DATE", "TIMESTAMP", "TRUE", "FALSE", "CASE", "WHEN", "THEN", "ELSE", "END", "LIKE", "DISTINCT"),
-    *("FILTER", "JOIN", "ON"),
+    *("FILTER", "JOIN", "ON", "WITH", "WITHIN", "HAVING", "QUALIFY", "LIMIT", "CAST", "TRY_CAST"),
+    *("IGNORE", "RESPECT", "NULLS", "FIRST", "LAST"),
 )
 KEYWORDS = {
     **{word: word for word in (*RESERVED, *_FREE)},
@@ -56,8 +58,14 @@ _BEFORE = {
     "TIMESTAMP": {"STRING"},
     "INTERVAL": {"STRING", "NUMBER"},
     "ZONE": {"STRING", "_ARROW"},
-    "CASE": {"WHEN"},
+    "CASE": {"STRING", "NUMBER", "_LPAR", "a name", "WHEN", "CASE", "NOT", "CAST", "TRY_CAST", "TRUE", "FALSE", "NULL"},
     "STREAM": {"_LPAR"},
+    "CAST": {"_LPAR"},
+    "TRY_CAST": {"_LPAR"},
+    "WITH": {"NAME"},
+    "WITHIN": {"GROUP"},
+    "IGNORE": {"NULLS"},
+    "RESPECT": {"NULLS"},
 }
 
 _WORD = re.compile(
@@ -66,10 +74,16 @@ _WORD = re.compile(
       | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\w*)
       | (?P<string>'[^']*(?:''[^']*)*')
       | (?P<quoted>`[^`]*(?:``[^`]*)*`|"[^"]*(?:""[^"]*)*")
-      | (?P<symbol>=>|\|\||<>|!=|<=|>=|/(?!\*)|[()\[\],;:*%+\-=<>])""",
+      | (?P<symbol>=>|\|\||<>|!=|<=|>=|/(?!\*)|[()\[\],;:.*%+\-=<>])""",
     re.VERBOSE,
 )
 _UNCLOSED = {"'": ("text", "'"), "`": ("name", "`"), '"': ("name", '"'), "/": ("comment", "*/")}
+
+
+class Quoted(str):
+    """The text of a name that was written in quotes."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +130,7 @@ def _words(text: str) -> Iterator[Word]:
             inner = word[1:-1].replace(word[0] * 2, word[0])
             if not inner:
                 raise InvalidText.no_name(at)
-            yield Word("NAME", inner, at)
+            yield Word("NAME", Quoted(inner), at)
         elif kind == "string":
             yield Word("STRING", word[1:-1].replace("''", "'"), at)
         elif kind == "name":
@@ -128,8 +142,6 @@ def _words(text: str) -> Iterator[Word]:
 
 def _unreadable(text: str, at: int) -> InvalidText:
     letter = text[at]
-    if letter == ".":
-        return InvalidText.dotted(at)
     if letter in _UNCLOSED:
         what, closing = _UNCLOSED[letter]
         return InvalidText.unclosed(at, what, closing)
@@ -139,6 +151,10 @@ def _unreadable(text: str, at: int) -> InvalidText:
 def _in_context(word: Word, following: Word | None) -> Word:
     """Return the word, without its keyword if the following word shows that it is a name."""
     before = _BEFORE.get(word.keyword or "")
-    if before is None or (following is not None and not before.isdisjoint((following.kind, following.keyword))):
+    if before is None or (following is not None and not before.isdisjoint(_kinds(following))):
         return word
     return Word(word.kind, word.text, word.place)
+
+
+def _kinds(word: Word) -> tuple[str | None, ...]:
+    return word.kind, word.keyword, "a name" if word.kind == "NAME" and word.keyword is None else None

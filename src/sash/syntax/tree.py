@@ -18,6 +18,7 @@ __all__ = [
     "Ordering",
     "Over",
     "Pair",
+    "Sorting",
     "Statement",
 ]
 
@@ -76,10 +77,17 @@ class Item:
     """An entry of the select list; None for `*`."""
 
     expression: Expression | None
-    over: Over | None
     alias: Column | None
     place: int
-    filter: Expression | None = None  # FILTER (WHERE …)
+
+
+@dataclass(frozen=True)
+class Sorting:
+    """A key by which results are sorted."""
+
+    expression: Expression
+    is_descending: bool
+    nulls_first: bool | None  # None: not written, so first if ascending
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,7 @@ class Join:
     table: Column
     bracket: Bracket | None
     pairs: tuple[Pair, ...]
+    alias: Column | None = None
 
 
 @dataclass(frozen=True)
@@ -144,10 +153,17 @@ class Statement:
     label: Column | None
     items: tuple[Item, ...]
     table: Column | None  # with a window in brackets, or none
+    alias: Column | None  # of the table
     bracket: Bracket | None
     function: Function | None
     join: Join | None
     where: Expression | None
-    keys: tuple[Column, ...] | None  # GROUP BY
+    groups: tuple[Expression, ...] | None  # GROUP BY
     windows: tuple[tuple[Column, FrameSpec], ...]
     place: int = field(compare=False)
+    is_distinct: bool = False
+    having: Expression | None = None
+    qualify: Expression | None = None
+    sortings: tuple[Sorting, ...] = ()
+    limit: tuple[int, int, int] | None = None  # rows, rows to skip, and the place
+    inputs: tuple["Statement", ...] = ()  # WITH

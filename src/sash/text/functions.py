@@ -9,9 +9,9 @@ from sash.algebra import extremes, holistic, sketches, sums
 from sash.algebra.aggregate import Aggregate, Template
 from sash.errors import InvalidAggregate, InvalidInput, InvalidText, SashError
 from sash.keywords import checked
-from sash.syntax.expressions import SCALARS, Call, Expression, Literal
+from sash.syntax.expressions import SCALARS, SYNONYMS, Apply, Call, Expression, Literal
 
-__all__ = ["AGGREGATES", "Functions", "functions_of", "register"]
+__all__ = ["AGGREGATES", "OVER_ONLY", "Functions", "filter_of", "functions_of", "register"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,9 @@ AGGREGATES: dict[str, Signature] = {
     "m4": Signature(extremes.m4),
     "median": Signature(holistic.median),
     "mode": Signature(holistic.mode),
-    **dict.fromkeys(("quantile", "percentile", "quantile_cont"), Signature(holistic.quantile, parameters=1)),
+    **dict.fromkeys(
+        ("quantile", "percentile", "quantile_cont", "percentile_cont"), Signature(holistic.quantile, parameters=1)
+    ),
     **dict.fromkeys(("collect", "collect_list", "array_agg"), Signature(holistic.collect)),
     **dict.fromkeys(("collect_distinct", "collect_set"), Signature(holistic.collect_distinct)),
     **dict.fromkeys(("count_distinct", "nunique", "n_unique"), Signature(holistic.count_distinct)),
@@ -60,7 +62,23 @@ AGGREGATES: dict[str, Signature] = {
     "moment_sketch": Signature(sketches.moment_sketch, parameters=2),
 }
 _OF_DISTINCT = {"count": "count_distinct", "collect": "collect_distinct", "array_agg": "collect_distinct"}
-_NEEDED = frozenset(("quantile", "percentile", "quantile_cont"))  # their parameter has no default
+_NEEDED = frozenset(("quantile", "percentile", "quantile_cont", "percentile_cont"))  # their parameter has no default
+_OF_CONDITION = ("count_if", "countif")
+_RARE = {"average", "maxcount", "mincount", "geomean", "nunique", "n_unique", "group_concat", "stdev", "collect_set"}
+# Functions that have a meaning only with OVER; `sash.text.over` translates them.
+OVER_ONLY = ("lag", "lead", "row_number", "rank")
+# Functions that people know from elsewhere, and what to write instead.
+_INSTEAD = {
+    **dict.fromkeys(("dense_rank", "ntile", "percent_rank", "cume_dist"), "use RANK or ROW_NUMBER"),
+    "nth_value": "write LAG or LEAD with a number of rows",
+    **dict.fromkeys(("percentile_disc", "quantile_disc"), "write PERCENTILE_CONT"),
+    **dict.fromkeys(
+        ("approx_percentile", "percentile_approx", "approx_quantile"), "write PERCENTILE(x, 0.95), which is exact"
+    ),
+    **dict.fromkeys(("date_trunc", "date_bin", "time_bucket"), "write GROUP BY window(ts, '1 hour')"),
+    **dict.fromkeys(("now", "current_timestamp", "current_date"), "write a constant such as TIMESTAMP '2026-01-31'"),
+    **dict.fromkeys(("corr", "covar_samp", "skewness", "kurtosis"), "write your own with sash.Aggregate"),
+}
 
 _registered: dict[str, Template] = {}
 
@@ -92,7 +110,7 @@ def register(aggregate: Aggregate) -> Aggregate:
 
 
 def _free(name: str) -> str:
-    if name.lower() in AGGREGATES or name.lower() in SCALARS:
+    if any(name.lower() in each for each in (AGGREGATES, SCALARS, SYNONYMS, OVER_ONLY, _OF_CONDITION)):
         raise InvalidText.registered(name)
     return name.lower()
 
@@ -104,16 +122,23 @@ class Functions:
     own: Mapping[str, Template]
 
     def knows(self, name: str) -> bool:
-        return name.lower() in AGGREGATES or name.lower() in self.own
+        return any(name.lower() in each for each in (AGGREGATES, OVER_ONLY, _OF_CONDITION, self.own))
 
     def template_of(self, call: Call, column: Callable[[Expression], str]) -> Template:
-        """Return the aggregate of a call; `column` names a column for an expression."""
+        """Return the aggregate of a call, without its FILTER; `column` names a column for an expression."""
+        call = _in_group(_counted(call))
         name = call.name.lower()
         if name in self.own:
             self._check_plain(call)
             return self._own(call, self.own[name], column)
+        if name in OVER_ONLY:
+            what = f"{call.name} needs OVER"
+            raise InvalidText.meaning(call.place, what, f"write for example {call.name}(…) OVER (ORDER BY ts)")
+        if name in _INSTEAD:
+            raise InvalidText.unsupported(call.place, call.name, _INSTEAD[name])
         if name not in AGGREGATES:
-            raise InvalidText.unknown(call.place, "function", call.name, {*AGGREGATES, *SCALARS, *self.own})
+            known = {*AGGREGATES, *SCALARS, *OVER_ONLY, "count_if", *self.own} - _RARE
+            raise InvalidText.unknown(call.place, "function", call.name, known)
         if name == "count" and (call.of_rows or _is_constant(call)):
             return sums.count()
         if call.is_distinct:
@@ -138,9 +163,52 @@ class Functions:
         return replace(template, columns=tuple(column(each) for each in call.arguments))
 
 
+def _counted(call: Call) -> Call:
+    """Return COUNT_IF(condition) as COUNT(*) FILTER (WHERE condition)."""
+    if call.name.lower() not in _OF_CONDITION:
+        return call
+    if len(call.arguments) != 1 or call.of_rows or call.is_distinct:
+        raise InvalidText.arguments(call.place, call.name, "1 argument", len(call.arguments))
+    return replace(call, name="count", of_rows=True, arguments=(), filter=filter_of(call))
+
+
+def filter_of(call: Call) -> Expression | None:
+    """Return the condition on the rows of a call: that of FILTER, and that of COUNT_IF."""
+    given = [] if call.filter is None else [call.filter]
+    if call.name.lower() in _OF_CONDITION:
+        given += call.arguments
+    return Apply("and", tuple(given), given[0].place) if len(given) > 1 else given[0] if given else None
+
+
+def _in_group(call: Call) -> Call:
+    """Return PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x) as QUANTILE(x, q), and MODE() likewise."""
+    name = call.name.lower()
+    if not call.within:
+        if name == "percentile_cont" and len(call.arguments) == 1:
+            what = f"{call.name} lacks its column"
+            fix = "write PERCENTILE_CONT(0.95) WITHIN GROUP (ORDER BY x)"
+            raise InvalidText.meaning(call.place, what, fix)
+        return call
+    if name not in ("percentile_cont", "quantile_cont", "mode") or len(call.within) > 1:
+        what = f"WITHIN GROUP of {call.name}"
+        if name in _INSTEAD:
+            raise InvalidText.unsupported(call.place, call.name, _INSTEAD[name])
+        raise InvalidText.unsupported(call.place, what, "leave it out: rows are in the order of `on`")
+    (key,) = call.within
+    parameters = call.arguments
+    if name != "mode":
+        number = parameters[0].value if len(parameters) == 1 and isinstance(parameters[0], Literal) else None
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise InvalidText.meaning(call.place, f"{call.name} needs one constant", "write a number from 0 to 1")
+        parameters = (Literal(1 - number if key.is_descending else number, parameters[0].place),)
+    return replace(call, arguments=(key.expression, *parameters), within=())
+
+
 def _is_constant(call: Call) -> bool:
     """Return whether a call is COUNT(1)."""
-    constants = [each for each in call.arguments if isinstance(each, Literal) and each.value is not None]
+    constants = [
+        each for each in call.arguments if isinstance(each, Literal) and not isinstance(each.value, str | None)
+    ]
     return not call.is_distinct and len(call.arguments) == 1 and len(constants) == 1
 
 
@@ -151,6 +219,9 @@ def _builtin(call: Call, signature: Signature, is_needed: bool, column: Callable
         expected = f"{least}" if least == most else f"{least} to {most}"
         words = f"{expected} argument{'s' if most > 1 else ''}"
         raise InvalidText.arguments(call.place, call.name, words, len(call.arguments))
+    for each in call.arguments[: signature.columns]:
+        if isinstance(each, Literal) and isinstance(each.value, str):
+            raise InvalidText.text_for_column(each.place, call.name, each.value)
     columns = [column(each) for each in call.arguments[: signature.columns]]
     parameters: list[Any] = []
     for each in call.arguments[signature.columns :]:

@@ -14,6 +14,8 @@ from sash.engine.frame import Closed
 from sash.errors import InvalidInput, InvalidText
 from sash.syntax.expressions import Column, Expression
 from sash.syntax.tree import Bracket, Join, Pair
+from sash.text.inputs import NamedInput
+from sash.text.names import unknown_column
 from sash.text.windows import window_in_brackets
 from sash.windows.window import Window
 
@@ -95,6 +97,7 @@ class JoinRequest:
     by: tuple[str, ...]
     lookbacks: tuple[LookbackText, ...]
     place: int = 0
+    inputs: tuple[NamedInput, ...] = ()  # tables of WITH
 
     @property
     def tables(self) -> dict[str, int]:
@@ -141,4 +144,4 @@ class JoinRequest:
     def _check(self, columns: Sequence[Column], known: list[str]) -> None:
         for column in columns:
             if column.name not in known:
-                raise InvalidText.unknown(column.place, "column", column.name, known).within(self.text)
+                raise unknown_column(column, known, self.text).within(self.text)

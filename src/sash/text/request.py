@@ -4,16 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sash.engine.frame import PLAIN, Frame, Order
-from sash.engine.results import RANKS
 from sash.errors import InvalidInput, InvalidText
 from sash.plan.query import Query, named_queries
-from sash.syntax.expressions import Column, Expression
+from sash.syntax.expressions import Expression
+from sash.text.inputs import NamedInput
 from sash.text.joins import JoinRequest, LookbackText
+from sash.text.names import EDGES, RANKS, unknown_column
+from sash.text.outputs import Steps, row_steps, window_steps
 from sash.text.select import Select
 
 __all__ = ["Request", "join_request_of", "request_of"]
-
-_EDGES = ("window_start", "window_end")
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,50 @@ class Request:
         return {name: each for select in self.selects for name, each in select.computed}
 
     @property
-    def selected(self) -> tuple[str, ...] | None:
-        """The columns of a result per row; None: all."""
-        if any(each.selected is None for each in self.selects):
-            return None
-        return tuple(dict.fromkeys(name for each in self.selects for name in each.selected or ()))
+    def inputs(self) -> tuple[NamedInput, ...]:
+        """The tables of WITH."""
+        return self.selects[0].inputs
+
+    @property
+    def has_all(self) -> bool:
+        """Whether a result per row has all columns of the table."""
+        return any(each.outputs.has_all for each in self.selects)
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether results of windows are not yet those of the text."""
+        return any(each.outputs.is_computing(each.result_names()) for each in self.selects)
+
+    def steps(self, names: Sequence[str], own: Sequence[str]) -> Steps:
+        """Return the steps from results with these columns to those of the text; `own` are the columns of the rows."""
+        if self.queries:
+            return window_steps(self.selects, names)
+        return row_steps(self.selects, names, own, self.computed)
+
+    def check_bounded(self, revises: bool) -> None:
+        """Refuse what a stream cannot have: the order of all results, and HAVING if results are revised."""
+        for each in self.selects:
+            outputs = each.outputs
+            if outputs.sorts:
+                place = outputs.order[0].expression.place if outputs.order else (outputs.limit or (0, 0, 0))[2]
+                what = f"{'ORDER BY' if outputs.order else 'LIMIT'} needs all results, and a stream has no end"
+                raise InvalidText.meaning(place, what, "leave it out, or use it in foreachBatch").within(self.text)
+            if outputs.kept is not None and revises and self.queries:
+                what = "HAVING would leave out a revision, and the result before it would stay"
+                fix = "leave it out and filter where results are read, or use neither updates nor allowed_lateness"
+                raise InvalidText.meaning(outputs.kept.place, what, fix).within(self.text)
 
     @property
     def is_unbounded(self) -> bool:
         """Whether a frame has an open end."""
         return any(each.low is None or each.high is None for each in self.frames)
+
+    def check_one_bucket(self) -> None:
+        """Refuse what a table function cannot have, because each of its calls sees a part of the rows."""
+        for each in self.selects:
+            if each.outputs.sorts or each.inputs:
+                what = "WITH, ORDER BY and LIMIT are not for the text of a table function"
+                raise InvalidText.meaning(each.place, what, "write them in the query of Spark").within(self.text)
 
     def check_columns(self, names: Iterable[str], levels: Sequence[str] = ()) -> None:
         """Raise for a column that the table lacks, at its place in the text, and for one that would be overwritten.
@@ -67,18 +101,10 @@ class Request:
                 if column.name not in known:
                     is_level = column.name in levels
                     error = InvalidText.index_level(column.place, column.name) if is_level else None
-                    raise (error or self._unknown(column, known)).within(self.text)
+                    raise (error or unknown_column(column, known, self.text)).within(self.text)
         for name in self.computed:
             if name in known:
                 raise InvalidInput.twice(name)
-
-    def _unknown(self, column: Column, known: list[str]) -> InvalidText:
-        if self.text[column.place : column.place + 1] == '"':
-            what = f"There is no column {column.name!r}"
-            return InvalidText.meaning(
-                column.place, what, "a text goes between single quotes, double ones are for names"
-            )
-        return InvalidText.unknown(column.place, "column", column.name, known)
 
 
 def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str] | None) -> Request:
@@ -109,11 +135,11 @@ def request_of(selects: Sequence[Select], on: str | None, by: str | Sequence[str
             raise InvalidText.disagree(first.place, "The key", ", ".join(given) or "none", _join_names(first.keys))
         for each in selects:
             for column in each.named:
-                edges = () if each.window is None else (*_EDGES, *RANKS) if each.window.by_count else _EDGES
+                edges = () if each.window is None else (*EDGES, *RANKS) if each.window.by_count else EDGES
                 allowed = (*(keys or ()), *edges)
                 if column.name not in allowed:
                     what = f"{column.name!r} is neither a key nor in an aggregate"
-                    fix = "add GROUP BY, or write such as LAST(…) of it"
+                    fix = f"add GROUP BY {column}, or write such as LAST({column})"
                     raise InvalidText.meaning(column.place, what, fix)
     except InvalidText as error:
         raise error.within(first.text) from None
@@ -162,15 +188,19 @@ def join_request_of(selects: Sequence[Select], on: str | None, by: str | Sequenc
         raise InvalidInput.option("on", on, "the name of a column of times or numbers, as in sash.sql(…, on='ts')")
     lookbacks = tuple(
         LookbackText(
-            each.join, each.aggregates, each.computed, each.columns, None if each.selected is None else each.named
+            each.join, each.aggregates, each.computed, each.columns, None if each.outputs.has_all else each.named
         )
         for each in selects
         if each.join is not None
     )
-    return JoinRequest(first.text, first.table, on, tuple(keys), lookbacks, first.place)
+    return JoinRequest(first.text, first.table, on, tuple(keys), lookbacks, first.place, first.inputs)
 
 
 def _check_alike(first: Select, other: Select) -> None:
+    for each in (first, other):
+        if each.outputs.sorts:
+            what = "ORDER BY and LIMIT are for a text with one SELECT"
+            raise InvalidText.meaning(each.place, what, "leave them out, or make two calls")
     if (first.window is None) != (other.window is None):
         what = "One call gives windows or a result per row, not both"
         raise InvalidText.meaning(other.place, what, "make two calls")
@@ -180,6 +210,7 @@ def _check_alike(first: Select, other: Select) -> None:
         ("The column of `on`", first.on, other.on),
         ("ORDER BY of a call", str(first.order), str(other.order)),
         ("WHERE of a call", first.where, other.where),
+        ("The name of a key", dict(first.outputs.renamed), dict(other.outputs.renamed)),
     ):
         if one != two:
             words = (each if each is not None else "not given" for each in (one, two))
@@ -190,7 +221,7 @@ def _check_results(selects: Sequence[Select]) -> None:
     """Raise for two results of one name in the same row; windows have rows of their own."""
     taken: set[str] = set()
     for each in selects:
-        for name in (name for frame in each.frames for name, _ in frame.aggregates):
+        for name in each.result_names() if each.window is None else ():
             if name in taken:
                 raise InvalidText.twice(each.place, name)
             taken.add(name)

@@ -7,14 +7,14 @@ from typing import Any
 from sash.algebra.aggregate import Template
 from sash.engine.frame import Frame, frame
 from sash.errors import InvalidText, SashError
-from sash.syntax.expressions import Column
+from sash.syntax.expressions import Call, Column, Expression, Interval, Literal
 from sash.syntax.tree import Argument, Bound, Bracket, FrameSpec, Function, Length
 from sash.windows.built_in import cumulative, punctuated, session, sliding, tumbling
 from sash.windows.calendar import Span
 from sash.windows.duration import Duration, duration
 from sash.windows.window import Window
 
-__all__ = ["extent_of", "frame_of", "order_text", "window_in_brackets", "window_of_function"]
+__all__ = ["extent_of", "frame_of", "order_text", "window_in_brackets", "window_of_function", "window_of_group"]
 
 # Window table functions: the Python function of their windows, and their arguments in order, with their names in
 # Python; required ones first.
@@ -128,6 +128,42 @@ def window_of_function(function: Function) -> tuple[Column, Column, Window, tupl
     except SashError as error:
         raise InvalidText.because(function.name.place, error) from None
     return data.table, timecol.column, window, data.keys
+
+
+# Functions of windows in GROUP BY, as in Spark: how their windows are made, and the least and most lengths.
+_IN_GROUPS: dict[str, tuple[Callable[..., Window], int, int]] = {
+    "window": (lambda size, every=None, offset=0: sliding(size, every=every or size, offset=offset), 1, 3),
+    "session_window": (lambda gap: session(gap=gap), 1, 1),
+}
+
+
+def window_of_group(call: Call) -> tuple[Column, Window]:
+    """Return `on` and the window of a function in GROUP BY: window(ts, '1 hour', '10 minutes'), session_window."""
+    name = call.name.lower()
+    if name in ("date_trunc", "date_bin", "time_bucket"):
+        raise InvalidText.unsupported(call.place, call.name, "write GROUP BY window(ts, '1 hour')")
+    if name not in _IN_GROUPS:
+        raise InvalidText.unknown(call.place, "window", call.name, _IN_GROUPS)
+    make, least, most = _IN_GROUPS[name]
+    if not least + 1 <= len(call.arguments) <= most + 1:
+        words = f"{least + 1} to {most + 1}" if most > least else f"{least + 1}"
+        raise InvalidText.arguments(call.place, call.name, f"{words} arguments", len(call.arguments))
+    on, *lengths = call.arguments
+    if not isinstance(on, Column):
+        raise InvalidText.meaning(on.place, f"{call.name} needs the column of times first", "write its name")
+    try:
+        return on, make(*(_length_in_group(call, each) for each in lengths))
+    except InvalidText:
+        raise
+    except SashError as error:
+        raise InvalidText.because(call.place, error) from None
+
+
+def _length_in_group(call: Call, given: Expression) -> Any:
+    value = given.text if isinstance(given, Interval) else given.value if isinstance(given, Literal) else None
+    if value is None or isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InvalidText.meaning(given.place, f"{call.name} needs a length here", "write for example '10 minutes'")
+    return value
 
 
 def _zone(argument: Argument) -> str:

@@ -220,8 +220,8 @@ def calendar_window(name: str, size: Any, every: Any, offset: Any, zone: Any, gr
     _check_zone(name, zone)
     length, shift = _span(name, "size", size), _offset(offset)
     step = duration(every) if grows and span_of(every) is None else _span(name, "every", every)
-    for what, given, found in (("size", size, length), ("every", every, step)):
-        if not _is_forward(found):
+    for what, given, span in (("size", size, length), ("every", every, step)):
+        if not _is_forward(span):
             raise InvalidWindow.length(name, what, given)
     found = Calendar(length, step, shift, zone, grows)
     for span in (length, shift, found.period):

@@ -219,15 +219,17 @@ class MarkedWindow(Window):
     keys, it is several times as fast as a `ForwardFreeWindow`, which is called for each key.
 
     >>> import sash
-    >>> class Phases(sash.MarkedWindow):                     # a window for as long as `state` is the same
+    >>> class Phases(sash.MarkedWindow):  # a window for as long as `state` is the same
     ...     reads = ("state",)
     ...     def mark(self, rows):
     ...         return rows.is_first | (rows.columns["state"] != rows.previous("state"))
     >>> phases = sash.query("phases", Phases(), rows=sash.count())
     >>> rows = {"t": [1, 2, 5, 6, 9], "state": ["on", "on", "off", "off", "on"]}
-    >>> sash.aggregate(rows, phases, on="t").select(["window_start", "window_end", "rows"]).to_pylist()
-    [{'window_start': 1, 'window_end': 5, 'rows': 2}, {'window_start': 5, 'window_end': 9, 'rows': 2}, \
-{'window_start': 9, 'window_end': None, 'rows': 1}]
+    >>> table = sash.aggregate(rows, phases, on="t")
+    >>> table.select(["window_start", "window_end", "rows"]).to_pylist()
+    [{'window_start': 1, 'window_end': 5, 'rows': 2},
+     {'window_start': 5, 'window_end': 9, 'rows': 2},
+     {'window_start': 9, 'window_end': None, 'rows': 1}]
     """
 
     context: ClassVar[Context] = Context.FORWARD_FREE

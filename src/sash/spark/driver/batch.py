@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from sash.activity import doing
 from sash.engine.frame import Frame, Unit
 from sash.engine.frame_reach import reach_of
-from sash.engine.nested import with_key_names
-from sash.engine.options import CallOptions
+from sash.engine.options import CallOptions, with_key_names
 from sash.engine.results import schema_of
 from sash.engine.rolling import FramePlan
 from sash.errors import InvalidInput
@@ -162,6 +162,7 @@ def _newest(rows: DataFrame, plan: Plan) -> Any:
     """Return the last position of any key: multi-measure windows of every key are emitted up to it."""
     on = column(plan.options.on)
     near = on if plan.measure.dtype.kind == "i" else F.when(F.abs(on) <= plan.measure.reach, on)
-    found = collect(rows.agg(F.max(near)))
+    with doing("Spark reads the newest position"):
+        found = collect(rows.agg(F.max(near)))
     positions, valid = plan.measure.positions(found.column(0), plan.options.on)
     return positions[0].item() if valid is None or valid[0] else None

@@ -11,11 +11,12 @@ from pyspark.sql.types import StructType
 
 from sash.engine.conditions import Conditions
 from sash.spark.driver.schema import arrow_schema, check_columns, column
-from sash.spark.versions import round_to, try_mod
+from sash.spark.versions import round_to, try_cast, try_mod
 from sash.syntax.arrow_expressions import Computed, check_types, compute_all
+from sash.syntax.casts import CastType
 from sash.syntax.expressions import Expression
 
-__all__ = ["prepare_rows", "with_computed", "with_copies"]
+__all__ = ["OnSpark", "prepare_rows", "with_computed", "with_copies"]
 
 
 def prepare_rows(rows: DataFrame, request: Computed) -> DataFrame:
@@ -26,7 +27,7 @@ def prepare_rows(rows: DataFrame, request: Computed) -> DataFrame:
     names = list(dict.fromkeys(each.name for one in expressions for each in one.columns()))
     check_columns(rows, names)
     check_types(arrow_schema(StructType([rows.schema[name] for name in names])), request)
-    reader = _OnSpark()
+    reader = OnSpark()
     if request.where is not None:
         rows = rows.filter(request.where.read(reader))
     if not request.computed:
@@ -41,7 +42,7 @@ def with_computed(rows: DataFrame, computed: Mapping[str, Expression], text: str
     names = list(dict.fromkeys(each.name for one in computed.values() for each in one.columns()))
     check_columns(rows, names)
     compute_all(arrow_schema(StructType([rows.schema[name] for name in names])).empty_table(), computed, text)
-    reader = _OnSpark()
+    reader = OnSpark()
     return rows.select("*", *(each.read(reader).alias(name) for name, each in computed.items()))
 
 
@@ -52,11 +53,11 @@ def with_copies(rows: DataFrame, conditions: Conditions) -> DataFrame:
     conditions.check_names(rows.columns)
     check_columns(rows, conditions.columns)
     conditions.check_types(arrow_schema(StructType([rows.schema[name] for name in conditions.columns])))
-    reader = _OnSpark()
+    reader = OnSpark()
     return rows.select("*", *(each.expression.read(reader).alias(name) for name, each in conditions.copies.items()))
 
 
-class _OnSpark:
+class OnSpark:
     """Read expressions as columns of Spark."""
 
     def column(self, name: str) -> Column:
@@ -72,6 +73,10 @@ class _OnSpark:
 
     def apply(self, function: str, arguments: Sequence[Column], place: int) -> Column:
         return _FUNCTIONS[function](*arguments)
+
+    def cast(self, value: Column, kind: CastType, is_try: bool, place: int) -> Column:
+        name = "timestamp_ntz" if kind.name == "timestamp" else str(kind)
+        return try_cast(value, name) if is_try else value.cast(name)
 
 
 def _balanced(of: Callable[[Column, Column], Column]) -> Callable[..., Column]:
@@ -118,13 +123,18 @@ _FUNCTIONS: dict[str, Callable[..., Column]] = {
     "case": _case,
     "filter": F.when,
     "abs": F.abs,
+    "ceil": F.ceil,
     "coalesce": F.coalesce,
+    "concat": F.concat,
     "exp": F.exp,
+    "floor": F.floor,
     "greatest": F.greatest,
+    "if": _case,
     "least": F.least,
     "length": F.char_length,
     "ln": F.ln,
     "lower": F.lower,
+    "mod": try_mod,
     "nullif": F.nullif,
     "power": F.pow,
     "round": round_to,

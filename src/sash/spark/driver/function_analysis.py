@@ -21,7 +21,7 @@ from sash.spark.wire.results import as_results
 from sash.spark.worker.table_function import FunctionBucket, Job, computes
 from sash.spark.worker.task import without_traceback
 from sash.syntax import arrow_expressions
-from sash.text import Request, parse, request_of
+from sash.text import Request, arrow_outputs, parse, request_of
 
 __all__ = ["function_class"]
 
@@ -77,7 +77,9 @@ def _analyze(
     text = _constant("query", query)
     if not isinstance(text, str):
         raise InvalidInput.option("query", text, "the text of a query")
-    request = request_of(parse(text, functions), _constant("on", on), _constant("by", by))
+    selects = parse(text, functions, lambda table: rows.dataType.names)
+    request = request_of(selects, _constant("on", on), _constant("by", by))
+    request.check_one_bucket()
     fields = _fields(rows.dataType, request)
     sent = arrow_schema(spark.StructType(fields))
     results, is_apart = _plan(request, sent)
@@ -114,7 +116,7 @@ def _fields(schema: spark.StructType, request: Request) -> list[spark.StructFiel
         if name not in schema.names:
             raise UnknownName.of("column", name, schema.names)
     named = {request.on, *request.by, *(column.name for each in request.selects for column in each.columns)}
-    has_all = request.frames and request.selected is None
+    has_all = request.frames and request.has_all
     fields = [each for each in schema if has_all or each.name in named]
     for each in fields:
         if [name.lower() for name in schema.names].count(each.name.lower()) > 1:
@@ -134,11 +136,12 @@ def _plan(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
     options = options_of(request.on, list(request.by), 0, None, False, "final")
     if request.queries:
         plan = Recipe(request.queries, with_free_names(options), rows.schema).plan()
-        return schema_of(plan), not any(each.kind.needs_newest for each in plan.queries)
-    added = plan_frames(read_rows(rows), request.frames, request.on, options.by, request.order).results()
-    own = [each for each in sent if request.selected is None or each.name in request.selected]
-    found = {each.name: each for each in [*own, *(pa.field(name, kind or pa.null()) for name, kind in added)]}
-    return pa.schema([found[name] for name in request.selected or found]), True
+        results, is_apart = schema_of(plan), not any(each.kind.needs_newest for each in plan.queries)
+    else:
+        added = plan_frames(read_rows(rows), request.frames, request.on, options.by, request.order).results()
+        results = pa.schema([*rows.schema, *(pa.field(name, kind or pa.null()) for name, kind in added)])
+        is_apart = True
+    return arrow_outputs.finish(results.empty_table(), request, rows.column_names).schema, is_apart
 
 
 def _sent_expression(field: spark.StructField) -> str:

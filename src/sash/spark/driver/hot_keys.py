@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from sash.activity import doing
 from sash.limits import Limits
 from sash.spark.driver.schema import column
 from sash.spark.driver.worker_python import use_driver_python
@@ -90,7 +91,8 @@ def find_hot_keys(
     for k, (number, _) in enumerate(candidates):
         own = F.when(F.col("hash") == number, F.col("position"))
         wanted += [F.count(own).alias(f"n{k}"), F.percentile_approx(own, shares, 4 * quantiles).alias(f"q{k}")]
-    found = collect(narrow.agg(*wanted)).combine_chunks()
+    with doing("Spark counts the rows of hot keys"):
+        found = collect(narrow.agg(*wanted)).combine_chunks()
     total = found["total"][0].as_py()
     hot: list[HotKey] = []
     for k, (number, key) in enumerate(candidates):
@@ -111,7 +113,8 @@ def find_hot_keys(
 def _candidates(rows: DataFrame, by: Sequence[str], tasks: int, limits: Limits) -> list[tuple[int, tuple[Any, ...]]]:
     """Return keys that many of the first rows have, each with its hash."""
     probed = limits.probed_rows
-    first = collect(rows.limit(probed).select(_hash(by), *map(column, by))).combine_chunks()
+    with doing("Spark reads the first rows, to find hot keys"):
+        first = collect(rows.limit(probed).select(_hash(by), *map(column, by))).combine_chunks()
     if first.num_rows < probed:
         return []  # not many rows at all
     counts = first.column(0).value_counts()
@@ -162,7 +165,8 @@ def _count_rows(rows: DataFrame, on: str, measure: Measure, marks: Any) -> Any:
         yield pa.record_batch([pa.array([counts.tolist()], pa.list_(pa.int64()))], names=["counts"])
 
     use_driver_python(rows.sparkSession)
-    parts = collect(rows.mapInArrow(count, "counts array<bigint>"))["counts"].to_pylist()
+    with doing("Spark counts the rows of chunks"):
+        parts = collect(rows.mapInArrow(count, "counts array<bigint>"))["counts"].to_pylist()
     return np.sum(np.array(parts, np.int64), axis=0)
 
 

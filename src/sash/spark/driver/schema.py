@@ -51,13 +51,23 @@ def check_columns(rows: DataFrame, names: Iterable[str]) -> None:
     is_exact = _is_exact(rows)
     for name in names:
         if name not in rows.schema.names:
-            raise UnknownName.of("column", name, rows.schema.names)
+            raise UnknownName.of("column", name, _paths(rows.schema) if "." in name else rows.schema.names)
         alike = [each for each in rows.schema.names if each == name or (not is_exact and each.lower() == name.lower())]
         if len(alike) > 1:
             raise InvalidInput.twice(name)
         kind = rows.schema[name].dataType
         if isinstance(kind, spark.StringType) and getattr(kind, "collation", "UTF8_BINARY") != "UTF8_BINARY":
             raise InvalidInput.in_column(name, f"its collation is {kind.collation}: cast it to string, or lower() it")
+
+
+def _paths(schema: spark.StructType) -> list[str]:
+    """Return the names of all columns, and the paths of nested fields."""
+    found = []
+    for each in schema.fields:
+        found.append(each.name)
+        if isinstance(each.dataType, spark.StructType):
+            found += [f"{each.name}.{path}" for path in _paths(each.dataType)]
+    return found
 
 
 def check_no_twins(rows: DataFrame) -> None:

@@ -15,8 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType, TimestampType
 
 from sash.engine.frame import Frame, check_ends
-from sash.engine.nested import with_key_names
-from sash.engine.options import CallOptions, length_of
+from sash.engine.options import CallOptions, length_of, with_key_names
 from sash.engine.results import schema_of
 from sash.errors import InvalidInput, InvalidQuery
 from sash.plan.decide import Decision
@@ -157,9 +156,7 @@ def _far(max_future: Any, measure: Measure) -> Any:
     if max_future is None:
         return None
     if measure.kind is not MeasureKind.TIME:
-        raise InvalidInput.option(
-            "max_future", max_future, "left out: `on` is not a time, so that it cannot be compared with the clock"
-        )
+        raise InvalidInput.left_out("max_future", max_future, "`on` is not a time, so that no clock can be compared")
     return length_on(measure, "max_future", length_of(max_future, "max_future"))
 
 
@@ -203,8 +200,8 @@ def _run_stream(
     _warn_of_many(rows, partitions)
     flushes = given.flush == "at_end"
     if flushes and any(_DELAY in field.metadata for field in rows.schema):
-        expected = "left out after withWatermark (Spark allows one watermark per stream: pass `watermark=` instead)"
-        raise InvalidInput.option("flush", given.flush, expected)
+        why = "Spark allows one watermark per stream, which withWatermark has set (`watermark=` works)"
+        raise InvalidInput.left_out("flush", given.flush, why)
     ids, far = bucket_ids(partitions), _far(given.max_future, measure)
     task = SendTask(options.on, options.by, measure, arrow_schema(rows.schema), given.limits, ids, far)
     stream = uuid.uuid4().hex

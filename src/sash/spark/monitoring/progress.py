@@ -124,6 +124,7 @@ def _figures(observed: Any) -> dict[str, Any]:
 
 def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progress:
     rows = figures["rows"] or 0
+    others: dict[str, Any] = {name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")}
     return Progress(
         report["batchId"],
         rows,
@@ -132,5 +133,5 @@ def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progres
         position_on(figures["newest"], measure),
         combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
         next_end=position_on(figures["next_end"], measure),
-        **{name: figures[name] or 0 for name in FIGURES if name not in ("rows", "combines")},
+        **others,
     )

@@ -15,7 +15,7 @@ from sash.spark.wire.results import cast_results
 from sash.spark.worker.failing_rows import with_failing_rows
 from sash.spark.worker.task import without_traceback
 from sash.syntax import arrow_expressions
-from sash.text import Request
+from sash.text import Request, arrow_outputs
 
 __all__ = ["FunctionBucket", "Job", "computes"]
 
@@ -46,8 +46,10 @@ class Job:
             CallOptions(request.on, list(request.by), order=request.order),
         )
         if request.queries:
-            return cast_results(batch.aggregate(rows, request.queries, options), self.results)
-        return cast_results(batch.rolling(rows, request.frames, options), self.results)
+            found = batch.aggregate(rows, request.queries, options)
+        else:
+            found = batch.rolling(rows, request.frames, options)
+        return cast_results(arrow_outputs.finish(found, request, rows.column_names), self.results)
 
 
 class FunctionBucket:
