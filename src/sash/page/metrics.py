@@ -28,6 +28,7 @@ HELP = {
     "written_bytes": "Bytes that the last micro-batch wrote to the state store",
     "combines_per_row": "Combines of two partials per row, about",
     "next_end": "The first end of a window after the watermark, a position",
+    "ahead": "Seconds that the watermark is ahead of the clock, if it is",
     "running": "1 while the stream runs, 0 after it has stopped or failed",
     "viewers": "Browsers that show the page",
     "missed_results": "Results that the page could not keep because it was too slow",

@@ -71,6 +71,7 @@ class Figures:
     written_bytes: int = 0
     combines_per_row: float = 0.0
     next_end: float | None = None
+    ahead: float | None = None  # seconds that the watermark is ahead of the clock; None if it is not
     is_ended: bool = False  # the watermark has passed every row
     results_per_second: float = 0.0
     input_rows_per_second: float | None = None  # of the source; None: not known

@@ -104,6 +104,7 @@ class QuerySource:
             watermark=watermark,
             newest=newest,
             next_end=seconds_of(done.next_end),
+            ahead=None if done.ahead is None else done.ahead.total_seconds(),
             is_ended=done.watermark is not None and watermark is None,
             results_per_second=done.results / seconds,
             input_rows_per_second=input_rate,
