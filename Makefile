@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 # No helper process that compiles beside tests and benchmarks.
 export SASH_WARM ?= off
+# Python keeps bytecode, also where it is told not to: without it each process reads all modules anew, for two seconds.
+export PYTHONDONTWRITEBYTECODE =
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
