@@ -23,6 +23,7 @@ from sash.algebra.sums import count, mean, stddev, sum
 from sash.api import aggregate, rolling
 from sash.engine.stream import Stream
 from sash.errors import InvalidInput
+from sash.keywords import checked
 from sash.plan.query import query
 from sash.swag.slide import slide
 from sash.windows.built_in import sliding, tumbling
@@ -37,6 +38,7 @@ _ROWS = 64
 _COLUMNS = ("x", "y", "z")
 
 
+@checked
 def warm(*aggregates: Template, types: Iterable[Any] = TYPES, spark: bool = False) -> int:
     """Compile kernels of aggregates before a call needs them; return how many were compiled.
 

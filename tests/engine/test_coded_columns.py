@@ -80,8 +80,8 @@ def test_codes_give_the_results_of_values(kind: str, window: str) -> None:
         wanted, key=lambda row: tuple(row[each] for each in order)
     )
     value = rows.schema.field("x").type
-    value = value.value_type if pa.types.is_dictionary(value) else value
     assert found.schema.field("high").type == found.schema.field("who").type == value
+    value = value.value_type if pa.types.is_dictionary(value) else value
     assert found.schema.field("set").type == pa.list_(value)
 
 

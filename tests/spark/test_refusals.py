@@ -76,20 +76,27 @@ BAG = sash.Aggregate("bag", state="O", identity=None, lift=lambda x: x, combine=
 # --- what only Spark has -------------------------------------------------------------------------------------
 
 BOTH: dict[str, Case] = {
-    "an aggregate of a Column": (lambda _: ten(m=S.max(F.col("x"))), InvalidAggregate, "columns must be names"),
+    "an aggregate of an expression": (
+        lambda _: ten(m=S.max(F.col("x") + 1)),
+        InvalidInput,
+        "select it first under a name",
+    ),
     "an aggregate of Spark's": (lambda _: ten(m=F.max("x")), InvalidAggregate, "made by a call such as sash.max"),
     "a window of Spark's": (
         lambda _: S.query("q", F.window("t", "10 seconds"), n=sash.count()),
         InvalidWindow,
         "made by a call such as sash.tumbling('10 minutes')",
     ),
-    "on as a Column": (
-        lambda engine: engine.aggregate(on=F.col("t")),
+    "on as an expression": (
+        lambda engine: engine.aggregate(on=F.date_trunc("hour", "t")),
         InvalidInput,
-        "the name of a column of times or numbers",
+        "select it first under a name",
     ),
-    "by as a Column": (lambda engine: engine.aggregate(by=F.col("k")), InvalidInput, "the name of a column, or a list"),
-    "by as a list of Columns": (lambda engine: engine.aggregate(by=[F.col("k")]), InvalidInput, "the name of a column"),
+    "by as an expression": (
+        lambda engine: engine.aggregate(by=[F.upper("k")]),
+        InvalidInput,
+        "select it first under a name",
+    ),
     "by is a map": (rows.windows(by="map"), InvalidInput, "Column 'map' of type map … cannot be in `by`"),
     "a maximum of maps": (rows.results(m=sash.max("map")), SashError, "map"),
     "rows that are grouped": (

@@ -154,10 +154,10 @@ class _Turn:
                     continue
                 file.close()
                 return not kernel.exists()
-            if kernel.exists():
-                file.close()
-                return False
             self._file, self._path = file, path
+            if kernel.exists():
+                self.end()
+                return False
             return True
 
     def end(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sash.errors import InvalidInput, MissingPackage
+from sash.keywords import checked
 
 if TYPE_CHECKING:
     from sash.page.live import Page
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 
+@checked
 def page(
     watched: Any,
     /,

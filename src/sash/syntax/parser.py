@@ -18,7 +18,10 @@ from sash.syntax.tree import Statement
 __all__ = ["condition", "statements"]
 
 _VALUES = frozenset(
-    {"NUMBER", "STRING", "TRUE", "FALSE", "NULL", "DATE", "TIMESTAMP", "CASE", "NOT", "PLUS", "MINUS", "_LPAR", "NAME"}
+    {
+        *("NUMBER", "STRING", "TRUE", "FALSE", "NULL", "DATE", "TIMESTAMP", "INTERVAL", "CASE", "CAST", "TRY_CAST"),
+        *("NOT", "PLUS", "MINUS", "_LPAR", "NAME"),
+    }
 )
 _OPERATORS = frozenset(
     {

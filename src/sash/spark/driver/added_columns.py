@@ -52,7 +52,8 @@ def with_added(
     conditions = conditions_of(given, rows.columns, call)
     read = [name for each in given for _, template in each.aggregates for name in template.columns]
     read += [name for each in given if hasattr(each, "window") for name in each.window.columns]
-    paths = [name for name in dict.fromkeys([*names, *read, *conditions.columns]) if isinstance(name, str)]
+    # A name that is not a string is refused later, with the name of its option.
+    paths = dict.fromkeys(name for name in (*names, *read, *conditions.columns) if isinstance(name, str))
     steps = [_steps(rows.schema, path) for path in paths if "." in path and path not in rows.columns]
     added = AddedColumns(tuple(each for each in steps if each), conditions)
     return added.add(rows), conditions.rewrite(given), added
