@@ -97,7 +97,7 @@ class Explained(Report):
         text = {
             "spark": "Spark aggregates rows into windows; no Python code runs",
             "jvm": "Spark aggregates rows into slices (JVM slices); Python reads one row per key and slice",
-            "packed": "rows travel packed, by bucket of keys, and are cut in Python (packed slices)",
+            "packed": "Python receives the rows, packed by bucket of keys, and cuts them into slices (packed rows)",
             "buckets": "rows travel packed to the state of their bucket of keys, in every micro-batch",
         }
         return [("spark", f"{text[str(self.path.choice)]}, because {self.path.because}"), *self.plan.lines()]
