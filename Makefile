@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java chromium demo test quick format fix one check lint types examples contracts compiled compiled_core compiled_engine interpreted browser spark spark_interpreted spark_compiled long chaos compat docs pictures screenshots bench fuzz lock clean
+.PHONY: help setup java chromium demo test quick format fix one check lint types examples contracts compiled compiled_core compiled_engine compiled_pages interpreted browser spark spark_interpreted spark_compiled long chaos compat docs pictures screenshots bench fuzz lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,7 +45,7 @@ demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on
 
 # Three of the nine parts run at once, each in one process: kernels are compiled once, there is one Spark, and what runs
 # beside the tests on Spark uses the time in which they wait. The parts that take longest begin first.
-PARTS = spark_interpreted interpreted compiled_engine compiled_core spark_compiled browser types examples contracts
+PARTS = spark_interpreted interpreted compiled_engine compiled_core spark_compiled compiled_pages browser types examples contracts
 
 test: lint java chromium  ## everything that CI runs
 	@$(MAKE) --no-print-directory -j 3 --output-sync=target WORKERS=0 JAVA= CHROMIUM= $(PARTS)
@@ -89,16 +89,20 @@ one: $(STAMP)  ## one test file or test, such as make one T=tests/plan
 WORKERS = 2
 TESTS = $(BIN)/pytest -n $(WORKERS) --dist loadfile -q
 
-compiled: compiled_core compiled_engine  ## the tests whose outcome can depend on the compiler, compiled as shipped
+compiled: compiled_core compiled_engine compiled_pages  ## the tests whose outcome can depend on the compiler
 
 CORE = tests/algebra tests/swag
 COMPILED = -m "(compiled or only_compiled) and not spark and not long"
 
+# Half of the time is LLVM's, so these are optimised little. Pages, Spark and `make long` are compiled as shipped.
 compiled_core: $(STAMP)
-	$(TESTS) $(CORE) $(COMPILED)
+	NUMBA_OPT=1 $(TESTS) $(CORE) $(COMPILED)
 
 compiled_engine: $(STAMP)
-	$(TESTS) tests $(COMPILED_PAGES) $(patsubst %,--ignore=%,$(CORE)) $(COMPILED)
+	NUMBA_OPT=1 $(TESTS) tests $(patsubst %,--ignore=%,$(CORE)) $(COMPILED)
+
+compiled_pages: $(STAMP)
+	$(TESTS) $(COMPILED_PAGES)
 
 interpreted: $(STAMP)  ## all tests without Spark, with the compiler off: bounds checked, combines counted
 	NUMBA_DISABLE_JIT=1 $(TESTS) tests -m "not only_compiled and not spark and not browser and not long"

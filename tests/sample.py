@@ -21,3 +21,8 @@ def sample(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:
         else pytest.param(*(each if isinstance(each, tuple) else (each,)), marks=pytest.mark.long)
         for each in values
     ]
+
+
+def in_long(parameters: Iterable[Any]) -> list[Any]:
+    """Return parameters that run in `make long` alone."""
+    return [pytest.param(*each.values, id=each.id, marks=[*each.marks, pytest.mark.long]) for each in parameters]

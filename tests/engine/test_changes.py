@@ -165,7 +165,7 @@ def test_a_session_sees_what_another_one_with_a_smaller_gap_has_cut() -> None:
 def test_random_streams_agree_with_the_oracle_when_every_limit_is_low() -> None:
     # Only compiled partials have trees over them; one set of aggregates, for each is compiled.
     streams = test_random.transcripts() if JIT_DISABLED else test_random.pointed(test_random.COMMUTATIVE[:1])
-    profile = test_random.PROFILE if JIT_DISABLED else settings(test_random.PROFILE, max_examples=100)
+    profile = test_random.PROFILE if JIT_DISABLED else settings(test_random.PROFILE, max_examples=40)
 
     @profile
     @given(transcript=streams, saves=test_random.SAVES)

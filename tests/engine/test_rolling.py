@@ -58,8 +58,7 @@ def table(positions: Any, keys: Any) -> pa.Table:
     )
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@pytest.mark.parametrize("dtype", [np.int64, pytest.param(np.float64, marks=pytest.mark.compiled)])
 @pytest.mark.parametrize("keys", [[0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 2], [2, 1, 0, 2, 1, 0]])
 @pytest.mark.parametrize("positions", [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1], [7, 7, 7, 7, 7, 7], [1, 1, 2, 2, 1, 1]])
 def test_a_frame_without_rows_is_a_frame(positions: list[int], keys: list[int], dtype: Any) -> None:

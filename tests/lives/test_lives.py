@@ -16,7 +16,7 @@ pytestmark = pytest.mark.compiled
 
 CHUNK = 50
 # Compiling takes the time: compiled, there are two sets of aggregates. `make fuzz` lives 220,000 lives.
-STREAMS, BUCKETS, OF_PALETTES = (400, 100, len(PALETTES)) if JIT_DISABLED else (200, 50, 2)
+STREAMS, BUCKETS, OF_PALETTES = (400, 100, len(PALETTES)) if JIT_DISABLED else (100, 50, 2)
 
 
 @pytest.mark.parametrize("first", range(0, STREAMS, CHUNK))

@@ -19,6 +19,7 @@ from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm
 from sash.swag.shared_plan import SLICES, share
 from sash.swag.slide_many import run_plan, work_of
+from tests.sample import in_long
 from tests.swag.monoids import TEMPLATES, Counter, bound
 
 MANY = [each for each in ALGORITHMS.values() if each.facts.ranges]
@@ -66,7 +67,7 @@ def test_queries_that_share_slices_agree_with_a_plain_loop(
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("algorithm", "name"), pairs(["turns", "latest"]))
+@pytest.mark.parametrize(("algorithm", "name"), [*pairs(["turns"]), *in_long(pairs(["latest"]))])
 def test_ordered_functions_agree_compiled(algorithm: Algorithm, name: str) -> None:
     random = np.random.default_rng(3)
     for rows in (0, 1, 7, 100):

@@ -207,7 +207,7 @@ def _equal(a: Any, b: Any) -> Any:
 
 def _comparison(of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def compare(a: Any, b: Any) -> Any:
-        one, other = _alike(a, b)
+        one, other = _typed(tuple(_alike(a, b)), pa.bool_())  # two NULLs have no type
         known = pc.and_kleene(pc.is_valid(one), pc.is_valid(other))
         return pc.if_else(known, of(one, other), pa.scalar(None, pa.bool_()))
 

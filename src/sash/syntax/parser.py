@@ -19,7 +19,7 @@ __all__ = ["condition", "statements"]
 
 _VALUES = frozenset(
     {
-        *("NUMBER", "STRING", "TRUE", "FALSE", "NULL", "DATE", "TIMESTAMP", "INTERVAL", "CASE", "CAST", "TRY_CAST"),
+        *("NUMBER", "STRING", "TRUE", "FALSE", "NULL", "DATE", "TIMESTAMP", "_INTERVAL", "CASE", "CAST", "TRY_CAST"),
         *("NOT", "PLUS", "MINUS", "_LPAR", "NAME"),
     }
 )
