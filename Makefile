@@ -43,7 +43,7 @@ chromium:
 demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on local Spark
 	$(BIN)/sash demo
 
-# Three of the nine parts run at once, each in one process: kernels are compiled once, there is one Spark, and what runs
+# Three of the ten parts run at once, each in one process: kernels are compiled once, there is one Spark, and what runs
 # beside the tests on Spark uses the time in which they wait. The parts that take longest begin first.
 PARTS = spark_interpreted interpreted compiled_engine compiled_core spark_compiled compiled_pages browser types examples contracts
 
