@@ -84,7 +84,7 @@ class Viewer:
 
     def wait(self, condition: str, argument: Any = None) -> None:
         """Wait until a JavaScript condition holds."""
-        self.tab.wait_for_function(condition, arg=argument, timeout=10_000)
+        self.tab.wait_for_function(condition, arg=argument, timeout=30_000)
 
     def picture(self) -> str:
         """Return the pixels of the line chart."""

@@ -109,7 +109,9 @@ def test_the_histogram_names_the_delay_that_covers_the_rows(home: Home, look: Lo
     viewer.tab.locator("#lateness .covering").wait_for()
     assert "would have covered 99.9 % of the rows" in viewer.text("#covering")
     viewer.tab.locator("#lateness-table summary").click()
-    assert viewer.tab.locator("#lateness-table tbody tr").count() == viewer.tab.locator("#lateness .column").count()
+    rows, columns = "#lateness-table tbody tr", "#lateness .column"
+    counts = (f"document.querySelectorAll('{each}').length" for each in (rows, columns))
+    viewer.wait(f"() => {' === '.join(counts)}")
 
 
 def test_rejected_rows_are_listed_with_their_reasons(look: Look) -> None:
@@ -281,7 +283,7 @@ def test_names_that_look_like_markup_are_text(look: Look) -> None:
         for place in ("#title", "#timeline", "#choose-query", "#choose-key", "#keys", "#chart-range", "#sharing"):
             viewer.wait("([place, text]) => document.querySelector(place).innerText.includes(text)", [place, MARKUP])
         viewer.tab.locator("#windows-table summary").click()
-        assert MARKUP in viewer.text("#windows-table")
+        viewer.wait("(text) => document.querySelector('#windows-table').innerText.includes(text)", MARKUP)
         assert viewer.tab.locator("body script, b").count() == 0
 
 
