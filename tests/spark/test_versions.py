@@ -171,7 +171,7 @@ def test_the_remainder_of_a_division_by_zero_is_null(spark: Any, monkeypatch: py
 
 
 @pytest.mark.compat_streams
-@pytest.mark.parametrize("flush", ["at_end", None])
+@pytest.mark.parametrize("flush", sample(["at_end", None], ["at_end"]))
 def test_a_stream_with_a_restart_is_the_same_with_state_in_pandas(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flush: Any
 ) -> None:
