@@ -50,7 +50,7 @@ class Viewer:
 
     @classmethod
     def open(cls, browser: Browser, url: str, width: int = 1300, **options: Any) -> "Viewer":
-        """Open a page in a context of its own."""
+        """Open a page in a context of its own, and wait until it shows something."""
         tab = browser.new_context(viewport={"width": width, "height": 900}, **options).new_page()
         viewer = cls(tab)
         tab.on("console", viewer._hear)
@@ -58,6 +58,7 @@ class Viewer:
         tab.on("request", lambda request: viewer.requests.append(request.url))
         tab.on("requestfinished", viewer._keep)
         tab.goto(url)
+        viewer.wait("() => document.getElementById('title').textContent !== ''")
         return viewer
 
     def _hear(self, message: ConsoleMessage) -> None:

@@ -80,7 +80,8 @@ def test_numbers_move_and_a_window_closes(home: Home, look: Look) -> None:
     name = label.partition(",")[0] + "," + label.partition(",")[2].partition(",")[0]  # its query and its edges
     viewer.wait("name => document.querySelector(`.window[data-state='closed'][aria-label^='${name}']`)", name)
     viewer.wait("before => document.getElementById('why').textContent !== before", before)
-    assert viewer.tab.locator(".figure .value").all_inner_texts() != figures
+    shown = "Array.from(document.querySelectorAll('.figure .value'), each => each.innerText)"
+    viewer.wait(f"before => JSON.stringify({shown}) !== JSON.stringify(before)", figures)
     assert viewer.tab.locator(".figure.alarm").count() == 0
 
 
