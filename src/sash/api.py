@@ -16,9 +16,9 @@ from sash.engine import join as joins
 from sash.engine.frame import Closed, Exclude, Frame, frames_of, order_of
 from sash.engine.join import JoinOptions, Lookback
 from sash.engine.options import CallOptions, Emit, Late, Store
+from sash.engine.status_text import why_of
 from sash.engine.stream import Stream
 from sash.engine.tables import kind_of
-from sash.engine.waiting import why_of
 from sash.errors import InvalidInput
 from sash.keywords import checked, keywords_of, unknown_keyword
 from sash.plan.query import Query, check_aggregates, named_queries

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.engine.observation import Observation
+from sash.engine.status_text import why_of
 from sash.engine.stream import Stream
-from sash.engine.waiting import why_of
 from sash.kinds.kind import Same
 from sash.page.key_texts import key_texts
 from sash.page.m4 import Replaces

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql.streaming import StreamingQuery
 
 from sash.engine.positions import position_on, shown
-from sash.engine.waiting import rejected_text, waits_of
+from sash.engine.status_text import rejected_text, waits_of
 from sash.errors import sentence_of
 from sash.report import Report
 from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED

@@ -26,7 +26,7 @@ def as_packed(function: Callable[[Any], Any], lacking: str) -> Callable[[Any], A
 
 
 def load(packed: bytes, lacking: str) -> Any:
-    """Return a pickled object of sash; `lacking` is the error of a Python that cannot, with places for the details."""
+    """Return an object of sash that travelled pickled, never state; `lacking` is the error of a Python that cannot, with places for the details."""
     try:
         # Code of this query, as Spark itself sends it.
         return cloudpickle.loads(packed)
