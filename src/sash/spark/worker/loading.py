@@ -26,9 +26,12 @@ def as_packed(function: Callable[[Any], Any], lacking: str) -> Callable[[Any], A
 
 
 def load(packed: bytes, lacking: str) -> Any:
-    """Return an object of sash that travelled pickled, never state; `lacking` is the error of a Python that cannot, with places for the details."""
+    """Return a pickled function of sash.
+
+    `lacking` is the error of a Python that cannot load it, with places for the details.
+    """
     try:
-        # Code of this query, as Spark itself sends it.
+        # Code of this query, as Spark itself sends it; state is never read this way.
         return cloudpickle.loads(packed)
     except (ImportError, AttributeError) as error:  # a package is missing, or the worker's sash is another version
         text = lacking.replace("{version}", platform.python_version()).replace("{python}", sys.executable)
