@@ -6,10 +6,36 @@ from typing import Any, ClassVar
 
 from sash.windows.window import Context, Window
 
-__all__ = ["ContextAwareWindow", "ContextFreeWindow", "ForwardContext", "ForwardFreeWindow", "OpenWindows"]
+__all__ = [
+    "ContextAwareWindow",
+    "ContextFreeWindow",
+    "ForwardContext",
+    "ForwardFreeWindow",
+    "MarkedRows",
+    "MarkedWindow",
+    "OpenWindows",
+    "UserWindow",
+]
 
 
-class ContextFreeWindow(Window):
+class UserWindow(Window):
+    """A window that a user writes: its columns are those that it `reads`, and its text is the call that makes it."""
+
+    reads: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the method of the window gets."""
+        return tuple(self.reads)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()))
+        return f"{type(self).__name__}({given})"
+
+    __repr__ = __str__
+
+
+class ContextFreeWindow(UserWindow):
     """A window of your own whose edges depend only on positions: derive a class and define two methods.
 
     `next_edge(position)` returns the first start or end of a window after a position. `ended(after, until)` returns all
@@ -45,12 +71,6 @@ class ContextFreeWindow(Window):
     def ended(self, after: Any, until: Any) -> list[tuple[Any, Any]]:
         """Return the windows whose end is after `after` and not after `until`."""
 
-    def __str__(self) -> str:
-        return _describe(self)
-
-    def __repr__(self) -> str:
-        return _describe(self)
-
 
 @dataclass
 class OpenWindows:
@@ -68,7 +88,7 @@ class OpenWindows:
         self.windows.remove((start, end))
 
 
-class ContextAwareWindow(Window):
+class ContextAwareWindow(UserWindow):
     """A window of your own whose edges depend on rows: derive a class and define one method.
 
     `notify(context, positions, columns)` gets the rows of one key, in order, each once, as soon as no earlier row can
@@ -98,23 +118,11 @@ class ContextAwareWindow(Window):
     """
 
     context: ClassVar[Context] = Context.FORWARD_AWARE
-    reads: tuple[str, ...] = ()
     reach: Any = None  # how far before its last row a new window may start; None: no limit, so every row is kept
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that `notify` gets."""
-        return tuple(self.reads)
 
     @abstractmethod
     def notify(self, context: OpenWindows, positions: Any, columns: dict[str, Any]) -> None:
         """Add and remove windows according to these rows."""
-
-    def __str__(self) -> str:
-        return _describe(self)
-
-    def __repr__(self) -> str:
-        return _describe(self)
 
 
 @dataclass
@@ -147,7 +155,7 @@ class ForwardContext:
         self.edges += [start, end]
 
 
-class ForwardFreeWindow(Window):
+class ForwardFreeWindow(UserWindow):
     """A window of your own whose edges follow from the rows so far: derive a class and define one method.
 
     `notify(context, positions, columns)` gets the rows of one key, in order, each once, as NumPy arrays, as soon as
@@ -177,22 +185,10 @@ class ForwardFreeWindow(Window):
     """
 
     context: ClassVar[Context] = Context.FORWARD_FREE
-    reads: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that `notify` gets."""
-        return tuple(self.reads)
 
     @abstractmethod
     def notify(self, context: ForwardContext, positions: Any, columns: dict[str, Any]) -> None:
         """Open and close windows according to these rows."""
-
-    def __str__(self) -> str:
-        return _describe(self)
-
-    def __repr__(self) -> str:
-        return _describe(self)
 
 
 @dataclass(frozen=True)
@@ -209,7 +205,7 @@ class MarkedRows:
         return self.before[column]
 
 
-class MarkedWindow(Window):
+class MarkedWindow(UserWindow):
     """A window of your own that starts and ends at rows: derive a class and define one method.
 
     `mark(rows)` gets the new rows of all keys in one call, as NumPy arrays: `rows.positions`, `rows.columns`,
@@ -233,24 +229,7 @@ class MarkedWindow(Window):
     """
 
     context: ClassVar[Context] = Context.FORWARD_FREE
-    reads: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that `mark` gets."""
-        return tuple(self.reads)
 
     @abstractmethod
     def mark(self, rows: MarkedRows) -> Any:
         """Return at which rows windows start, or a tuple: at which they start, and at which they end."""
-
-    def __str__(self) -> str:
-        return _describe(self)
-
-    def __repr__(self) -> str:
-        return _describe(self)
-
-
-def _describe(window: Window) -> str:
-    given = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(window).items()))
-    return f"{type(window).__name__}({given})"
