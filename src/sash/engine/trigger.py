@@ -22,7 +22,21 @@ __all__ = ["Trigger", "due"]
 
 def due(state: State, held: StreamView, query: PlannedQuery, moment: Moment) -> Ended:
     """Return the windows of a query that the second watermark closes and the first did not."""
-    return _without_unseen(state, (query,), query.kind.due(held, state.own[query.name], moment))
+    ended = query.kind.due(held, state.own[query.name], moment)
+    return _without_unseen(state, (query,), _without_older(state, query, ended))
+
+
+def _without_older(state: State, query: PlannedQuery, ended: Ended) -> Ended:
+    """Leave out count windows whose last row lies before the watermark at which their query was added.
+
+    The ends of other windows are positions, and lie after this watermark. The ranks of a count window do not tell its
+    position, and a late row can still complete a window that lies before the watermark.
+    """
+    if not query.window.by_count or query.name not in state.added or not len(ended):
+        return ended
+    slices = state.slices
+    is_newer = slices.lasts[slices.order[ended.highs - 1]] >= state.added[query.name]
+    return ended if is_newer.all() else ended.take(np.flatnonzero(is_newer))
 
 
 def _without_unseen(state: State, family: Sequence[PlannedQuery], ended: Ended) -> Ended:
