@@ -58,7 +58,7 @@ def watermark() -> Canvas:
     pushes = (Push((3, 8, 6), None), Push((12, 7, 15), None), Push((14, 9), None), Push((26, 17), None))
     canvas = told("watermark=5: five behind the newest row", stream, pushes, 0)
     canvas.text(
-        16, canvas.height, "blue line: the watermark before the push · red: late, set aside", 12, "grey", "start"
+        16, canvas.height, "blue line: the watermark before the push · red: late, rejected", 12, "grey", "start"
     )
     return canvas
 
@@ -68,7 +68,7 @@ def revision() -> Canvas:
     stream = sash.Stream([query], on="t", allowed_lateness=5, late="keep")
     pushes = (Push((3, 7), 8), Push((12, 6), 12), Push((9, 15), 14), Push((2, 16), 21))
     canvas = told("allowed_lateness=5: late rows within 5 are accepted", stream, pushes, 5)
-    words = "amber: late, within five of the watermark: counted · red: later than that, set aside"
+    words = "amber: late, within five of the watermark: accepted · red: later than that, rejected"
     canvas.text(16, canvas.height + 4, words, 12, "grey", "start")
     return canvas
 

@@ -67,7 +67,9 @@ def needs_splits(in_order: bool, queries: Iterable[Traits]) -> Decision:
         return Decision(False, "rows come in order, so that edges are known before the rows that they separate")
     if any(each.context is not Context.FREE and not each.is_session for each in queries):
         return Decision(True, "a row out of order may add an edge")
-    return Decision(False, "edges are known before rows; a session ends only where there are no rows")
+    if any(each.is_session for each in queries):
+        return Decision(False, "a session ends only where there are no rows, and other edges are known before rows")
+    return Decision(False, "edges are known before rows")
 
 
 def removes_rows(in_order: bool, query: Traits) -> Decision:

@@ -40,9 +40,9 @@ class Needs(Enum):
 class Sizes(Enum):
     """Which windows an algorithm can hold."""
 
-    ANY = "any, first in first out"
+    ANY = "any size, first in first out"
     FIXED = "one size, known at the start"
-    UNORDERED = "any, rows in any order"
+    UNORDERED = "any size, rows in any order"
 
 
 @dataclass(frozen=True)
