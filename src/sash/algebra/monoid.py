@@ -40,6 +40,7 @@ __all__ = [
     "merge",
     "of_partials",
     "optional",
+    "own",
     "release",
 ]
 
@@ -259,6 +260,11 @@ def borrow(aggregate: Monoid, fields: Fields, slot: int) -> Partial:
     return load(fields, slot)
 
 
+def own(aggregate: Monoid, partial: Partial) -> Partial:
+    """Return a partial for a function that may be a user's: compiled, its arrays are copies, so it may change them."""
+    return partial
+
+
 def merge(aggregate: Monoid, older: Partial, newer: Partial) -> Partial:
     """Return what `combine` does; compiled, it may change the arrays of `older`, which its caller must own."""
     return aggregate.combine(older, newer)
@@ -321,6 +327,15 @@ def _borrow(aggregate: Any, fields: Any, slot: Any) -> Any:
     reads = tuple_of(f"fields[{k}][at]{copy if array.ndim == 2 else ''}" for k, array in enumerate(fields))
     source = f"def generated(aggregate, fields, slot):\n    at = uint64(slot)\n    return {reads}"
     return from_source(source, ("uint64", np.uint64))
+
+
+@compiled_reading(own)
+def _own(aggregate: Any, partial: Any) -> Any:
+    static = static_of(aggregate)
+    if static.merge is not None or not any(each.is_array for each in static.fields):
+        return lambda aggregate, partial: partial
+    copies = tuple_of(f"partial[{k}]{'.copy()' if each.is_array else ''}" for k, each in enumerate(static.fields))
+    return from_source(f"def generated(aggregate, partial):\n    return {copies}")
 
 
 compiled_reading(merge)(

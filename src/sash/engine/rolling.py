@@ -233,12 +233,11 @@ def _slide(
         inputs = tuple(each.tolist() for each in inputs)
     results, presences = _allocate(monoid, ranges)
     if rows:
-        algorithm = find("daba_lite" if compiled else "two_stacks_lite")
         try:
             if ranges.is_whole:
-                loops.over_ranges(algorithm, monoid, inputs, ranges.starts[0], ranges.ends[0], results, presences)
+                loops.over_ranges(find("sba"), monoid, inputs, ranges.starts[0], ranges.ends[0], results, presences)
             else:
-                over_split_ranges(algorithm, monoid, inputs, ranges.starts, ranges.ends, results, presences)
+                over_split_ranges(monoid, inputs, ranges.starts, ranges.ends, results, presences)
         except SashError:
             raise
         except Exception as error:

@@ -51,7 +51,7 @@ def _fastest(task: Task) -> tuple[Algorithm, str]:
     if task.stepwise:
         return find("daba_lite"), "no operation on a window that varies may be slow: at most 3 combines, always"
     if not task.sizes:
-        return find("daba_lite"), "ranges of any length need a queue, and compiled it is the fastest one"
+        return find("sba"), "a sweep back wherever a range leaves its chunk: at most 3 combines per row, and no queue"
     return find("sba"), "two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size"
 
 

@@ -46,6 +46,11 @@ An algorithm for whole arrays has, instead of or beside the steps,
                                                  write the results of rows [begin, end), each for its `size` newest
     unfinished(scratch) → ranges of rows that a sweep has left out; the algorithm INSTEAD sweeps them
 
+    range_scratch(aggregate, longest) → working memory for ranges of at most so many rows
+    sweep_ranges(aggregate, inputs, starts, ends, scratch, out)
+                                                 write the result of each range; starts and ends never decrease;
+                                                 without it, rows are inserted and evicted one by one
+
 or, if it starts its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
 
 A state is a tuple of `Fields` and arrays of integers, nested at any depth, so it can be saved.
@@ -94,6 +99,7 @@ __all__ = [
     "remove_at",
     "settle",
     "sweep",
+    "sweep_ranges",
     "update_at",
     "update_many",
 ]
@@ -260,6 +266,7 @@ update_many = _step("update_many", "aggregate", "state", "indexes", "partials", 
 remove_at = _step("remove_at", "aggregate", "state", "index")
 query_between = _step("query_between", "aggregate", "state", "start", "end")
 sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "out")
+sweep_ranges = _step("sweep_ranges", "aggregate", "inputs", "starts", "ends", "scratch", "out")
 insert_at = _step("insert_at", "aggregate", "state", "position", "partial")
 insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "partials", "count")
 evict_at = _step("evict_at", "aggregate", "state", "position")

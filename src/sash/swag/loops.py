@@ -10,7 +10,7 @@ import numpy as np
 from sash.algebra.compiler import bound_kernel, kernel
 from sash.algebra.fields import Fields, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift
-from sash.swag.contract import Algorithm, Answer, evict, insert, query, query_each, sweep
+from sash.swag.contract import Algorithm, Answer, evict, insert, query, query_each, sweep, sweep_ranges
 
 __all__ = ["PIECE", "cores", "fold_fragments", "over_ranges", "over_rows", "over_sizes"]
 
@@ -67,6 +67,13 @@ def _ranges(
             insert(algorithm, aggregate, state, lift(aggregate, load(inputs, newest)))
             newest += 1
         emit(aggregate, results, presences, place, query(algorithm, aggregate, state))
+
+
+@kernel
+def _sweep_ranges_kernel(
+    algorithm: Algorithm, aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, scratch: Any, out: Answer
+) -> None:
+    sweep_ranges(algorithm, aggregate, inputs, starts, ends, scratch, out)
 
 
 @kernel
@@ -151,6 +158,10 @@ def over_ranges(
 ) -> None:
     """Write the result of each range [start, end); starts and ends must never decrease."""
     longest = max(1, int((ends - starts).max(initial=1)))
+    if algorithm.has_step("sweep_ranges"):
+        scratch = algorithm.steps.range_scratch(aggregate, longest)
+        _sweep_ranges_kernel(algorithm, aggregate, inputs, starts, ends, scratch, (results, presences))
+        return
     state = algorithm.steps.start(aggregate, longest, (longest,))
     _ranges(algorithm, aggregate, state, inputs, starts, ends, (results, presences))
 

@@ -12,7 +12,9 @@ Keeps     K1  f ≤ v ≤ b, b - f ≤ len(ring)            (positions grow, slo
           K4  prefix = pv ⊕ … ⊕ pb-1
 Combines  insert 1 and, at a boundary, the backward sweep of a chunk; query ≤ 1; evict 0, or the sweep
           of a shorter chunk, if the window has become shorter than a chunk.  Space n + 1 partials.
-          Over a whole array both sweeps share one loop.
+          Over a whole array both sweeps share one loop. Over ranges of rows, a chunk ends where a range starts
+          after the chunk before it, so a chunk is as long as the range. A range without rows of earlier ranges,
+          such as the first of a key, starts anew.
 Needs     associativity.  Order  first in, first out.
 From      Zhang, Akbarinia, Toumani. Efficient Incremental Computation of Aggregations over Sliding
           Windows. KDD 2021. The sweep is also known from van Herk (1992), Gil and Werman (1993).
@@ -22,7 +24,7 @@ from typing import Any
 
 from sash.algebra.compiler import jitable
 from sash.algebra.fields import Fields, Partial, length, load, store
-from sash.algebra.monoid import Monoid, combine, emit, identity, lift
+from sash.algebra.monoid import Monoid, combine, emit, identity, lift, merge, own
 from sash.swag.contract import Answer, identities, integers
 from sash.swag.facts import Bound, Cost, Facts, Space, room_for
 from sash.swag.ring import LAST, fold_all, ring_fault, ring_steps, slot
@@ -35,11 +37,15 @@ __all__ = [
     "evict",
     "fault",
     "insert",
+    "move_range",
     "query",
+    "query_moved",
+    "range_scratch",
     "resize",
     "scratch",
     "start",
     "sweep",
+    "sweep_ranges",
 ]
 
 FACTS = Facts(
@@ -178,3 +184,51 @@ def sweep_forward(
     for row in range(rows):
         prefix = combine(aggregate, prefix, lift(aggregate, load(inputs, chunk + row)))
         emit(aggregate, results, presences, chunk + row, combine(aggregate, load(suffixes, first + row + 1), prefix))
+
+
+# --- over ranges of rows that move forward -------------------------------------------------------
+
+
+def range_scratch(aggregate: Monoid, longest: int) -> Fields:
+    """Return room for the suffix folds of a range."""
+    # Not cleared: each slot is written before it is read.
+    return tuple(each.empty(longest, aggregate.is_compiled, clear=False) for each in aggregate.fields)
+
+
+def sweep_ranges(aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, suffixes: Fields, out: Answer) -> None:
+    results, presences = out
+    f, v, b = 0, 0, 0
+    prefix = identity(aggregate)
+    for place in range(len(starts)):
+        start = starts[place]
+        f, v, b, prefix = move_range(aggregate, inputs, suffixes, f, v, b, prefix, start, ends[place])
+        emit(aggregate, results, presences, place, query_moved(aggregate, suffixes, f, v, prefix, start))
+
+
+@jitable
+def move_range(
+    aggregate: Monoid, inputs: Fields, suffixes: Fields, f: int, v: int, b: int, prefix: Partial, start: int, end: int
+) -> Any:
+    """Move the range to [start, end); return f, v, b and the prefix. The suffix fold of row i is in slot i - f."""
+    if start >= b:
+        f, v, b = start, start, start
+        prefix = identity(aggregate)
+    elif start > v:
+        suffix = identity(aggregate)
+        for row in range(b - 1, start - 1, -1):
+            suffix = merge(aggregate, lift(aggregate, load(inputs, row)), suffix)
+            store(suffixes, row - start, suffix)
+        f, v = start, b
+        prefix = identity(aggregate)
+    while b < end:
+        prefix = merge(aggregate, prefix, lift(aggregate, load(inputs, b)))
+        b += 1
+    return f, v, b, prefix
+
+
+@jitable
+def query_moved(aggregate: Monoid, suffixes: Fields, f: int, v: int, prefix: Partial, start: int) -> Partial:
+    """Return the partial of the range, which starts at `start`, to be read at once."""
+    if start < v:
+        return merge(aggregate, load(suffixes, start - f), own(aggregate, prefix))
+    return own(aggregate, prefix)
