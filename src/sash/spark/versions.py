@@ -28,6 +28,7 @@ __all__ = [
     "check_streams",
     "check_table_functions",
     "check_tables",
+    "check_types",
     "collect",
     "create_table",
     "has_row_state",
@@ -68,6 +69,17 @@ def check_table_functions() -> None:
     """Refuse a table function where Spark does not analyze one before it has rows."""
     if _installed() < _TABLE_FUNCTIONS:
         raise UnsupportedVersion.table_functions(pyspark.__version__)
+
+
+def check_types(rows: Any) -> None:
+    """Refuse columns of a type that Python lacks. Before 4.0, it lacks intervals of months, days and time."""
+    try:
+        _ = rows.schema
+    except Exception as error:
+        if not re.search(r"CANNOT_PARSE_DATATYPE|^Unsupported data type", str(error)):
+            raise
+        kind = re.findall(r"\w+", str(error))[-1]
+        raise UnsupportedVersion.column_type(pyspark.__version__, kind) from None
 
 
 def _installed() -> tuple[int, int]:
