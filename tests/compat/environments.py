@@ -30,7 +30,7 @@ PACKAGES = ("pyspark", "numba", "pandas", "numpy", "pyarrow", "polars")
 _PACKAGES = """\
 Without Spark, `make compat` runs tests of tables, streams and compiled kernels with these versions:"""
 _SPEEDS = """\
-`python -m tests.compat --speed` measures the versions in turns on one machine: 3 million rows of
+`python -m tests.compat --speed` measures the versions in turns on one machine: 2 million rows of
 100 keys, windows of 100 seconds every second, and frames of 1,000 rows. The seconds are of processor
 time, of Spark and its Python workers. The numbers in parentheses are speeds relative to the last
 line."""

@@ -18,9 +18,9 @@ from tests.compat.environments import ROOT, Environment, Speed
 
 __all__ = ["measure_speeds"]
 
-ROWS, KEYS, SECONDS = 3_000_000, 100, 3000
+ROWS, KEYS, SECONDS = 2_000_000, 100, 2000
 WINDOW_SECONDS, FRAME_ROWS = 100, 1000
-WARM_UPS, RUNS = 2, 7
+WARM_UPS, RUNS = 2, 5
 QUESTIONS = ("windows", "frames")
 
 
@@ -34,6 +34,7 @@ def measure_speeds(pythons: dict[Environment, Path]) -> list[Speed]:
             for _ in range(WARM_UPS + RUNS):
                 for environment, worker in workers.items():
                     seconds.setdefault((environment, question), []).append(_ask(worker, question))
+                    print(f"{environment.name}: {question} {seconds[environment, question][-1]:.2f} s", flush=True)
     medians = {key: statistics.median(runs[WARM_UPS:]) for key, runs in seconds.items()}
     return [Speed(each.pyspark, *(medians[each, question] for question in QUESTIONS)) for each in pythons]
 

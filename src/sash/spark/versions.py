@@ -16,8 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyspark
+from pyspark.sql import DataFrame, types
 from pyspark.sql import functions as F
-from pyspark.sql import types
 
 from sash.errors import UnsupportedVersion
 
@@ -94,7 +94,7 @@ def arrow_type_of(kind: Any, zone: str) -> Any:
     """Return a type of Spark as Arrow has it. Before 4.2, times with a zone are in UTC whatever `zone` is."""
     from pyspark.sql.pandas.types import to_arrow_type
 
-    named = {"timezone": zone} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
+    named: Any = {"timezone": zone} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
     return to_arrow_type(kind, **named)
 
 
@@ -117,7 +117,7 @@ def collect(rows: Any) -> pa.Table:
 
 def create_table(session: Any, table: pa.Table) -> Any:
     """Return an Arrow table of integers as a DataFrame. Before 4.0, Spark takes rows and not a table."""
-    if hasattr(pyspark.sql.DataFrame, "toArrow"):
+    if hasattr(DataFrame, "toArrow"):
         return session.createDataFrame(table)
     rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     return session.createDataFrame(rows, ", ".join(f"{name} bigint" for name in table.column_names))
