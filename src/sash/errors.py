@@ -241,6 +241,10 @@ class UnsupportedVersion(SashError, RuntimeError):
         "Streams on Spark Connect need PySpark 4.1 or newer, but {found} is installed. With {found}, bounded "
         "DataFrames work on Spark Connect, and streams work in a session without it."
     )
+    column_type = _Sentence(
+        "PySpark {found} cannot read columns of type {kind} in Python. Before the call, cast them to strings in an "
+        "expression of SQL or drop them, or use a newer PySpark."
+    )
     table_functions = _Sentence(
         "The table function needs PySpark 4.0 or newer, but {found} is installed. sash.sql takes the same text and "
         "works with {found}."

@@ -163,6 +163,9 @@ def _column_names(rows: Any) -> Sequence[str] | None:
     if rows is None or is_option(rows):
         return None
     if is_spark(rows):
+        from sash.spark.versions import check_types
+
+        check_types(rows)
         return list(rows.columns)
     kind = kind_of(rows)
     if kind is Kind.LAZY:  # it is collected once, where its rows are read

@@ -30,9 +30,10 @@ PACKAGES = ("pyspark", "numba", "pandas", "numpy", "pyarrow", "polars")
 _PACKAGES = """\
 Without Spark, `make compat` runs tests of tables, streams and compiled kernels with these versions:"""
 _SPEEDS = """\
-`python -m tests.compat --speed` measures the versions in turns on one machine: 3 million rows of
-100 keys, windows of 100 seconds every second, and frames of 1,000 rows. The numbers in parentheses
-are speeds relative to the last line."""
+`python -m tests.compat --speed` measures the versions in turns on one machine: 2 million rows of
+100 keys, windows of 100 seconds every second, and frames of 1,000 rows. The seconds are of processor
+time, of Spark and its Python workers. The numbers in parentheses are speeds relative to the last
+line."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Speed:
-    """The medians of some runs with one version of PySpark."""
+    """The medians of some runs with one version of PySpark, in seconds of processor time."""
 
     pyspark: str
     windows_seconds: float

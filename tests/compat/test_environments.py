@@ -42,6 +42,20 @@ def test_the_oldest_versions_that_the_package_accepts_are_tested() -> None:
         assert min(tested, key=_numbers).startswith(oldest[name]), name
 
 
+def test_the_newest_versions_that_the_package_names_are_tested() -> None:
+    lines = (ROOT / "pyproject.toml").read_text().splitlines()
+    stated = {
+        name: line.partition("# tested to ")[2]
+        for line in lines
+        for name in ("numba", "numpy", "pyarrow", "pyspark")
+        if f'"{name}>=' in line
+    }
+    for name, newest in stated.items():
+        tested = [each.pins[name] for each in ENVIRONMENTS if name in each.pins]
+        assert max(tested, key=_numbers).startswith(re.findall(r"[\d.]+", newest)[0]), name
+    assert len(stated) == 4
+
+
 def _numbers(version: str) -> list[int]:
     return list(map(int, version.split(".")))
 

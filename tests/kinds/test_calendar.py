@@ -26,8 +26,9 @@ LENGTHS = [
     ("5 months", "5 months", "5mo", "5mo"),
     ("1 quarter", "1 quarter", "1q", "1q"),
     ("1 year", "1 year", "1y", "1y"),
-    ("1 month", "1 day", "1mo", "1d"),
 ]
+if tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 30):  # 1.0 ends the month from December 1 at December 31
+    LENGTHS.append(("1 month", "1 day", "1mo", "1d"))
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"]
 
 

@@ -144,6 +144,47 @@ def test_streams_and_table_functions_of_3_5_are_refused_at_the_call(
 
 
 @pytest.mark.compat
+def test_a_type_that_python_lacks_is_refused_and_works_where_python_has_it(spark: Any) -> None:
+    rows = spark.range(3).selectExpr("id AS t", "array(make_interval(1)) AS parts")
+    ten = sash.query("ten", sash.tumbling(10), n=sash.count())
+    for call in (
+        lambda: sash.aggregate(rows, ten, on="t"),
+        lambda: sash.rolling(rows, on="t", rows=2, n=sash.count()),
+        lambda: sash.explain(rows, ten, on="t"),
+        lambda: sash.join(rows, sash.lookback(rows, range=5, n=sash.count()), on="t"),
+        lambda: sash.join(spark.range(3).toDF("t"), sash.lookback(rows, range=5, n=sash.count()), on="t"),
+        lambda: sash.sql("SELECT COUNT(*) AS n FROM r [RANGE 10 SLIDE 10]", r=rows, on="t"),
+    ):
+        if not pyspark.__version__.startswith("3."):
+            call()
+            continue
+        with pytest.raises(UnsupportedVersion, match=r"PySpark 3\.5\.9 cannot read columns of type interval in Python"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("[CANNOT_PARSE_DATATYPE] Unable to parse datatype. interval..", "interval"),
+        ("Unsupported data type calendar_interval {\n}\n", "calendar_interval"),  # on Spark Connect
+    ],
+)
+def test_the_type_that_python_lacks_is_named_and_other_errors_stay_as_they_are(said: str, kind: str) -> None:
+    class Rows:
+        def __init__(self, message: str) -> None:
+            self.message = message
+
+        @property
+        def schema(self) -> Any:
+            raise ValueError(self.message)
+
+    with pytest.raises(UnsupportedVersion, match=f"columns of type {kind} in Python"):
+        versions.check_types(Rows(said))
+    with pytest.raises(ValueError, match="no such table"):
+        versions.check_types(Rows("no such table"))
+
+
+@pytest.mark.compat
 @pytest.mark.parametrize("count", [1, 3, 16])
 def test_rows_land_in_the_partition_of_their_number(spark: Any, count: int) -> None:
     rows = spark.range(200).withColumn("number", F.pmod(F.col("id") * 7, F.lit(count)).cast("int"))

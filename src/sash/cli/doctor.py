@@ -54,7 +54,8 @@ def findings() -> Iterator[Finding]:
     for name, (what, fix) in _OPTIONAL.items():
         yield _compared(replace(_package(name, f" (for {what})", fix), is_optional=True), record)
     has_spark = importlib.util.find_spec("pyspark") is not None
-    yield replace(_java(), is_optional=not has_spark)
+    spark = _package("pyspark", "", "").found
+    yield replace(_java(is_old_spark=spark.startswith("3.")), is_optional=not has_spark)
     if has_spark:
         yield _workers()
     yield _cache()
@@ -111,16 +112,21 @@ def _standing(version: str, record: list[dict[str, Any]]) -> str:
     return f"{what} with {found['pyspark']}: {state}"
 
 
-def _java() -> Finding:
+def _java(is_old_spark: bool) -> Finding:
+    """Tell which Java there is. Spark 3.5 also runs on Java 8 and 11, and uses no module of Java by its name."""
     fix = "install Java 17 or newer with all modules, such as openjdk-17-jre-headless, and put it on the PATH"
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None or not Path(java).exists():
         return Finding("Java", False, "not found (for Spark)", fix)
+    asked = "-version" if is_old_spark else "--list-modules"
     try:
-        output = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+        output = subprocess.run([java, asked], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding("Java", False, f"{java} does not run ({error})", fix)
+    if is_old_spark:
+        version = re.search(r'version "([^"]+)"', output.stderr)
+        return Finding("Java", True, version[1]) if version else Finding("Java", False, f"{java} is no Java", fix)
     found = re.search(r"^java\.base@(\d+)\S*", output.stdout, re.M)
     if found is None or int(found[1]) < 17:
         return Finding("Java", False, f"{java} is older than 17", fix)

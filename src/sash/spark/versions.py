@@ -16,8 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyspark
+from pyspark.sql import DataFrame, types
 from pyspark.sql import functions as F
-from pyspark.sql import types
 
 from sash.errors import UnsupportedVersion
 
@@ -28,6 +28,7 @@ __all__ = [
     "check_streams",
     "check_table_functions",
     "check_tables",
+    "check_types",
     "collect",
     "create_table",
     "has_row_state",
@@ -70,6 +71,17 @@ def check_table_functions() -> None:
         raise UnsupportedVersion.table_functions(pyspark.__version__)
 
 
+def check_types(rows: Any) -> None:
+    """Refuse columns of a type that Python lacks. Before 4.0, it lacks intervals of months, days and time."""
+    try:
+        _ = rows.schema
+    except Exception as error:
+        if not re.search(r"CANNOT_PARSE_DATATYPE|^Unsupported data type", str(error)):
+            raise
+        kind = re.findall(r"\w+", str(error))[-1]
+        raise UnsupportedVersion.column_type(pyspark.__version__, kind) from None
+
+
 def _installed() -> tuple[int, int]:
     major, minor = map(int, re.findall(r"\d+", pyspark.__version__)[:2])
     return major, minor
@@ -82,7 +94,7 @@ def arrow_type_of(kind: Any, zone: str) -> Any:
     """Return a type of Spark as Arrow has it. Before 4.2, times with a zone are in UTC whatever `zone` is."""
     from pyspark.sql.pandas.types import to_arrow_type
 
-    named = {"timezone": zone} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
+    named: Any = {"timezone": zone} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
     return to_arrow_type(kind, **named)
 
 
@@ -105,7 +117,7 @@ def collect(rows: Any) -> pa.Table:
 
 def create_table(session: Any, table: pa.Table) -> Any:
     """Return an Arrow table of integers as a DataFrame. Before 4.0, Spark takes rows and not a table."""
-    if hasattr(pyspark.sql.DataFrame, "toArrow"):
+    if hasattr(DataFrame, "toArrow"):
         return session.createDataFrame(table)
     rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     return session.createDataFrame(rows, ", ".join(f"{name} bigint" for name in table.column_names))

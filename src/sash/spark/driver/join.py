@@ -70,6 +70,7 @@ def explain(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions
 
 def _with_nested(labels: DataFrame, given: JoinOptions) -> tuple[DataFrame, AddedColumns]:
     """Return labels with a column for each nested field that the join reads."""
+    check_bounded(labels, "sash.join")
     by = given.by if isinstance(given.by, list | tuple) else [given.by]
     rows, _, extra = with_added(labels, (), (given.on, *by))
     return rows, extra
@@ -78,8 +79,8 @@ def _with_nested(labels: DataFrame, given: JoinOptions) -> tuple[DataFrame, Adde
 def _planned(labels: DataFrame, lookbacks: Sequence[Lookback], given: JoinOptions, limits: Limits) -> Any:
     """Return the plan, the options and columns of the labels, the tables of events, their types, and the results."""
     check_lookbacks(lookbacks)
-    for rows in (labels, *(each.table for each in lookbacks)):
-        check_bounded(rows, "sash.join")
+    for each in lookbacks:
+        check_bounded(each.table, "sash.join")
     options = options_of(given.on, given.by, 0, None, False, "final", limits=limits)
     lookbacks = _without_conditions(lookbacks, options)
     check_columns(labels, [options.on, *options.by])

@@ -12,7 +12,7 @@ from sash.plan.plan import Options
 from sash.spark.driver.hot_keys import Reach, find_hot_keys
 from sash.spark.driver.schema import arrow_schema, column, spark_schema
 from sash.spark.driver.worker_python import use_driver_python
-from sash.spark.versions import repartition_by_number
+from sash.spark.versions import check_types, repartition_by_number
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.hot_keys import HotKey
 from sash.spark.wire.pieces import piece_schema
@@ -26,9 +26,10 @@ _BUCKETS_PER_TASK = 20  # a task takes as many together as it may hold
 
 
 def check_bounded(rows: DataFrame, what: str) -> None:
-    """Refuse a streaming DataFrame."""
+    """Refuse a streaming DataFrame, and columns of types that Python lacks."""
     if rows.isStreaming:
         raise InvalidInput.streaming(what)
+    check_types(rows)
 
 
 def hot_keys_of(rows: DataFrame, options: Options, measure: Measure, reach: Reach | None) -> tuple[HotKey, ...]:
