@@ -112,13 +112,21 @@ class Page:
                 return f"The page has failed: {error}"
             answered += len(keys)
             records, tables = self._inbox.take()
-            results = pa.concat_tables(tables, promote_options="permissive") if tables else None
+            results = _joined(tables)
             if keys or records or results is not None:
                 write_update(updates, Update(records, results, self._inbox.missed, answered))
             stopped = next((each for each in records if isinstance(each, Stopped)), None)
             if stopped is not None and not self._stays:
                 return stopped.why
         return CLOSED
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table | None:
+    """Return one table; of tables with one schema, as those of a stream are, without copies."""
+    if not tables:
+        return None
+    is_same = all(each.schema == tables[0].schema for each in tables[1:])
+    return pa.concat_tables(tables, promote_options="none" if is_same else "permissive")
 
 
 def _keys_asked(pipe: BinaryIO, seconds: float) -> Iterator[list[str]]:
