@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -40,13 +42,21 @@ def hand_page(**options: Any) -> Any:
     return source, Page(source, options.pop("host", "127.0.0.1"), 0, options.pop("stays", False), **options)
 
 
+def wait_until(is_true: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def token_of(page: Any) -> Any:
     return parse_qs(urlsplit(page.url).query)["token"][0]
 
 
 def ask(page: Any, path: Any, *, method: Any = "GET", token: Any = True, headers: Any = None, **parameters: Any) -> Any:
     """Return the response, its headers and its body."""
-    connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=30)
     if token is True:
         token = token_of(page)
     given = {**({"token": token} if token else {}), **parameters}
@@ -63,7 +73,7 @@ class Events:
 
     opened: ClassVar[list[Any]] = []
 
-    def __init__(self, page: Any, timeout: Any = 10) -> None:
+    def __init__(self, page: Any, timeout: Any = 30) -> None:
         self.opened.append(self)
         self._connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=timeout)
         self._connection.request("GET", f"/events?token={token_of(page)}")

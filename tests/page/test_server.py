@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import threading
-import time
 from typing import Any
 
 import pyarrow as pa
@@ -14,8 +13,9 @@ from sash.page.guards import Guards
 from sash.page.live import CLOSED
 from sash.page.records import Figures, LateRow, Stopped
 from sash.page.viewers import FULL, MOST_VIEWERS, SLOW, Viewers
-from tests.page.pages import Events, ask, hand_page, token_of
+from tests.page.pages import Events, ask, hand_page, token_of, wait_until
 
+LABELS = '{stream="test",unit="number"}'
 PROTECTED = ("/", "/events", "/api/series", "/api/m4", "/api/sharing", "/metrics", "/nothing")
 
 
@@ -105,7 +105,7 @@ def test_keys_named_like_scripts_are_data_only(page: Any) -> None:
     results = {"k": [name], "query": ["q"], "window_start": [0], "window_end": [10], "x": [1.5]}
     page.source.inbox.put_results(pa.table(results))
     page.source.inbox.put(LateRow(name, None, None, "late"))
-    time.sleep(0.5)
+    wait_until(lambda: b"<script>" in ask(page, "/api/series")[1])
     response, body = ask(page, "/api/m4", query="q", key=name, aggregate="x", width=3)
     assert response.getheader("content-type") == "application/json"
     assert b'"count": 1' in body
@@ -152,9 +152,7 @@ def test_viewer_beyond_the_limit_is_told_so() -> None:
             each.response.readline()
         assert Events(page).until("bye")["message"] == FULL
         held.pop().close()
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline and len(page._viewers) >= MOST_VIEWERS:
-            time.sleep(0.05)
+        wait_until(lambda: f"viewers{LABELS} {MOST_VIEWERS - 1}.0" in ask(page, "/metrics")[1].decode())
         assert Events(page).until("now")["title"] == "test"
         for each in held:
             each.close()
@@ -240,9 +238,8 @@ def test_page_that_stays_shows_a_stopped_stream() -> None:
     source, page = hand_page(stays=True)
     with page:
         source.inbox.put(Stopped("failed", "The query has failed: no disk."))
-        time.sleep(0.5)
-        now = Events(page).until("now")
-        assert (now["state"], now["why"]) == ("failed", "The query has failed: no disk.")
+        now = next(data for name, data in Events(page) if name == "now" and data["state"] == "failed")
+        assert now["why"] == "The query has failed: no disk."
 
 
 def test_source_that_fails_ends_the_page_and_nothing_else() -> None:

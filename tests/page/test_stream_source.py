@@ -23,7 +23,8 @@ QUERIES = [
 @pytest.fixture(autouse=True)
 def always_read(monkeypatch: Any) -> None:
     """Read the stream at every push, so that tests need not wait."""
-    monkeypatch.setattr(stream_source, "INTERVAL_S", 0.0)
+    for name in ("INTERVAL_S", "WINDOWS_S", "SAMPLE_S"):
+        monkeypatch.setattr(stream_source, name, 0.0)
 
 
 def stream_of(**options: Any) -> Any:

@@ -56,10 +56,12 @@ def window_counts(plan: Plan, state: State, slots: Array) -> pa.Table:
     names: list[str] = []
     parts: list[tuple[Array, Array, Array]] = []
     for query, ended in _open(plan, state, slots):
-        edges = np.stack([ended.starts, ended.ends], axis=1)
-        found, counts = np.unique(edges, axis=0, return_counts=True)
-        names += [query.name] * len(found)
-        parts.append((found[:, 0], found[:, 1], counts))
+        edges = pa.table({"start": ended.starts, "end": ended.ends})
+        grouped = edges.group_by(["start", "end"], use_threads=False).aggregate([([], "count_all")])
+        found, until, counts = (grouped.column(name).to_numpy() for name in ("start", "end", "count_all"))
+        order = np.lexsort((until, found))
+        names += [query.name] * len(order)
+        parts.append((found[order], until[order], counts[order]))
     empty = np.zeros(0, plan.measure.dtype)
     starts, ends, keys = (np.concatenate(each) for each in zip((empty, empty, empty), *parts, strict=True))
     columns = {"window_start": plan.measure.to_arrow(starts), "window_end": plan.measure.to_arrow(ends)}

@@ -29,10 +29,13 @@ class Observation:
     >>> stop()
     """
 
-    __slots__ = ("_rejected", "results", "rows", "stream")
+    __slots__ = ("_rejected", "began", "results", "rows", "stream")
 
-    def __init__(self, stream: "Stream", rows: Any, results: pa.Table, rejected: "Rejected | None" = None) -> None:
+    def __init__(
+        self, stream: "Stream", rows: Any, results: pa.Table, rejected: "Rejected | None" = None, began: float = 0.0
+    ) -> None:
         self.stream, self._rejected = stream, rejected
+        self.began = began  # when the push began, by `time.monotonic`
         self.rows = rows  # as they were pushed
         self.results = results
 
@@ -145,9 +148,9 @@ class Observers:
     def _remove(self, observer: Observer) -> None:
         self._all = tuple(each for each in self._all if each is not observer)
 
-    def show(self, stream: "Stream", rows: Any, results: pa.Table) -> pa.Table:
+    def show(self, stream: "Stream", rows: Any, results: pa.Table, began: float) -> pa.Table:
         """Call each observer with a push, and return its results."""
-        observation, self.rejected = Observation(stream, rows, results, self.rejected), None
+        observation, self.rejected = Observation(stream, rows, results, self.rejected, began), None
         for observer in self._all:
             try:
                 observer(observation)

@@ -1,6 +1,7 @@
 """A stream in this process: push rows, move the watermark, save and restore."""
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -113,11 +114,12 @@ class Stream:
     @guarded
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Add rows, move the watermark, and return the windows that are due; bad input has no effect."""
+        began = time.monotonic() if self._observers else 0.0
         if watermark is None and self._buffer is not None and self._buffer.add(self._state, rows):
             results = self._buffer.no_results
         else:
             results = self._advance(rows, watermark, None)
-        return self._observers.show(self, rows, results) if self._observers else results
+        return self._observers.show(self, rows, results, began) if self._observers else results
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Call `observer` with an `Observation` at the end of each push; return a function that ends this.

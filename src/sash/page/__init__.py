@@ -1,6 +1,7 @@
 """The live page: records in, HTML and events out. Nothing is imported until a page is opened."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sash.errors import InvalidInput, MissingPackage
@@ -46,10 +47,15 @@ def page(
         raise InvalidInput.option("port", port, "a free port, or 0 for any")
     if not isinstance(keep_results, int) or keep_results < 1:
         raise InvalidInput.option("keep_results", keep_results, "a number of results, at least 1")
-    try:
-        from sash.page.live import Page
-    except ImportError as error:
-        raise MissingPackage.of("The page", (error.name or "starlette").partition(".")[0], "page") from error
+    for package in (
+        "starlette",
+        "uvicorn",
+        "prometheus_client",
+    ):  # imported by the process of the page, not by this one
+        if find_spec(package) is None:
+            raise MissingPackage.of("The page", package.replace("_", "-"), "page")
+    from sash.page.live import Page
+
     return Page(_source(watched, title, queries, keep_results), host, port, stays, keep_results)
 
 

@@ -1,30 +1,31 @@
-"""The page of one stream: a server in a thread of its own."""
+"""The page of one stream: a thread that feeds the process of the page."""
 
-import asyncio
 import html
-import logging
+import itertools
+import json
+import os
 import secrets
+import selectors
 import socket
+import subprocess
+import sys
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self, cast
 
-import uvicorn
+import pyarrow as pa
 
 from sash.errors import InvalidInput
-from sash.page import contract, metrics
-from sash.page.board import Board
-from sash.page.kept_results import KeptResults
-from sash.page.records import Inbox, Source
-from sash.page.server import application
-from sash.page.viewers import Viewers, event
+from sash.page.records import Inbox, Source, Stopped
+from sash.page.transport import Settings, Update, write_settings, write_update
 
 __all__ = ["Page"]
 
-TICK_S = 0.3  # between two updates
-START_S = 10.0
+TICK_S = 0.25  # between two updates
+END_S = 10.0
 CLOSED = "The page was closed."
 
 
@@ -34,35 +35,17 @@ class Page:
     It is also a context manager, which closes the page at its end. A notebook shows the page as the value of a cell.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        host: str,
-        port: int,
-        stays: bool,
-        keep_results: int = 1_000_000,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, source: Source, host: str, port: int, stays: bool, keep_results: int = 1_000_000) -> None:
         self._source, self._host, self._stays = source, host, stays
-        self._inbox, self._results = Inbox(), KeptResults(keep_results)
-        self._board, self._viewers = Board(self._results, clock), Viewers()
-        self._socket = _listen(host, port)
-        self.port: int = self._socket.getsockname()[1]
+        self._inbox, self._end = Inbox(), threading.Event()
         self._token = secrets.token_urlsafe(24)
-        app = application(self, self._viewers, self._token, f"sash_page_{self.port}", host)
-        config = uvicorn.Config(
-            app, lifespan="off", log_config=None, access_log=False, server_header=False, ws="none", http="h11",
-            loop="asyncio", timeout_graceful_shutdown=1, limit_concurrency=200, proxy_headers=False,
-        )  # fmt: skip
-        logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # a viewer that goes is no news
-        self._server = uvicorn.Server(config)
-        self._goodbye = ""
-        self._reading, self._lock = threading.Lock(), threading.Lock()  # of the source, and of the board
-        self._ready, self._end = threading.Event(), threading.Event()
+        with _listen(host, port) as listener:
+            self.port: int = listener.getsockname()[1]
+            settings = Settings(listener.fileno(), host, self.port, self._token, keep_results)
+            self._process = _start(settings)
         source.start(self._inbox)
         self._thread = threading.Thread(target=self._run, name="sash-page", daemon=True)
         self._thread.start()
-        self._ready.wait(START_S)
 
     @property
     def url(self) -> str:
@@ -77,10 +60,13 @@ class Page:
 
     def close(self) -> None:
         """End the page; the stream continues."""
-        self._goodbye = self._goodbye or CLOSED
         self._end.set()
-        if self._thread is not threading.current_thread():
-            self._thread.join(START_S)
+        if self._thread is threading.current_thread():
+            return
+        self._thread.join(END_S)
+        if self._thread.is_alive():  # its process takes no updates
+            self._process.kill()
+            self._thread.join(END_S)
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until the page ends."""
@@ -102,86 +88,101 @@ class Page:
     # --- the thread ----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        updates, questions = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         try:
-            asyncio.run(self._serve())
+            goodbye = self._feed(updates, questions)
+            write_update(updates, Update(missed=self._inbox.missed, goodbye=goodbye))
+        except OSError:
+            pass  # the process of the page is gone, and the stream continues
         finally:
-            self._ready.set()
             self._source.stop()
-            self._socket.close()
+            _end(self._process)
 
-    async def _serve(self) -> None:
-        serving = asyncio.create_task(self._server.serve([self._socket]))
-        while not self._server.started and not serving.done():
-            await asyncio.sleep(0.005)
-        self._ready.set()
-        try:
-            while not self._end.is_set() and not serving.done():
-                await asyncio.to_thread(self._read)
-                self._show()
-                await asyncio.sleep(TICK_S)
-        except Exception as error:  # the page fails, the stream does not
-            self._goodbye = f"The page has failed: {error}"
-        finally:
-            self._viewers.end(self._goodbye or CLOSED)
-            self._server.should_exit = True
-            await serving
+    def _feed(self, updates: BinaryIO, questions: BinaryIO) -> str:
+        """Send updates until the page ends, and return why it ends."""
+        answered = 0
+        for keys in itertools.chain([[]], _keys_asked(questions, TICK_S)):
+            if self._end.is_set():
+                break
+            try:
+                for key in keys:
+                    self._source.ask_slices(key)
+                self._source.poll()
+            except Exception as error:  # the page fails, the stream does not
+                return f"The page has failed: {error}"
+            answered += len(keys)
+            records, tables = self._inbox.take()
+            results = _joined(tables)
+            if keys or records or results is not None:
+                write_update(updates, Update(records, results, self._inbox.missed, answered))
+            stopped = next((each for each in records if isinstance(each, Stopped)), None)
+            if stopped is not None and not self._stays:
+                return stopped.why
+        return CLOSED
 
-    def _read(self) -> None:
-        """Take everything that came since the last update."""
-        with self._reading:
-            self._source.poll()
-            records, results = self._inbox.take()
-        with self._lock:
-            for record in records:
-                self._board.add(record)
-            self._results.add(results)
-            stopped = self._board.stopped
-        if stopped is not None and not self._stays:
-            self._goodbye = stopped.why
-            self._end.set()
 
-    def _show(self) -> None:
-        with self._lock:
-            panels = {name: event(name, data) for name, data in self._board.panels().items()}
-        for each in self._results.news():
-            panels[f"results of {each['query']}"] = event("results", each)
-        self._viewers.show(panels)
+def _joined(tables: list[pa.Table]) -> pa.Table | None:
+    """Return one table; of tables with one schema, as those of a stream are, without copies."""
+    if not tables:
+        return None
+    is_same = all(each.schema == tables[0].schema for each in tables[1:])
+    return pa.concat_tables(tables, promote_options="none" if is_same else "permissive")
 
-    # --- answers, called in worker threads of the server -------------------------------------------------
 
-    def series(self, query: str | None, search: str) -> contract.SeriesList:
-        """Return what can be drawn."""
-        return self._results.series(query, search)
-
-    def m4(
-        self, query: str, key: str, aggregate: str, start: float | None, end: float | None, width: int
-    ) -> contract.M4:
-        """Return the M4 of a range."""
-        return self._results.m4(query, key, aggregate, start, end, width)
-
-    def sharing(self, key: str) -> contract.Sharing:
-        """Return the slices of one key."""
-        self._source.ask_slices(key)
-        self._read()
-        with self._lock:
-            return self._board.sharing()
-
-    def metrics(self) -> bytes:
-        """Return all figures for Prometheus."""
-        with self._lock:
-            board = self._board
-            return metrics.exposition(board.facts, board.figures, board.state, len(self._viewers), self._inbox.missed)
+def _keys_asked(pipe: BinaryIO, seconds: float) -> Iterator[list[str]]:
+    """Yield the keys whose slices viewers ask for; nothing if none does within some seconds."""
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            if selector.select(seconds):
+                found = os.read(pipe.fileno(), 1 << 16)
+                if not found:
+                    raise BrokenPipeError  # the process has ended
+                rest += found
+            *lines, rest = rest.split(b"\n")
+            yield [str(json.loads(line)) for line in lines]
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that accepts connections at once; they wait for the process of the page."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
+        found.listen()
     except OSError as error:
         found.close()
         raise InvalidInput.option(
             "host and port", f"{host}:{port}", f"free on this machine ({error.strerror})"
         ) from error
     return found
+
+
+def _start(settings: Settings) -> "subprocess.Popen[bytes]":
+    """Start the process of the page, with the same sash and in its own session: Ctrl-C is for the stream."""
+    folders = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "sash.page.process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        pass_fds=[settings.socket],
+        start_new_session=True,
+    )
+    write_settings(cast("BinaryIO", process.stdin), settings)
+    return process
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if pipe is not None:
+                pipe.close()
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

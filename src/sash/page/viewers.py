@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sash.page.contract import Bye
@@ -67,10 +67,20 @@ class Viewer:
 
 
 class Viewers:
-    """All viewers of a page; used by its event loop alone."""
+    """All viewers of a page; used by its event loop alone.
 
-    def __init__(self, most: int = MOST_VIEWERS, most_waiting: int = MOST_WAITING, send_s: float = SEND_S) -> None:
+    Without a viewer, nobody needs to call `show`: `before_first` does it when a viewer comes.
+    """
+
+    def __init__(
+        self,
+        most: int = MOST_VIEWERS,
+        most_waiting: int = MOST_WAITING,
+        send_s: float = SEND_S,
+        before_first: Callable[[], None] = lambda: None,
+    ) -> None:
         self._most, self._most_waiting, self._send_s = most, most_waiting, send_s
+        self._before_first = before_first
         self._all: set[Viewer] = set()
         self._last: dict[str, bytes] = {}  # the last event of each panel, for new viewers
         self._sent_at = time.monotonic()
@@ -104,6 +114,8 @@ class Viewers:
         headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         is_full = len(self._all) >= self._most
+        if not self._all and "bye" not in self._last:
+            self._before_first()
         viewer = Viewer([] if is_full else self._last.values(), self._most_waiting)
         if is_full:
             viewer.end(bye(FULL))

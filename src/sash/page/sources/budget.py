@@ -15,23 +15,23 @@ class Budget:
     Readings whose cost grows with the state (open windows, bytes) become less frequent, instead of slower pushes.
 
     >>> budget = Budget(share=0.01, most=0.05, free=0)
-    >>> budget.has_time()
+    >>> budget.has_time(now=1.0)
     True
-    >>> budget.spend(1.0)
-    >>> budget.has_time()
-    False
+    >>> budget.spend(0.02)
+    >>> budget.has_time(now=1.0), budget.has_time(now=4.0)
+    (False, True)
     """
 
-    share: float = 0.01
-    most: float = 0.05  # seconds
-    free: int = 3  # first readings that cost nothing: they compile kernels
-    _left: float = 0.0
-    _at: float = -1e9
+    share: float = 0.005
+    most: float = 0.002  # seconds
+    free: int = 2  # first readings that cost nothing: they compile kernels
+    _left: float = 1e-9
+    _at: float = 0.0
 
-    def has_time(self) -> bool:
-        """Return whether a reading may begin."""
-        now = time.monotonic()
-        self._left = min(self.most, self._left + (now - self._at) * self.share)
+    def has_time(self, now: float) -> bool:
+        """Return whether a reading may begin; `now` is of any clock."""
+        passed = max(0.0, now - self._at) if self._at else 0.0
+        self._left = min(self.most, self._left + passed * self.share)
         self._at = now
         return self._left > 0
 

@@ -30,7 +30,9 @@ from sash.page.sources.budget import Budget
 
 __all__ = ["StreamSource"]
 
-INTERVAL_S = 0.3  # between two readings of the state
+INTERVAL_S = 0.25  # between two readings of the figures
+WINDOWS_S = 1.0  # between two readings of open windows and slices, while pushes follow each other
+SAMPLE_S = 0.05  # between two samples of arriving rows
 IDLE_S = 0.05  # after a push that no other push follows, the page reads it
 MOST_SAMPLED = 4096  # rows of one push whose positions and keys are counted
 MOST_KEYS = 2000  # keys whose open windows are listed
@@ -47,16 +49,20 @@ class StreamSource:
     def __init__(self, stream: Stream, title: str) -> None:
         self._stream, self._title = stream, title
         self._inbox = Inbox()
-        self._budget, self._late_budget, self._arrival_budget = Budget(), Budget(share=0.002), Budget(share=0.005)
+        self._budget, self._late_budget, self._arrival_budget = Budget(), Budget(0.001), Budget(0.002)
         self._facts: StreamFacts | None = None
         self._key: tuple[str, int] | None = None  # text and slot of the key whose slices are shown; None: the longest
         self._unobserve: Callable[[], None] = lambda: None
         self._at = self._pushed_at = time.monotonic()  # of the last reading, and of the last push
+        self._windows_at = self._sampled_at = self._late_at = 0.0
+        self._pause = 0.0  # seconds between pushes
+        self._inside = 0.0  # seconds of pushes since the last reading
         self._rows = self._results = self._batch = 0  # since the last reading; number of readings
         self._unsampled = 0  # rows since the last sample
         self._late = 0  # rejected rows at the last push
         self._late_read = 0  # at the last reading
         self._newest: Any = None  # at the last sample
+        self._unread: Observation | None = None  # the last push with rejected rows, until they are read
 
     def start(self, inbox: Inbox) -> None:
         """Read the stream once, and then at its pushes."""
@@ -70,7 +76,7 @@ class StreamSource:
     def poll(self) -> None:
         """Read pushes that came since the last reading, if no push follows that would do it."""
         if self._rows and time.monotonic() - self._pushed_at >= min(IDLE_S, INTERVAL_S):
-            self._stream.inspect(self._read)
+            self._stream.inspect(self._read_at_rest)
 
     def stop(self) -> None:
         self._unobserve()
@@ -83,26 +89,37 @@ class StreamSource:
     # --- each push -----------------------------------------------------------------------------------
 
     def _observe(self, push: Observation) -> None:
-        count = push.count
+        """Count a push; read more of it if it is time, because a push can be as short as some microseconds."""
+        count, results, late = push.count, push.results, self._stream.late_count
         self._rows += count
         self._unsampled += count
-        results = push.results
         if results.num_rows:
             self._results += results.num_rows
             self._inbox.put_results(results)
-        late = self._stream.late_count
+        now = time.monotonic()
+        self._pause += max(0.0, push.began - self._pushed_at)
+        self._inside += now - push.began
+        self._pushed_at = now
         if late != self._late:
-            self._late = late
-            self._read_late(push)
-        if self._arrival_budget.has_time():
+            self._late, self._unread = late, push
+            if now - self._late_at >= SAMPLE_S and self._late_budget.has_time(self._clock()):
+                self._late_at = now
+                self._read_late()
+        if now - self._sampled_at >= SAMPLE_S and self._arrival_budget.has_time(self._clock()):
+            self._sampled_at = now
             with self._arrival_budget.spent():
                 self._read_arrivals(push)
-        self._pushed_at = time.monotonic()
-        if self._pushed_at - self._at >= INTERVAL_S and self._budget.has_time():
-            self._read(push)
+        if now - self._at >= INTERVAL_S and self._budget.has_time(self._clock()):
+            self._read(push, now - self._windows_at >= WINDOWS_S)
 
-    def _read_late(self, push: Observation) -> None:
-        if not self._late_budget.has_time():
+    def _clock(self) -> float:
+        """Return the time that the stream has had: on a busy machine, a push takes long, but computes no more."""
+        return time.thread_time() + self._pause
+
+    def _read_late(self) -> None:
+        """Put the rejected rows of the last push that has some."""
+        push, self._unread = self._unread, None
+        if push is None:
             return
         with self._late_budget.spent():
             rows, before = push.rejected(MOST_LATE)
@@ -114,7 +131,7 @@ class StreamSource:
 
     # --- a few times per second --------------------------------------------------------------------------
 
-    def _read(self, push: Observation) -> None:
+    def _read(self, push: Observation, with_windows: bool = True) -> None:
         with self._budget.spent():
             facts = self._facts_of(push)
             if facts != self._facts:
@@ -122,9 +139,16 @@ class StreamSource:
                 self._inbox.put(facts)
             if push.plan is not None:
                 self._read_figures(push)
-                self._read_windows(push)
-                self._read_slices(push)
+                if with_windows:
+                    self._read_windows(push)
+                    self._read_slices(push)
+                    self._windows_at = time.monotonic()
         self._at, self._rows, self._results, self._late_read = time.monotonic(), 0, 0, self._late
+        self._inside = 0.0
+
+    def _read_at_rest(self, stream: Observation) -> None:
+        self._read_late()
+        self._read(stream)
 
     def _facts_of(self, push: Observation) -> StreamFacts:
         plan, by = push.plan, tuple(self._stream.options.by)
@@ -169,7 +193,10 @@ class StreamSource:
         )
         self._inbox.put(figures)
         if self._rows:
-            self._inbox.put(MicroBatch(self._batch, self._rows, (("interval", elapsed * 1e3),)))
+            inside = min(elapsed, self._inside)
+            self._inbox.put(
+                MicroBatch(self._batch, self._rows, (("pushes", inside * 1e3), ("pauses", (elapsed - inside) * 1e3)))
+            )
         if figures.is_ended:
             self._inbox.put(Stopped("stopped", "The stream has ended."))
 
