@@ -9,7 +9,7 @@ from benchmarks.catalog import SUITES
 from benchmarks.records import Report
 from benchmarks.run_log import RunLog
 from benchmarks.suite import Suite
-from sash.cli.main import Guarded
+from sash.cli.main import CommandGroup
 from sash.cli.terminal import progress, show
 from sash.errors import UnknownName
 
@@ -27,7 +27,7 @@ Examples:
 """
 
 
-class Suites(Guarded):
+class Suites(CommandGroup):
     """A group of commands that lists the known names where it gets an unknown one."""
 
     def resolve_command(

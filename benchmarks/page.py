@@ -88,7 +88,7 @@ def run(rows: list[dict[str, Any]], rounds: int, viewers: int) -> tuple[float, f
     with ExitStack() as stack:
         if viewers >= 0:
             page = stack.enter_context(sash.page(stream))
-            stack.enter_context(looking(page.url, viewers))
+            stack.enter_context(open_viewers(page.url, viewers))
         stream.push(rows[0])
         wall, processor = time.perf_counter(), time.process_time()
         later = np.timedelta64(len(rows) * PUSH_ROWS // ROWS_PER_SECOND, "s")
@@ -104,7 +104,7 @@ def shares(rows: list[dict[str, Any]], seconds: float, viewers: int) -> tuple[fl
     with ExitStack() as stack:
         if viewers >= 0:
             page = stack.enter_context(sash.page(stream))
-            stack.enter_context(looking(page.url, viewers))
+            stack.enter_context(open_viewers(page.url, viewers))
         later = np.timedelta64(len(rows) * PUSH_ROWS // ROWS_PER_SECOND, "s")
         count = 50 * int(seconds)
         for number in range(-50, count):  # the first second compiles
@@ -119,11 +119,11 @@ def shares(rows: list[dict[str, Any]], seconds: float, viewers: int) -> tuple[fl
 
 
 @contextmanager
-def looking(url: str, viewers: int) -> Iterator[None]:
+def open_viewers(url: str, viewers: int) -> Iterator[None]:
     """Hold connections to the events of a page, in another process, which reads and drops them."""
     context = multiprocessing.get_context("spawn")
     ready, done = context.Event(), context.Event()
-    process = context.Process(target=_look, args=(url, viewers, ready, done), daemon=True)
+    process = context.Process(target=_view, args=(url, viewers, ready, done), daemon=True)
     process.start()
     ready.wait(30)
     try:
@@ -133,7 +133,7 @@ def looking(url: str, viewers: int) -> Iterator[None]:
         process.join(10)
 
 
-def _look(url: str, viewers: int, ready: Any, done: Any) -> None:
+def _view(url: str, viewers: int, ready: Any, done: Any) -> None:
     import selectors
 
     parts, selector = urlsplit(url), selectors.DefaultSelector()

@@ -716,7 +716,7 @@ class InvalidWindow(SashError, ValueError):
     )
     empty_band = _Sentence("A landmark window from {start!r} to {end!r} is empty: start must be before end.")
     both = _Sentence("A {window} window has either a size ({size!r}) or rows ({rows!r}): leave one of them out.")
-    told_twice = _Sentence(
+    every_rows_conflict = _Sentence(
         "A sliding window with every_rows={every_rows!r} ends after rows and its size is a length, but {what} is "
         "{value!r}. Leave out {what}, or leave out every_rows."
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sash.limits import LIMITS
-from sash.plan.decide import Removal, Traits, choose_finish, keeps_rows, needs_splits, removes_rows, uses_tree
+from sash.plan.decide import Removal, Traits, choose_fold, keeps_rows, needs_splits, removes_rows, uses_tree
 from sash.windows.window import Context
 
 GRID = Traits(Context.FREE)
@@ -119,10 +119,10 @@ def test_a_store_that_was_given_is_taken(store: str, is_compiled: bool) -> None:
 def test_windows_of_objects_are_slid_over_where_they_overlap_often(
     windows: int, slices: int, covered: int, choice: str, because: str
 ) -> None:
-    decision = choose_finish(windows, slices, covered, is_compiled=False)
+    decision = choose_fold(windows, slices, covered, is_compiled=False)
     assert decision.choice == choice
     assert because in decision.because
-    assert choose_finish(windows, slices, covered, is_compiled=True).choice == "fold"
+    assert choose_fold(windows, slices, covered, is_compiled=True).choice == "fold"
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_explain_says_what_is_kept_and_why() -> None:
     assert "slices per key" in lines["state"] and "bytes" in lines["state"]
     for name in ("hourly: sliding 60 every 1", "recent: sliding 10 rows every 5", "visits: session gap 7"):
         assert f"query   {name}" in text
-    assert text.count("finished by") == 4
+    assert text.count("computed by") == 4
     assert "context-free" in text and "forward-context-free" in text
 
 

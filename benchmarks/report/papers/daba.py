@@ -230,7 +230,7 @@ PAPER = Paper(
             "IOA is about as fast as the Reactive Aggregator, although the cost of IOA is constant.",
             "algorithms python_queues",
             _ioa_like_a_tree,
-            f"Asked: within a factor of 2. {IN_PYTHON}",
+            f"Required: within a factor of 2. {IN_PYTHON}",
         ),
         Finding(
             "Figure 13, bottom",

@@ -152,7 +152,7 @@ PAPER = Paper(
             "With tumbling windows, where no work can be reused, it takes as long as re-evaluation.",
             "algorithms bulk_updates",
             _tumbling,
-            "Asked: at most a tenth slower. Calls from Python, with a window of 1,024 rows.",
+            "Required: at most a tenth slower. Calls from Python, with a window of 1,024 rows.",
         ),
         Finding(
             "Figure 9",
@@ -160,7 +160,7 @@ PAPER = Paper(
             "A window whose size goes up and down costs no more per row than a window of a fixed size.",
             "algorithms bulk_updates",
             _resizing,
-            "Asked: at most a tenth slower. Calls from Python; 64 rows enter or leave at a time.",
+            "Required: at most a tenth slower. Calls from Python; 64 rows enter or leave at a time.",
         ),
         Finding(
             "Figure 10",

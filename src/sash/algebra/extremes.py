@@ -105,7 +105,7 @@ def _range(columns: Columns, invertible: bool) -> Parts:
 
     @jitable
     def fits(p: Partial) -> int:
-        # Asked without the difference, which could wrap.
+        # Compare without the difference, which could wrap.
         return 2 if p[width] < 0 and p[0] > 9223372036854775807 + p[width] else 1  # Presence.OVERFLOW, Presence.VALUE
 
     def some_that_fits(p: Partial) -> int:

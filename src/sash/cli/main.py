@@ -8,7 +8,7 @@ import click
 
 from sash.errors import SashError
 
-__all__ = ["Guarded", "main"]
+__all__ = ["CommandGroup", "main"]
 
 MAIN_EXAMPLES = """\b
 Examples:
@@ -75,7 +75,7 @@ Examples:
 """
 
 
-class Guarded(click.Group):
+class CommandGroup(click.Group):
     """A command group that prints an error of sash in one line; `--debug` prints the traceback, too."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -89,7 +89,7 @@ class Guarded(click.Group):
 
 
 @click.group(
-    cls=Guarded,
+    cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=MAIN_EXAMPLES,
 )

@@ -9,7 +9,7 @@ from sash.algebra.hashing import bits_of_all, bits_of_object
 from sash.engine.decimal_words import to_floats, units_of
 from sash.engine.tables import Rows
 from sash.errors import InvalidInput
-from sash.plan.share import ColumnType, How
+from sash.plan.share import ColumnType, Encoding
 from sash.slicing.slices import Array
 
 __all__ = ["derive", "read_values"]
@@ -49,15 +49,15 @@ def derive(values: Any, kind: ColumnType) -> tuple[Any, Array]:
     valid = (
         np.ones(len(values), np.bool_) if not values.null_count else values.is_valid().to_numpy(zero_copy_only=False)
     )
-    if how is How.LABELS:
+    if how is Encoding.LABELS:
         return values, valid
-    if how is How.KNOWN:
+    if how is Encoding.KNOWN:
         return np.zeros(len(values), np.int64), valid
-    if how is How.FLOATS:
+    if how is Encoding.FLOATS:
         return to_floats(values), valid
-    if how is How.BITS:
+    if how is Encoding.BITS:
         return _bits_of(values), valid
-    return units_of(values)[0 if how is How.UNITS else 1], valid
+    return units_of(values)[0 if how is Encoding.UNITS else 1], valid
 
 
 def _bits_of(values: Any) -> Array:

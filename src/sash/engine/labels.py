@@ -17,9 +17,9 @@ from sash.engine.row_batch import RowBatch
 from sash.engine.state import State
 from sash.errors import InvalidState
 from sash.limits import Limits
-from sash.plan.coding import Made, derived_name, is_short
+from sash.plan.coding import Decoding, derived_name, is_short
 from sash.plan.plan import Plan
-from sash.plan.share import ColumnType, How
+from sash.plan.share import ColumnType, Encoding
 from sash.slicing.lists import Lists
 from sash.slicing.partials import Partials
 from sash.slicing.slices import Array
@@ -61,10 +61,13 @@ def derive_waiting(plan: Plan, state: State) -> None:
 
 def _values_of_waiting(state: State, source: str, kind: Any) -> Any:
     """Return the values of a column of waiting rows; None if the columns that are derived from it do not tell them."""
-    found = {how: state.waiting.columns.get(derived_name(source, how)) for how in (How.LABELS, How.UNITS, How.HIGH)}
-    if (labels := found[How.LABELS]) is not None:
+    found = {
+        how: state.waiting.columns.get(derived_name(source, how))
+        for how in (Encoding.LABELS, Encoding.UNITS, Encoding.HIGH)
+    }
+    if (labels := found[Encoding.LABELS]) is not None:
         return state.dictionaries[source].decode(*labels, kind)
-    units, high = found[How.UNITS], found[How.HIGH]
+    units, high = found[Encoding.UNITS], found[Encoding.HIGH]
     if units is None or (high is None and not is_short(kind)):
         return None
     data, valid = units
@@ -120,7 +123,7 @@ def _emitted(plan: Plan, state: State, source: str) -> Iterator[tuple[str, Emitt
         if emitted is not None and len(emitted):
             ahead = len(emitted.columns) - len(query.results)  # positions of rows, which count windows have
             for place, result in enumerate(query.results):
-                if result.made is Made.LABELS and result.source == source:
+                if result.made is Decoding.LABELS and result.source == source:
                     yield query.name, emitted, place + ahead
 
 

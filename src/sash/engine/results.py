@@ -15,7 +15,7 @@ from sash.engine.dictionary import Dictionary
 from sash.engine.keys import Keys
 from sash.engine.revisions import Columns
 from sash.errors import InvalidInput, NumberOverflow
-from sash.plan.coding import Made, Result
+from sash.plan.coding import Decoding, Result
 from sash.plan.plan import Plan, PlannedQuery
 from sash.slicing.lists import Lists
 from sash.slicing.partials import Answer
@@ -99,15 +99,15 @@ def values_of_result(
         return values, values.sizes > 0
     if not result.has_words:
         return values, valid
-    if result.made is Made.RANGE_OF_LABELS:
+    if result.made is Decoding.RANGE_OF_LABELS:
         high, low = (limbs_of(dictionaries[result.source].decode(*each, result.kind)) for each in columns)
         limbs = [a - b for a, b in zip(high, low, strict=True)]
         return sum_words(limbs, valid, result.arrow, name), valid
     numbers = [np.where(known, each, 0) for each, known in columns]
-    if result.made is Made.RANGE:
+    if result.made is Decoding.RANGE:
         units = numbers[0] - numbers[1]
         return words_of(units, units >> 63), valid
-    if result.made is Made.SUM:
+    if result.made is Decoding.SUM:
         return sum_words(numbers, valid, result.arrow, name), valid
     *limbs, counts = numbers
     finer = 10 ** (result.arrow.scale - result.kind.scale)
@@ -203,15 +203,15 @@ def _column(fired: FiredWindows, name: str, known: Any, count: int, dictionaries
 
 def result_column(result: Result, values: Any, valid: Array, dictionaries: Mapping[str, Dictionary]) -> Any:
     """Return a result as an Arrow array, with values in place of labels, units and words."""
-    if result.made is Made.AS_READ and not isinstance(values, Lists):
+    if result.made is Decoding.AS_READ and not isinstance(values, Lists):
         return arrow_of(values, valid, result.arrow)
     if result.has_words:
         return decimals_of(values, valid, result.arrow)
 
     def decoded(numbers: Array, known: Array | None) -> Any:
-        if result.made is Made.LABELS:
+        if result.made is Decoding.LABELS:
             return dictionaries[result.source].decode(numbers, known, result.kind)
-        if result.made is Made.UNITS:
+        if result.made is Decoding.UNITS:
             return decimals_of(numbers, known, result.kind)
         array = pa.array(numbers)
         return array if array.type == result.arrow.value_type else array.cast(result.arrow.value_type)

@@ -10,7 +10,7 @@ from sash.engine.results import FiredWindows, columns_of, names_of, values_of_re
 from sash.engine.revisions import Columns, Emitted, revise
 from sash.engine.state import State
 from sash.kinds.kind import Moment, Push, StreamView
-from sash.plan.decide import choose_finish
+from sash.plan.decide import choose_fold
 from sash.plan.plan import Plan, PlannedQuery
 from sash.slicing.grids import Grids, ended_on_grids
 from sash.slicing.partials import mark_trees_updated
@@ -148,7 +148,7 @@ class Trigger:
                 compiled = group.is_compiled
                 if compiled not in ways:
                     whole = int(lengths.sum())
-                    found = choose_finish(len(ended), whole, max(1, covered), compiled, plan.options.limits)
+                    found = choose_fold(len(ended), whole, max(1, covered), compiled, plan.options.limits)
                     ways[compiled] = str(found.choice)
                 how = ways[compiled]
                 self.combines += self._combined(lengths, covered, how)

@@ -26,9 +26,9 @@ from sash.algebra.holistic import collect
 from sash.algebra.monoid import Column
 from sash.algebra.sums import count
 from sash.plan.query import Query
-from sash.plan.share import ColumnType, Derived, How, Reading
+from sash.plan.share import ColumnType, Derived, Encoding, Reading
 
-__all__ = ["Coding", "Made", "Result", "code_queries", "derived_name", "is_short", "source_of", "typed", "uncoded"]
+__all__ = ["Coding", "Decoding", "Result", "code_queries", "derived_name", "is_short", "source_of", "typed", "uncoded"]
 
 _COUNTS = frozenset({"count_distinct", "max_count", "min_count"})
 _VALUES = frozenset(
@@ -40,7 +40,7 @@ _SHORT = 18  # digits of decimals whose units fit an int64
 _MARK = "\0"  # between the name of a column and what was made of it
 
 
-class Made(Enum):
+class Decoding(Enum):
     """How a result is made of outputs."""
 
     AS_READ = "as read"
@@ -53,10 +53,10 @@ class Made(Enum):
 
 
 _DIGITS = {
-    Made.SUM: (10, 0),
-    Made.MEAN: (4, 4),
-    Made.RANGE: (1, 0),
-    Made.RANGE_OF_LABELS: (1, 0),
+    Decoding.SUM: (10, 0),
+    Decoding.MEAN: (4, 4),
+    Decoding.RANGE: (1, 0),
+    Decoding.RANGE_OF_LABELS: (1, 0),
 }  # more than values have, as in Spark
 
 
@@ -67,7 +67,7 @@ class Result:
     name: str
     readings: tuple[int, ...]
     arrow: Any  # None: the type depends on the objects
-    made: Made = Made.AS_READ
+    made: Decoding = Decoding.AS_READ
     source: str = ""  # the column of values
     kind: Any = None  # its type
     separator: str | None = None  # joins a list of strings
@@ -75,7 +75,7 @@ class Result:
     @property
     def is_made(self) -> bool:
         """Whether values are made of numbers."""
-        return self.made is not Made.AS_READ
+        return self.made is not Decoding.AS_READ
 
     @property
     def has_words(self) -> bool:
@@ -110,7 +110,7 @@ def source_of(name: str) -> str:
     return name.partition(_MARK)[0]
 
 
-def derived_name(source: str, how: How) -> str:
+def derived_name(source: str, how: Encoding) -> str:
     """Return the name of a column of numbers in a plan."""
     return f"{source}{_MARK}{how.value}"
 
@@ -170,50 +170,52 @@ class _Coder:
             if template.name in _COUNTS or not self._is_coded(known[-1]):
                 return (coded,), plain[1]
             source = template.columns[-1]
-            made = Made.UNITS if self._is_short(known[-1]) else Made.LABELS
+            made = Decoding.UNITS if self._is_short(known[-1]) else Decoding.LABELS
             return (coded,), Result(name, (), None, made, source, known[-1].arrow)  # type: ignore[union-attr]
         (source,), (kind,) = template.columns, known
         assert kind is not None
         if template.name == "count":
-            how = How.UNITS if pa.types.is_decimal128(kind.arrow) else How.KNOWN  # sums count units, too
+            how = Encoding.UNITS if pa.types.is_decimal128(kind.arrow) else Encoding.KNOWN  # sums count units, too
             return (replace(template, columns=(self._derive(source, how),)),), plain[1]
         if template.name in _SKETCHES:
-            return (replace(template, columns=(self._derive(source, How.BITS),)),), plain[1]
+            return (replace(template, columns=(self._derive(source, Encoding.BITS),)),), plain[1]
         if template.name == "string_agg" and _is_text(kind.arrow):
             separator = dict(template.parameters)["separator"]
-            return (collect(self._derive(source, How.LABELS)),), Result(
-                name, (), None, Made.LABELS, source, kind.arrow, separator
+            return (collect(self._derive(source, Encoding.LABELS)),), Result(
+                name, (), None, Decoding.LABELS, source, kind.arrow, separator
             )
         if not self._is_decimal(kind):
             return plain
         if template.name in _FLOATS:
-            return (replace(template, columns=(self._derive(source, How.FLOATS),)),), plain[1]
+            return (replace(template, columns=(self._derive(source, Encoding.FLOATS),)),), plain[1]
         if not pa.types.is_decimal128(kind.arrow):
             return plain
         if template.name == "range":
-            made = Made.RANGE if self._is_short(kind) else Made.RANGE_OF_LABELS
+            made = Decoding.RANGE if self._is_short(kind) else Decoding.RANGE_OF_LABELS
             column = self._ordered(source)
             return (extremes.max(column), extremes.min(column)), Result(name, (), None, made, source, kind.arrow)
         if template.name not in ("sum", "mean"):
             return plain
-        units = self._derive(source, How.UNITS)
-        words = (units,) if self._is_short(kind) else (units, self._derive(source, How.HIGH))
+        units = self._derive(source, Encoding.UNITS)
+        words = (units,) if self._is_short(kind) else (units, self._derive(source, Encoding.HIGH))
         halves = tuple(half_of_sum(word, half) for word in words for half in ("low", "high"))
         if template.name == "sum":
-            return halves, Result(name, (), None, Made.SUM, source, kind.arrow)
-        return (*halves, count(units)), Result(name, (), None, Made.MEAN, source, kind.arrow)
+            return halves, Result(name, (), None, Decoding.SUM, source, kind.arrow)
+        return (*halves, count(units)), Result(name, (), None, Decoding.MEAN, source, kind.arrow)
 
     def _ordered(self, name: str) -> str:
         """Return the column of numbers with the order of a column of values; the column itself if it has numbers."""
         kind = self.types[name]
         return (
-            name if not self._is_coded(kind) else self._derive(name, How.UNITS if self._is_short(kind) else How.LABELS)
+            name
+            if not self._is_coded(kind)
+            else self._derive(name, Encoding.UNITS if self._is_short(kind) else Encoding.LABELS)
         )
 
-    def _derive(self, source: str, how: How) -> str:
+    def _derive(self, source: str, how: Encoding) -> str:
         name = derived_name(source, how)
         if name not in self.made:
-            column = Column(Field("f8" if how is How.FLOATS else "i8"), nullable=True)
+            column = Column(Field("f8" if how is Encoding.FLOATS else "i8"), nullable=True)
             self.made[name] = ColumnType(column, self.types[source].arrow, Derived(source, how))
         return name
 

@@ -12,7 +12,7 @@ from enum import Enum
 from sash.limits import LIMITS, Limits
 from sash.windows.window import Context
 
-__all__ = ["Decision", "Removal", "Traits", "choose_finish", "keeps_rows", "needs_splits", "removes_rows", "uses_tree"]
+__all__ = ["Decision", "Removal", "Traits", "choose_fold", "keeps_rows", "needs_splits", "removes_rows", "uses_tree"]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def uses_tree(slices_per_window: float, is_compiled: bool, limits: Limits = LIMI
     return Decision(False, f"a window has about {slices_per_window:.0f} slices: folding them is as fast as a tree")
 
 
-def choose_finish(windows: int, slices: int, covered: int, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
+def choose_fold(windows: int, slices: int, covered: int, is_compiled: bool, limits: Limits = LIMITS) -> Decision:
     """Decide how to fold windows that end together without a tree: of `slices` in all, `covered` are distinct."""
     if is_compiled:
         return Decision("fold", "a window has few slices, and a compiled combine costs less than a queue of them")

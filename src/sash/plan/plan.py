@@ -239,20 +239,20 @@ class Plan(Report):
                 if each.traits.by_count and self.waits
                 else ""
             )
-            lines.append(("", f"{each.traits.context.value}; {self.finish(each)}{shift}"))
+            lines.append(("", f"{each.traits.context.value}; {self.method_of(each)}{shift}"))
         lines.append(("state", self._size()))
         return lines
 
-    def finish(self, planned: PlannedQuery) -> str:
+    def method_of(self, planned: PlannedQuery) -> str:
         """Describe how the windows of a query are computed from slices."""
         per_window = planned.slices_per_window
         if self.tree.choice:
             combines = 2 * math.log2(max(2.0, per_window)) if math.isfinite(per_window) else math.nan
-            return "finished by a tree over slices (FlatFAT)" + (
+            return "computed by a tree over slices (FlatFAT)" + (
                 f": about {combines:.0f} combines per window" if combines == combines else ""
             )
         return (
-            "finished by folding its slices"
+            "computed by folding its slices"
             + (f" (about {per_window:.0f} per window)" if 1 < per_window < math.inf else "")
             + self._sliding(planned)
         )

@@ -13,13 +13,13 @@ from sash.algebra.union import places_of, unite
 from sash.errors import SashError, UnknownName, UnsupportedAggregate
 from sash.plan.query import Query
 from sash.slicing.partials import View
-from sash.slicing.runs import Read, Statistic
+from sash.slicing.runs import Statistic, StatisticKind
 
 __all__ = [
     "ColumnType",
     "Derived",
+    "Encoding",
     "Found",
-    "How",
     "Part",
     "Reading",
     "arrow_type",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-class How(Enum):
+class Encoding(Enum):
     """The numbers that are made from a column of values (`plan/coding.py`)."""
 
     LABELS = "labels"  # of a dictionary: equal for equal values, and in their order
@@ -49,7 +49,7 @@ class Derived:
     """The column of values that a column of numbers is made from."""
 
     source: str
-    how: How
+    how: Encoding
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ColumnType:
     @property
     def has_labels(self) -> bool:
         """Whether the values are labels of a dictionary."""
-        return self.derived is not None and self.derived.how is How.LABELS
+        return self.derived is not None and self.derived.how is Encoding.LABELS
 
 
 Part = tuple[str, tuple[str, ...]]  # a component of partials, and the columns that it reads
@@ -219,7 +219,7 @@ def statistic_of(template: Template, types: Mapping[str, ColumnType]) -> Statist
 
 def _statistic(template: Any) -> Statistic:
     q = dict(template.parameters).get("q")
-    return Statistic(Read(template.name)) if q is None else Statistic(Read.QUANTILE, q)
+    return Statistic(StatisticKind(template.name)) if q is None else Statistic(StatisticKind.QUANTILE, q)
 
 
 def part_of(component: Component, columns: tuple[str, ...]) -> Part:

@@ -56,7 +56,7 @@ from sash.swag.flat_slots import (
     fault,
     mark_hole,
     offset_of,
-    settle_path,
+    repair_stale_path,
     skip_holes,
     slot_at,
 )
@@ -131,7 +131,7 @@ def _compact(aggregate: Monoid, state: Any) -> None:
 def _unwrap(aggregate: Monoid, state: Any) -> None:
     """Let the ring have all leaves: rows that have wrapped, none of them a hole, move behind the others."""
     tree, _holes, cursor = state
-    settle_path(aggregate, state)
+    repair_stale_path(aggregate, state)
     room, end = leaves(tree), cursor[R]
     wrapped = cursor[F] + cursor[SPAN] - end
     cursor[R] = room
@@ -202,7 +202,7 @@ def _evict_and_repair(aggregate: Monoid, state: Any) -> None:
     """Evict from a ring that is not full or has holes. It is a function of its own to keep slides fast."""
     tree, _holes, cursor = state
     slot = cursor[F]
-    settle_path(aggregate, state)
+    repair_stale_path(aggregate, state)
     store(tree, leaves(tree) + slot, identity(aggregate))
     repair(aggregate, tree, slot)
     cursor[F] = slot_at(cursor, 1)
@@ -216,7 +216,7 @@ def evict_many(aggregate: Monoid, state: Any, count: int) -> None:
     if count == 1:
         evict(aggregate, state)
         return
-    settle_path(aggregate, state)
+    repair_stale_path(aggregate, state)
     first, span = cursor[F], offset_of(state, count)
     if cursor[HOLES] > 0:
         for offset in range(span):

@@ -23,7 +23,7 @@ __all__ = [
     "fault",
     "mark_hole",
     "offset_of",
-    "settle_path",
+    "repair_stale_path",
     "skip_holes",
     "slot_at",
 ]
@@ -78,7 +78,7 @@ def offset_of(state: Any, index: int) -> int:
 
 
 @jitable
-def settle_path(aggregate: Monoid, state: Any) -> None:
+def repair_stale_path(aggregate: Monoid, state: Any) -> None:
     """Repair the stale path."""
     tree, _holes, cursor = state
     if cursor[STALE] == 1:

@@ -205,7 +205,7 @@ class Layout:
         """Return after how many steps nothing is left in an old ring; 0 if there is no such ring."""
         return 0 if room(state[0].old) == 1 else max(1, -(-(int(state[0].border[0]) - self.bounds(state)[0]) // MOVES))
 
-    def tidied(self, aggregate: Monoid, state: Any) -> Any:
+    def without_empty_rings(self, aggregate: Monoid, state: Any) -> Any:
         """Return a state without its old rings once they are empty, which frees their memory."""
         if room(state[0].old) == 1 or not self.has_empty_old_rings(state):
             return state

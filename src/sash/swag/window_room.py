@@ -49,7 +49,7 @@ def released(algorithm: Algorithm, monoid: Monoid, state: Any) -> Any:
     """Return the same window without a ring that is no longer needed, and with less room if three quarters are free."""
     layout, steps = layout_of(algorithm), algorithm.steps
     if layout is not None:
-        state = layout.tidied(monoid, state)
+        state = layout.without_empty_rings(monoid, state)
         if not layout.has_empty_old_rings(state):
             return state
     capacity, used = steps.capacity(state), kept(algorithm, state)

@@ -123,7 +123,11 @@ class _OnArrow:
     def apply(self, function: str, arguments: Sequence[Any], place: int) -> Any:
         try:
             return FUNCTIONS[function](*arguments)
-        except (pa.ArrowNotImplementedError, pa.ArrowTypeError, _Unlike):  # Arrow's names for types that do not fit
+        except (
+            pa.ArrowNotImplementedError,
+            pa.ArrowTypeError,
+            _TypesDiffer,
+        ):  # Arrow's names for types that do not fit
             kinds = dict.fromkeys(each.type for each in arguments)
             if function == "filter" and _sort(arguments[0].type) not in ("bool", "null"):
                 what = f"An aggregate is filtered by a condition, and this is {arguments[0].type}"
@@ -142,7 +146,7 @@ class _OnArrow:
         return found
 
 
-class _Unlike(Exception):
+class _TypesDiffer(Exception):
     """Types that either Arrow or Spark does not accept."""
 
 
@@ -162,7 +166,7 @@ def _alike(*values: Any) -> list[Any]:
     """Return the values if they can be compared; a time without a zone is in the zone of the others."""
     sorts = {_sort(each.type) for each in values} - {"null"}
     if len(sorts) > 1:
-        raise _Unlike
+        raise _TypesDiffer
     values = _typed(values)
     zones = [each.type.tz for each in values if pa.types.is_timestamp(each.type) and each.type.tz is not None]
     if not zones:
@@ -233,7 +237,7 @@ _SORTS = {"number": pa.float64(), "text": pa.large_string(), "bool": pa.bool_()}
 
 def _of_sort(sort: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     if any(_sort(each.type) not in (sort, "null") for each in values):
-        raise _Unlike
+        raise _TypesDiffer
     return _typed(values, _SORTS[sort])
 
 
@@ -270,7 +274,7 @@ def _remainder(a: Any, b: Any) -> Any:
     """Return the remainder with the sign of the first operand; exact for floats."""
     for each in _numbers(a, b):
         if pa.types.is_decimal(each.type):
-            raise _Unlike
+            raise _TypesDiffer
     kind = pc.add(a, b).type
     count = next((len(each) for each in (a, b) if not isinstance(each, pa.Scalar)), 1)
     wide = [pa.repeat(each, count) if isinstance(each, pa.Scalar) else each for each in (a, b)]
@@ -291,7 +295,7 @@ def _whole(of: Callable[[Any], Any], value: Any) -> Any:
     """Return FLOOR or CEIL, which is an integer, as in Spark."""
     (number,) = _numbers(value)
     if pa.types.is_decimal(number.type):
-        raise _Unlike
+        raise _TypesDiffer
     return number.cast(pa.int64()) if pa.types.is_integer(number.type) else whole_numbers(of(number), pa.int64())
 
 

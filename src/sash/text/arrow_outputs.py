@@ -13,10 +13,10 @@ from sash.text.names import unknown_column
 from sash.text.outputs import Steps
 from sash.text.request import Request
 
-__all__ = ["apply_steps", "finish", "input_mask", "input_table", "kept_rows"]
+__all__ = ["apply_steps", "compute_outputs", "input_mask", "input_table", "kept_rows"]
 
 
-def finish(results: Any, request: Request, own: Sequence[str]) -> Any:
+def compute_outputs(results: Any, request: Request, own: Sequence[str]) -> Any:
     """Return the results of a text from those of the engine on rows with columns of the names `own`."""
     steps = request.steps(results.column_names, own)
     return apply_steps(results, steps, request.text, kept_rows(results, steps, request.text))

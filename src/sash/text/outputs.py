@@ -53,7 +53,7 @@ class Steps:
         return (*(each.expression for each in self.order), *(each for _, each in self.columns))
 
 
-class Asked(Protocol):
+class SelectOutputs(Protocol):
     """The part of a SELECT that its steps depend on."""
 
     @property
@@ -71,7 +71,7 @@ class Asked(Protocol):
     def result_names(self) -> tuple[str, ...]: ...
 
 
-def window_steps(selects: Sequence[Asked], names: Sequence[str]) -> Steps:
+def window_steps(selects: Sequence[SelectOutputs], names: Sequence[str]) -> Steps:
     """Return the steps for results of windows, which have columns of these names.
 
     Keys and edges stay where they are, under their aliases; results of the select list are where aggregates were.
@@ -95,7 +95,9 @@ def window_steps(selects: Sequence[Asked], names: Sequence[str]) -> Steps:
     return _steps(selects, columns, _all_of(conditions))
 
 
-def row_steps(selects: Sequence[Asked], names: Sequence[str], own: Sequence[str], computed: Iterable[str]) -> Steps:
+def row_steps(
+    selects: Sequence[SelectOutputs], names: Sequence[str], own: Sequence[str], computed: Iterable[str]
+) -> Steps:
     """Return the steps for a result per row; `own` are the columns of the rows, some of them `computed`."""
     hidden = {*computed, *(name for select in selects for name in select.result_names())}
     columns: list[tuple[str, Expression]] = []
@@ -108,7 +110,9 @@ def row_steps(selects: Sequence[Asked], names: Sequence[str], own: Sequence[str]
     return _steps(selects, tuple(columns), _all_of([each.outputs.kept for each in selects if each.outputs.kept]))
 
 
-def _steps(selects: Sequence[Asked], columns: tuple[tuple[str, Expression], ...], kept: Expression | None) -> Steps:
+def _steps(
+    selects: Sequence[SelectOutputs], columns: tuple[tuple[str, Expression], ...], kept: Expression | None
+) -> Steps:
     outputs = selects[0].outputs
     limit = None if outputs.limit is None else outputs.limit[:2]
     conditions = tuple(each.outputs.kept for each in selects if each.outputs.kept is not None)
@@ -141,7 +145,7 @@ def _all_of(conditions: Sequence[Expression | None]) -> Expression | None:
     return None if not found else found[0] if len(found) == 1 else Apply("and", found, found[0].place)
 
 
-def _check_twice(select: Asked, names: Sequence[str], made: Iterable[str]) -> None:
+def _check_twice(select: SelectOutputs, names: Sequence[str], made: Iterable[str]) -> None:
     for name in made:
         if names.count(name) > 1:
             raise InvalidText.twice(select.place, name).within(select.text)

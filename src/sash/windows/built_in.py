@@ -49,7 +49,7 @@ def _unless_zero(offset: Length) -> Length | None:
 
 
 @dataclass(frozen=True, repr=False)
-class _Spaced(Window):
+class _RegularWindow(Window):
     """Windows of a size that start at regular distances."""
 
     context: ClassVar[Context] = Context.FREE
@@ -63,7 +63,7 @@ class _Spaced(Window):
 
 
 @dataclass(frozen=True, repr=False)
-class Sliding(_Spaced):
+class Sliding(_RegularWindow):
     """Windows [offset + k · every, offset + k · every + size) for every whole k; tumbling where every = size.
 
     Its edges in positions are those of `grid`.
@@ -92,7 +92,7 @@ class Sliding(_Spaced):
 
 
 @dataclass(frozen=True, repr=False)
-class Cumulative(_Spaced):
+class Cumulative(_RegularWindow):
     """Windows that start every `size` and grow by `every` until the next start."""
 
     def on(self, measure: Measure) -> "Cumulative":
@@ -329,7 +329,7 @@ def sliding(
 def _last_time(size: Any, every: Any, rows: Any, every_rows: Any, offset: Any, zone: Any) -> Window:
     for what, value in (("every", every), ("rows", rows)):
         if value is not None:
-            raise InvalidWindow.told_twice(every_rows, what, value)
+            raise InvalidWindow.every_rows_conflict(every_rows, what, value)
     count = count_of("sliding", "every_rows", every_rows)
     _check_rows("sliding", offset, zone)
     return LastTime(length_of("sliding", "size", size), count)

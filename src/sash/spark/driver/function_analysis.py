@@ -141,7 +141,7 @@ def _plan(request: Request, sent: pa.Schema) -> tuple[pa.Schema, bool]:
         added = plan_frames(read_rows(rows), request.frames, request.on, options.by, request.order).results()
         results = pa.schema([*rows.schema, *(pa.field(name, kind or pa.null()) for name, kind in added)])
         is_apart = True
-    return arrow_outputs.finish(results.empty_table(), request, rows.column_names).schema, is_apart
+    return arrow_outputs.compute_outputs(results.empty_table(), request, rows.column_names).schema, is_apart
 
 
 def _sent_expression(field: spark.StructField) -> str:

@@ -49,7 +49,7 @@ class Job:
             found = batch.aggregate(rows, request.queries, options)
         else:
             found = batch.rolling(rows, request.frames, options)
-        return cast_results(arrow_outputs.finish(found, request, rows.column_names), self.results)
+        return cast_results(arrow_outputs.compute_outputs(found, request, rows.column_names), self.results)
 
 
 class FunctionBucket:
