@@ -179,7 +179,7 @@ class _SentenceAt(_Sentence):
 
 
 class UnknownName(SashError, LookupError):
-    """A name is not among the known ones."""
+    """There is no column, algorithm, table or other thing of this name."""
 
     @classmethod
     def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
@@ -200,13 +200,13 @@ class UnknownAttribute(UnknownName, AttributeError):
 
 
 class UnknownKeyword(UnknownName, TypeError):
-    """The arguments of a call are not those of the function."""
+    """A call has arguments that the function does not have."""
 
     instead = _Sentence("{call}() has no keyword {name!r}. Write {instead}.")
     near = _Sentence("{call}() has no keyword {name!r}. Did you mean {near!r}?")
     no_such = _Sentence("{call}() has no keyword {name!r}. It has these: {known:listed}.")
-    without_keywords = _Sentence("{call}() has no keyword {name!r}, and no others.")
-    by_name = _Sentence("{name!r} of {call}() has no keyword: pass it first, without a name.", "call name")
+    without_keywords = _Sentence("{call}() has no keyword {name!r}: it has no keywords at all.")
+    by_name = _Sentence("{call}() accepts {name!r} only by position: pass it first, without a name.", "call name")
     missing = _Sentence("{call}() needs {name}: write {example}.")
 
     @classmethod
@@ -218,14 +218,14 @@ class UnknownKeyword(UnknownName, TypeError):
 
 
 class MissingPackage(SashError, ImportError):
-    """A package or a program is needed and not installed."""
+    """A package or a program that a call needs is not installed."""
 
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
     in_worker = _Sentence(
         "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] "
-        "there, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the session starts. "
-        "If only sash itself is missing there, call sash.spark.ship(spark)."
+        "there, or set PYSPARK_PYTHON or spark.pyspark.python to a Python that has it, before the Spark session "
+        "starts. If only sash itself is missing there, call sash.spark.ship(spark)."
     )
 
 
@@ -239,7 +239,7 @@ class UnsupportedVersion(SashError, RuntimeError):
     )
     connect_streams = _Sentence(
         "Streams on Spark Connect need PySpark 4.1 or newer, but {found} is installed. With {found}, bounded "
-        "DataFrames work on Spark Connect, and streams work in a session without it."
+        "DataFrames work on Spark Connect, and streams work in a Spark session without Spark Connect."
     )
     column_type = _Sentence(
         "PySpark {found} cannot read columns of type {kind} in Python. Before the call, cast them to strings in an "
@@ -252,13 +252,13 @@ class UnsupportedVersion(SashError, RuntimeError):
 
 
 class EmptyWindow(SashError, IndexError):
-    """The window holds no row."""
+    """The window has no rows."""
 
     cannot = _Sentence("Cannot {verb} an empty window: insert a value first, or check len(window).")
 
 
 class BrokenWindow(SashError, RuntimeError):
-    """A user function raised an error while the window was being updated, or the window is closed."""
+    """A window cannot be used any more, because a user function raised an error or because the window is closed."""
 
     since = _Sentence(
         "The window is no longer usable: combine or invert of {aggregate!r} raised {cause:raised}. Restore it from its "
@@ -271,7 +271,7 @@ class BrokenWindow(SashError, RuntimeError):
 
 
 class BrokenStream(SashError, RuntimeError):
-    """A result did not fit its type while windows were being emitted."""
+    """A stream cannot be used any more, because a result did not fit its type."""
 
     since = _Sentence(
         "The stream is no longer usable, because emitting windows failed: {cause} Restore it from its last save()."
@@ -321,7 +321,7 @@ class InvalidAggregate(SashError, TypeError):
         reads = f"reads {path}" if path else "is or holds an object"
         return cls(
             f"Aggregate {name!r}: {what} {reads} (of type {home}{kind.__qualname__}), which cannot be compared with "
-            "that of another process or of a saved state. Use only objects that can be pickled, such as numbers, "
+            "an object of another process or of a saved state. Use only objects that can be pickled, such as numbers, "
             "strings, functions and plain objects. Create files, locks and connections inside the function."
         )
 
@@ -389,7 +389,7 @@ class InvalidInput(SashError, ValueError):
     )
     columns = _Sentence("{aggregate!r} needs {expected} column(s) of values, but got {given}. Pass a tuple of columns.")
     value_type = _Sentence(
-        "{value!r} is not a value for a window of {bound}. Convert it, or create the window with another dtype=…"
+        "{value!r} is not a value for a window of {bound}. Convert it, or create the window with another dtype."
     )
     whole_array = _Sentence(
         "{algorithm} slides windows of one size over a whole array. Use sash.swag.slide, for pba also "
@@ -416,7 +416,7 @@ class InvalidInput(SashError, ValueError):
         limits = {
             "time": f"lie within {round(reach / 3.156e13, -3):,.0f} years of 1970",
             "integer": "lie within 2^61 of zero",
-            "float": f"lie within {reach:.6g} of zero: beyond it floats are too coarse for the edges",
+            "float": f"lie within {reach:.6g} of zero: beyond it, floats are too far apart for the edges",
         }
         longer = " Use longer windows, or filter such rows out." if kind == "float" else " Filter such rows out."
         return cls(f"Column {name!r} holds {value!r}, but positions of these windows must {limits[kind]}.{longer}")
@@ -456,11 +456,11 @@ class InvalidInput(SashError, ValueError):
     )
     twice = _Sentence("There are several columns {name!r}: rename all but one.")
     expression = _Sentence(
-        "{value:line} is an expression, but the name of a column is needed: select it first under a name, and pass the "
-        "name."
+        "{value:line} is an expression, but the name of a column is needed: select it first under a name, and pass "
+        "this name."
     )
     key_name = _Sentence(
-        "The nested key {path!r} would be the column {name!r} of the results, but there is another one of that name. "
+        "The nested key {path!r} would be the column {name!r} of the results, but another column has this name. "
         "Select the field first under a name of its own."
     )
     changed = _Sentence(
@@ -602,7 +602,8 @@ class InvalidState(SashError, ValueError):
         "with at least one of them, then add and remove queries."
     )
     version = _Sentence(
-        "The state has format {given}, but this version of sash reads format {known}. Use the version that saved it."
+        "The state has format {given}, but this version of sash reads format {known}. Use the version "
+        "that saved the state."
     )
     damaged = _Sentence("The saved state is damaged: {why}. Restore an older copy.")
 
@@ -623,7 +624,7 @@ class InvalidState(SashError, ValueError):
         return cls(f"The state was saved with {what} {shown}, not {given}. Restore it with the same {what}.")
 
     own_window = _Sentence(
-        "The window of query {name!r} is defined by your code ({text}): pass the queries: sash.state(…, queries=[…])."
+        "The window of query {name!r} is defined by your code ({text}). Pass the queries: sash.state(…, queries=[…])."
     )
 
     @classmethod
@@ -636,7 +637,7 @@ class InvalidState(SashError, ValueError):
 
     partitions = _Sentence(
         "The checkpoint was written with {saved} shuffle partitions, but the session now has {given}, so sash "
-        "would not find the state of the keys. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or "
+        "cannot find the state of the keys. Set spark.sql.shuffle.partitions to {saved} before sash.aggregate, or "
         "start with a new checkpoint."
     )
 
@@ -742,8 +743,8 @@ class InvalidWindow(SashError, ValueError):
         "longer, or the window shorter."
     )
     too_fine = _Sentence(
-        "The stream is at {position:.6g}, but the new windows need positions within {reach:.6g} of zero: beyond it "
-        "floats are too coarse for their edges. Use longer windows, or create another stream."
+        "The stream is at {position:.6g}, but the new windows need positions within {reach:.6g} of zero: beyond it, "
+        "floats are too far apart for their edges. Use longer windows, or create another stream."
     )
     too_many_at_once = _Sentence(
         "The watermark passed the ends of more than {most:,} last-rows windows, which is the limit of one step. "

@@ -96,7 +96,7 @@ class CommandGroup(click.Group):
 @click.version_option(None, "-V", "--version", package_name="sash", message="sash %(version)s")
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 def main(debug: bool) -> None:
-    """Sliding-window aggregation at a cost per row that does not grow with the window."""
+    """Aggregate rows over sliding windows. The time per row does not depend on the length of the window."""
 
 
 @main.command(epilog=DEMO_EXAMPLES)
@@ -126,7 +126,7 @@ def demo(
 ) -> None:
     """Run five queries over one stream on local Spark.
 
-    The rows are readings of the plugs of a smart home. Stop the demo with Ctrl-C; the next call continues it.
+    The rows are readings of the plugs of a smart home. Stop the demo with Ctrl-C. The next call continues it.
     """
     from sash.cli.demo import NEXT, run_algorithms
     from sash.cli.smart_home import smart_home
@@ -146,7 +146,7 @@ def demo(
 @main.command()
 @click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 def algorithms(markdown: bool) -> None:
-    """List the requirements, the costs and the paper of each algorithm."""
+    """List what each algorithm needs and costs."""
     from sash.cli.algorithm_table import facts_tables, markdown_tables
     from sash.cli.terminal import show
 
@@ -157,7 +157,7 @@ def algorithms(markdown: bool) -> None:
         show(table)
 
 
-@main.command(epilog=EXPLAIN_EXAMPLES)
+@main.command(epilog=EXPLAIN_EXAMPLES, short_help="Explain the choice of an algorithm, or a job.")
 @click.argument("what", metavar="AGGREGATE|JOB.toml")
 @click.option(
     "--size",
@@ -213,7 +213,7 @@ def run_command(
 def state_command(checkpoint: str, master: str | None, as_json: bool) -> None:
     """Show the state of a stopped stream.
 
-    The checkpoint holds keys, slices and open windows.
+    The output lists the queries, the watermark, and the numbers of keys, slices and open windows.
     """
     from sash.cli.run import show_checkpoint
 
@@ -245,7 +245,7 @@ def doctor(ctx: click.Context) -> None:
     ctx.exit(0 if is_fine else 1)
 
 
-@main.command(epilog=WARM_EXAMPLES)
+@main.command(epilog=WARM_EXAMPLES, short_help="Compile the kernels of aggregates ahead.")
 @click.argument("aggregates", nargs=-1, metavar="[AGGREGATE]...")
 @click.option("--types", default="float64,int64", show_default=True, help="NumPy types of the columns.")
 @click.option("--spark", is_flag=True, help="Also compile what Spark's workers need: streams, and columns with nulls.")
