@@ -34,12 +34,12 @@ __all__ = ["Stream"]
 class Stream:
     """Windows over a stream of rows, pushed table by table.
 
-    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has passed their end. You pass
-    the watermark to `push`. With `watermark="10 seconds"`, it is the largest position minus 10 seconds, after each
-    push. With `in_order=True`, each row moves it to its own position. Rows that are late by at most
-    `allowed_lateness` are accepted. If they change windows that were already emitted, exactly these windows are
-    emitted again, with the next revision. Rows that are later than this are rejected: the stream counts them, and
-    keeps them with `late="keep"`. `store` is that of `sash.aggregate`.
+    A table is of any kind, or a dict of lists. Windows are emitted when the watermark has reached their end. You pass
+    the watermark to `push`. With `watermark="10 seconds"`, the watermark is the largest position minus 10 seconds,
+    after each push. With `in_order=True`, each row moves the watermark to its own position. Rows that are late by at
+    most `allowed_lateness` are accepted. If they change windows that were already emitted, exactly these windows are
+    emitted again, with the next revision. Rows that are later than this are rejected: the stream counts them, and keeps
+    them with `late="keep"`. `store` has the same meaning as in `sash.aggregate`.
 
     Threads may share a stream: each call waits for the one before it, so rows are processed in the order of the calls.
     `push` calls the functions of your own aggregates and windows. They must not call the stream.

@@ -33,7 +33,7 @@ def page(
     a stopped query. The page listens on this machine only, unless `host` is given, and on a free port, unless `port`
     is given. It ends with the stream; with `stays=True`, it stays open until it is closed. For a query of Spark,
     `queries` are the queries of `sash.aggregate`, whose texts the page then shows. The page draws the last
-    `keep_results` results. It never changes or fails the stream.
+    `keep_results` results. The page never changes the stream, and an error of the page never stops it.
 
     >>> import sash
     >>> stream = sash.Stream(sash.query("n", sash.tumbling(10), n=sash.count()), on="t")

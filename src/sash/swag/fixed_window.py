@@ -66,8 +66,8 @@ def open_fixed(
 class FixedWindow:
     """A window over the newest `size` rows; `open_fixed` makes one.
 
-    Rows are evicted by themselves. `close` ends the helper thread; a `with` statement calls it. Threads can share the
-    window: each call waits until the previous one is done.
+    The window itself evicts the oldest rows. `close` ends the helper thread; a `with` statement calls it. Threads can
+    share the window: each call waits until the previous one is done.
 
     >>> import sash
     >>> window = sash.swag.open_fixed(sash.sum(), size=4, every=2)

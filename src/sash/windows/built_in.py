@@ -292,9 +292,9 @@ def sliding(
 ) -> Window:
     """Return windows of one size that start at regular distances, by position or by number of rows.
 
-    With `rows` and a duration as `every`, a window is the last rows before each multiple of `every`. With a `size` and
-    `every_rows`, there is a window after every so many rows: the rows of the last `size`. With months, quarters or
-    years, or with a `zone`, windows follow the calendar.
+    With `rows` and a duration as `every`, a window contains the last rows before each multiple of `every`. With a
+    `size` and `every_rows`, there is a window after every so many rows: the rows of the last `size`. With months,
+    quarters or years, or with a `zone`, windows follow the calendar.
 
     >>> import sash
     >>> print(sash.sliding("1 hour", every="1 minute", offset="15 seconds"))
@@ -370,7 +370,7 @@ def _divides(size: Any, every: Any) -> bool:
 
 @checked
 def session(*, gap: Any) -> Window:
-    """Return sessions: windows of rows at most a gap apart.
+    """Return sessions: windows in which the distance from each row to the next is at most `gap`.
 
     >>> import sash
     >>> print(sash.session(gap="30 seconds"))

@@ -19,11 +19,10 @@ _MOST_BYTES = 32 << 20  # of kernels; the newest are sent
 def ship(spark: Any) -> None:
     """Send the driver's copy of sash, and the kernels in its cache, to the executors of a session.
 
-    Executors on which sash is installed do not need this call, but they need not compile the kernels that they get.
+    An executor on which sash is installed does not need this call. But it need not compile the kernels that it gets.
     Call `sash.warm` before, to have kernels to send. An executor uses a kernel only if its processor, Python, Numba and
-    NumPy are those of the driver. It does not send Numba, NumPy and PyArrow, because they
-    contain compiled code. If executors lack them, install them there, or send a packed environment with
-    `spark.archives`.
+    NumPy are those of the driver. `ship` does not send Numba, NumPy and PyArrow, because they contain compiled code. If
+    executors lack them, install them there, or send a packed environment with `spark.archives`.
     """
     add_package(spark, str(Path(_folder().name) / "sash.zip"))
 

@@ -17,7 +17,7 @@ __all__ = ["Listener"]
 
 
 class Listener(StreamingQueryListener):
-    """Call a function after every micro-batch of a query of sash, with its name and progress.
+    """After every micro-batch of a query of sash, call a function with the name and the progress of the query.
 
     A query without a name is given by its id.
     """
