@@ -43,15 +43,15 @@ def choose(task: Task, named: str = "auto") -> Choice:
 
 def _fastest(task: Task) -> tuple[Algorithm, str]:
     if task.quantile and task.sizes:
-        return find("ranked"), "an exact quantile of numbers is read off ranks, one bit per row"
+        return find("ranked"), "an exact quantile of numbers needs no combines: one bit per row, in the order of values"
     if task.variance and task.sizes:
-        return find("shifted"), "sums of values less one near their mean: no combines, unless digits are lost"
+        return find("shifted"), "sums of differences from a value near the mean: no combines, unless digits are lost"
     if task.objects:
-        return find("two_stacks_lite"), "partials are Python objects, so the fewest combines win: 3 per row"
+        return find("two_stacks_lite"), "partials are Python objects, so few combines matter most: 3 per row"
     if task.stepwise:
-        return find("daba_lite"), "no operation on a window that varies may be slow: at most 3 combines, always"
+        return find("daba_lite"), "no single operation is slow: each needs at most 3 combines"
     if not task.sizes:
-        return find("sba"), "a sweep back wherever a range leaves its chunk: at most 3 combines per row, and no queue"
+        return find("sba"), "chunks are swept when a range leaves them: at most 3 combines per row, and no queue"
     return find("sba"), "two sweeps per chunk: 3 combines per row and no bookkeeping, whatever the size"
 
 

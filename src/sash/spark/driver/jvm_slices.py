@@ -51,7 +51,7 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
     if plan.measure.kind is MeasureKind.FLOAT:
         return Decision(False, f"{plan.options.on!r} is a float, and Spark would round edges in its own way")
     if isinstance(schema[plan.options.on].dataType, spark.TimestampNTZType):
-        return Decision(False, f"Spark cannot tell the microseconds of {plan.options.on!r}, which has no time zone")
+        return Decision(False, f"Spark cannot convert {plan.options.on!r}, which has no time zone, to microseconds")
     if plan.options.on in plan.options.by:
         return Decision(False, f"{plan.options.on!r} is a key too")
     if {plan.options.on, *plan.options.by} & {name for own in of_slices(plan).group_columns for name in own}:
@@ -61,8 +61,8 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
     for group in plan.groups:
         for component in group.components:
             if keeps_runs(group) or component.name not in _PARTIALS:
-                return Decision(False, f"Spark has no partial for {component.name.partition('@')[0]!r}")
-    return Decision(True, "no row decides an edge, and Spark has every partial")
+                return Decision(False, f"Spark cannot compute the partial of {component.name.partition('@')[0]!r}")
+    return Decision(True, "edges do not depend on rows, and Spark can compute every partial")
 
 
 def position_of(rows: DataFrame, on: str, given: Column) -> Column:
@@ -108,14 +108,14 @@ def can_aggregate_in_spark(plan: Plan, schema: spark.StructType) -> Decision:
     if isinstance(schema[plan.options.on].dataType, spark.DateType):
         return Decision(False, "the edges of a date have no time zone")
     if len(plan.queries) > 1 or not query.kind.is_one_slice:
-        return Decision(False, "windows are more than one slice")
+        return Decision(False, "a window has more than one slice")
     for reading in query.readings:
         kinds = [schema[name].dataType for name in reading.template.columns]
         if reading.template.name not in _RESULTS or not all(isinstance(kind, _PLAIN) for kind in kinds):
-            return Decision(False, f"Spark's {reading.template.name!r} is not ours")
+            return Decision(False, f"Spark and sash compute {reading.template.name!r} of this type differently")
         if reading.template.name == "sum" and isinstance(kinds[0], spark.LongType):
-            return Decision(False, "a sum of bigints may overflow on the way to a result that fits")
-    return Decision(True, "each window is one slice, and Spark has the aggregates themselves")
+            return Decision(False, "a sum of bigints can overflow in Spark although the result fits into 64 bits")
+    return Decision(True, "each window is one slice, and Spark can compute the aggregates")
 
 
 def aggregate_in_spark(rows: DataFrame, plan: Plan, schema: spark.StructType) -> DataFrame:
