@@ -266,7 +266,7 @@ PAPER = Paper(
             "The throughput is proportional to the number of nodes in a cluster.",
             "spark_tables workers",
             _workers,
-            "Here Spark, and two worker processes of one core each, on one machine. Required: 1.6 ×.",
+            "Here Spark, and two worker processes of one core each, on one machine. Asked: 1.6 ×.",
         ),
     ),
 )

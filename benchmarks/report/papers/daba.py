@@ -230,7 +230,7 @@ PAPER = Paper(
             "IOA is about as fast as the Reactive Aggregator, although the cost of IOA is constant.",
             "algorithms python_queues",
             _ioa_like_a_tree,
-            f"Required: within a factor of 2. {IN_PYTHON}",
+            f"Asked: within a factor of 2. {IN_PYTHON}",
         ),
         Finding(
             "Figure 13, bottom",
@@ -288,7 +288,7 @@ PAPER = Paper(
             "Table 3",
             "FOA pays early, IOA late, Collect never",
             "FOA is faster than recalculation from 4 to 128 rows on, and IOA from 16 to 1,024 rows on. "
-            "For Collect, no algorithm is faster than recalculation.",
+            "For Collect, no algorithm ever is.",
             "algorithms python_queues",
             _python_break_even,
             f"Windows of up to 512 rows. {IN_PYTHON}",

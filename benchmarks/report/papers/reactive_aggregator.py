@@ -133,8 +133,7 @@ PAPER = Paper(
         Finding(
             "Figure 6",
             "a little slower on small windows, almost 3 × at 1,024",
-            "For Max, the Reactive Aggregator is about 10 % slower than re-evaluation on small windows, and almost "
-            "3 times as fast at 1,024 rows.",
+            "Max is about 10 % slower than re-evaluation on small windows and almost 3 times as fast at 1,024 rows.",
             "algorithms throughput",
             _small_and_large,
             "The check requires half the speed at one row, and 2.5 times the speed at 1,024 rows.",
@@ -153,7 +152,7 @@ PAPER = Paper(
             "With tumbling windows, which share no work, the Reactive Aggregator takes as long as re-evaluation.",
             "algorithms bulk_updates",
             _tumbling,
-            "Required: at most a tenth slower. Calls from Python, with a window of 1,024 rows.",
+            "Asked: at most a tenth slower. Calls from Python, with a window of 1,024 rows.",
         ),
         Finding(
             "Figure 9",
@@ -161,7 +160,7 @@ PAPER = Paper(
             "A window whose size goes up and down costs no more per row than a window of a fixed size.",
             "algorithms bulk_updates",
             _resizing,
-            "Required: at most a tenth slower. Calls from Python; 64 rows enter or leave at a time.",
+            "Asked: at most a tenth slower. Calls from Python; 64 rows enter or leave at a time.",
         ),
         Finding(
             "Figure 10",

@@ -122,7 +122,7 @@ class Runs:
         while (at := merge_runs(self._arena(), self._shelf(), pairs, spare, spare_counts, at)) < len(pairs):
             self._make_room()
 
-    def compute(self, outputs: Sequence[Statistic], slices: Slices, ended: Ended) -> list[tuple[Any, Array]]:
+    def finish(self, outputs: Sequence[Statistic], slices: Slices, ended: Ended) -> list[tuple[Any, Array]]:
         """Return for each output the results of windows, and where there is one; windows are merged once for all."""
         windows = len(ended)
         shares = np.array([each.q for each in outputs if each.read is StatisticKind.QUANTILE], np.float64)
@@ -184,7 +184,7 @@ class Runs:
 
     def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
         """Return results, and presences of the outputs that can be absent, as `Partials.answer` does."""
-        found = self.compute(view.statistics, slices, ended)
+        found = self.finish(view.statistics, slices, ended)
         results = tuple(values for values, _ in found)
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
