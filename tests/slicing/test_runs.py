@@ -14,7 +14,7 @@ from sash.algebra.fields import Field
 from sash.algebra.holistic import collect_distinct, count_distinct, median, mode, quantile
 from sash.algebra.monoid import Column
 from sash.slicing.lists import Lists
-from sash.slicing.runs import Runs, Statistic, StatisticKind
+from sash.slicing.runs import Read, Runs, Statistic
 from sash.slicing.slices import Slices
 from sash.slicing.window_manager import Ended
 
@@ -28,12 +28,12 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "bool": st.booleans(),
 }
 STATISTICS: list[tuple[Statistic, Template]] = [
-    (Statistic(StatisticKind.QUANTILE), median()),
-    (Statistic(StatisticKind.COLLECT_DISTINCT), collect_distinct()),
-    (Statistic(StatisticKind.QUANTILE, 0.95), quantile(q=0.95)),
-    (Statistic(StatisticKind.QUANTILE, 1), quantile(q=1)),
-    (Statistic(StatisticKind.COUNT_DISTINCT), count_distinct()),
-    (Statistic(StatisticKind.MODE), mode()),
+    (Statistic(Read.QUANTILE), median()),
+    (Statistic(Read.COLLECT_DISTINCT), collect_distinct()),
+    (Statistic(Read.QUANTILE, 0.95), quantile(q=0.95)),
+    (Statistic(Read.QUANTILE, 1), quantile(q=1)),
+    (Statistic(Read.COUNT_DISTINCT), count_distinct()),
+    (Statistic(Read.MODE), mode()),
 ]
 NAN = "nan"  # as a key: no NaN is equal to itself
 
@@ -99,7 +99,7 @@ def assert_finishes(
 ) -> None:
     results = runs.finish([each for each, _ in STATISTICS], *windows(order, ranges))
     for (statistic, template), (values, valid) in zip(STATISTICS, results, strict=True):
-        assert isinstance(values, Lists) == (statistic.read is StatisticKind.COLLECT_DISTINCT)
+        assert isinstance(values, Lists) == (statistic.read is Read.COLLECT_DISTINCT)
         got = [value if known else None for value, known in zip(values.tolist(), valid.tolist(), strict=True)]
         for (low, high), value in zip(ranges, got, strict=True):
             whole: Counter[Any] = sum((model[order[at]] for at in range(low, high)), Counter())

@@ -23,7 +23,7 @@ from sash.engine.tables import Rows
 from sash.errors import InvalidAggregate, InvalidQuery, SashError
 from sash.plan.query import Query, query
 from sash.plan.share import ColumnType, arrow_type, group_aggregates, readings_of, statistic_of, view_of
-from sash.slicing.runs import Statistic, StatisticKind
+from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
 from sash.swag import loops
 from sash.swag.catalog import find
@@ -135,7 +135,7 @@ def compute_ranges(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, 
             statistics.setdefault(template.columns[0], {})[name] = statistic
     columns = {}
     for column, wanted in statistics.items():
-        for name in [each for each, statistic in wanted.items() if statistic.read is StatisticKind.COLLECT_DISTINCT]:
+        for name in [each for each, statistic in wanted.items() if statistic.read is Read.COLLECT_DISTINCT]:
             least = frame.min_samples
             enough = _has_samples([rows.valid(column)], ranges, least) if least > 1 else None
             columns[name] = rows.distinct_lists(column, ranges, enough)
@@ -144,7 +144,7 @@ def compute_ranges(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[str, 
         for name, (values, valid) in zip(wanted, found, strict=True):
             if frame.min_samples > 1:
                 valid = valid & _has_samples([rows.valid(column)], ranges, frame.min_samples)
-            kind = rows.types[column].arrow if wanted[name].read is StatisticKind.MODE else None
+            kind = rows.types[column].arrow if wanted[name].read is Read.MODE else None
             columns[name] = rows.scatter(values, valid, kind)
     for name, template in frame.aggregates:
         if isinstance(template, Builtin) and template.name in ("collect", "string_agg"):

@@ -15,7 +15,7 @@ from sash.engine.results import arrow_of
 from sash.engine.tables import Rows
 from sash.errors import InvalidInput
 from sash.plan.share import ColumnType
-from sash.slicing.runs import Statistic, StatisticKind
+from sash.slicing.runs import Read, Statistic
 from sash.slicing.slices import Array
 from sash.swag.range_distinct import distinct_counts, list_codes
 from sash.swag.range_modes import modes
@@ -72,15 +72,15 @@ class SortedRows:
     def compute(self, statistics: Sequence[Statistic], name: str, ranges: Ranges) -> list[tuple[Array, Array]]:
         """Return for each statistic of a column the results of ranges of rows, and where there is one."""
         starts, ends = ranges.starts, ranges.ends
-        shares = np.array([each.q for each in statistics if each.read is StatisticKind.QUANTILE], np.float64)
+        shares = np.array([each.q for each in statistics if each.read is Read.QUANTILE], np.float64)
         results: list[tuple[Array, Array]] = []
         if len(shares):
             values, exists = quantiles(self._rank(name), self.valid(name), starts, ends, shares)
             found = iter(values)
         for each in statistics:
-            if each.read is StatisticKind.QUANTILE:
+            if each.read is Read.QUANTILE:
                 results.append((next(found), exists))
-            elif each.read is StatisticKind.MODE:
+            elif each.read is Read.MODE:
                 results.append(self._modes(name, starts, ends))
             else:
                 counts = distinct_counts(*self._number(name), starts, ends)

@@ -13,7 +13,7 @@ from sash.algebra.union import places_of, unite
 from sash.errors import SashError, UnknownName, UnsupportedAggregate
 from sash.plan.query import Query
 from sash.slicing.partials import View
-from sash.slicing.runs import Statistic, StatisticKind
+from sash.slicing.runs import Read, Statistic
 
 __all__ = [
     "ColumnType",
@@ -219,7 +219,7 @@ def statistic_of(template: Template, types: Mapping[str, ColumnType]) -> Statist
 
 def _statistic(template: Any) -> Statistic:
     q = dict(template.parameters).get("q")
-    return Statistic(StatisticKind(template.name)) if q is None else Statistic(StatisticKind.QUANTILE, q)
+    return Statistic(Read(template.name)) if q is None else Statistic(Read.QUANTILE, q)
 
 
 def part_of(component: Component, columns: tuple[str, ...]) -> Part:

@@ -27,7 +27,7 @@ from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 from sash.swag.range_modes import room_for
 
-__all__ = ["Runs", "SavedRuns", "Statistic", "StatisticKind"]
+__all__ = ["Read", "Runs", "SavedRuns", "Statistic"]
 
 SavedRuns = tuple[Array, Array, Array]  # the lengths of runs; their values and counts, one after the other
 
@@ -40,7 +40,7 @@ _LONGEST = 4
 _MOST_ROWS = 2**62  # counts add up without overflow
 
 
-class StatisticKind(Enum):
+class Read(Enum):
     """A result that can be computed from the sorted values of a window."""
 
     QUANTILE = "quantile"
@@ -53,7 +53,7 @@ class StatisticKind(Enum):
 class Statistic:
     """One result of a window; `q` is for a quantile."""
 
-    read: StatisticKind
+    read: Read
     q: float = 0.5
 
 
@@ -125,18 +125,18 @@ class Runs:
     def finish(self, outputs: Sequence[Statistic], slices: Slices, ended: Ended) -> list[tuple[Any, Array]]:
         """Return for each output the results of windows, and where there is one; windows are merged once for all."""
         windows = len(ended)
-        shares = np.array([each.q for each in outputs if each.read is StatisticKind.QUANTILE], np.float64)
+        shares = np.array([each.q for each in outputs if each.read is Read.QUANTILE], np.float64)
         rows, distinct = np.zeros(windows, np.int64), np.zeros(windows, np.int64)
         below, above = (np.zeros((len(shares), windows), self.key) for _ in range(2))
         between = np.zeros((len(shares), windows))
         # Lists are places among keys: the keys of a chain are there once for all its windows.
         flat, listed, cursor = np.empty(0, np.int64), np.empty(0, self.key), np.zeros(3, np.int64)
-        modes = np.zeros(windows if any(each.read is StatisticKind.MODE for each in outputs) else 0, self.key)
+        modes = np.zeros(windows if any(each.read is Read.MODE for each in outputs) else 0, self.key)
         if windows:
             order = slices.order
             lows, highs = np.ascontiguousarray(ended.lows), np.ascontiguousarray(ended.highs)
             sizes, begins, covered = (np.empty(windows + 1, np.int64) for _ in range(3))
-            has_lists = any(each.read is StatisticKind.COLLECT_DISTINCT for each in outputs)
+            has_lists = any(each.read is Read.COLLECT_DISTINCT for each in outputs)
             longest = _LONGEST if has_lists else _MOST_ROWS >> 32
             chains = find_chains(order, self.lengths, lows, highs, longest, sizes, begins, covered)
             sizes, begins, covered = sizes[:windows], begins[: chains + 1], covered[:chains]
@@ -168,13 +168,13 @@ class Runs:
         results: list[tuple[Any, Array]] = []
         quantiles = iter(range(len(shares)))
         for statistic in outputs:
-            if statistic.read is StatisticKind.QUANTILE:
+            if statistic.read is Read.QUANTILE:
                 k = next(quantiles)
                 low, high = (decode(keys[k], self.dtype).astype(np.float64) for keys in (below, above))
                 results.append((np.where(exists, _interpolate(low, high, between[k]), 0.0), exists))
-            elif statistic.read is StatisticKind.COUNT_DISTINCT:
+            elif statistic.read is Read.COUNT_DISTINCT:
                 results.append((distinct, always))
-            elif statistic.read is StatisticKind.MODE:
+            elif statistic.read is Read.MODE:
                 results.append((decode(modes, self.dtype), exists))
             else:
                 offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(distinct)])
