@@ -256,8 +256,8 @@ PAPER = Paper(
         Finding(
             "Figure 13, bottom",
             "large partials outgrow the caches",
-            "Two-Stacks and DABA get slower when the partials do not fit into a cache: from 2^12 rows on for Bloom, "
-            "and near 2^20 rows for GeoMean.",
+            "Both get slower when partials outgrow the caches: from 2^12 rows on for Bloom, and near "
+            "2^20 rows for GeoMean.",
             "algorithms throughput",
             _caches,
         ),

@@ -124,8 +124,8 @@ PAPER = Paper(
         Finding(
             "Table 3",
             "never pays for Count and Collect",
-            "For Count and Collect, the Reactive Aggregator is never faster than re-evaluation: the count is known "
-            "without a tree, and Collect copies all rows.",
+            "The Reactive Aggregator is never faster for Count and Collect: Count is known without it, "
+            "and Collect copies all rows.",
             "algorithms python_queues",
             _never,
             "Of plain Python, at the longest window. Re-evaluation folds a count here, and does not read it off.",
@@ -141,15 +141,15 @@ PAPER = Paper(
         Finding(
             "Figure 7",
             "time per row grows with log n",
-            "The time per row grows with the logarithm of the window. It does not jump when the window becomes "
-            "larger than a cache.",
+            "The time per row grows with the logarithm of the window. It does not jump when the window "
+            "outgrows a cache.",
             "algorithms throughput",
             _logarithmic,
         ),
         Finding(
             "Figure 8",
             "no slower than re-evaluation when tumbling",
-            "With tumbling windows, which share no work, the Reactive Aggregator takes as long as re-evaluation.",
+            "With tumbling windows, where no work can be reused, it takes as long as re-evaluation.",
             "algorithms bulk_updates",
             _tumbling,
             "Asked: at most a tenth slower. Calls from Python, with a window of 1,024 rows.",
@@ -172,8 +172,8 @@ PAPER = Paper(
         Finding(
             "Figure 11, Table 4",
             "faster than Arasu and Widom's",
-            "The Reactive Aggregator is faster than Arasu and Widom's method by 2 to 6 % on windows of 8 rows, and "
-            "by 35 to 39 % on the largest windows.",
+            "It is faster than Arasu and Widom's method by 2 to 6 % on windows of 8 rows, and by 35 to "
+            "39 % on the largest.",
             "algorithms throughput",
             _flat_array,
         ),

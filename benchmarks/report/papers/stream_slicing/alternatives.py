@@ -154,7 +154,7 @@ FINDINGS = (
         "The specialised slicing techniques Pairs and Cutty are as fast as general slicing.",
         "slicing concurrent",
         _pairs_and_cutty,
-        "Rows in order have the slices of Cutty in sash, other rows those of Pairs. Required: within 1.5 ×.",
+        "In sash: two ways to cut. In order, slices are those of Cutty, otherwise those of Pairs. Asked: within 1.5 ×.",
     ),
     Finding(
         "Figure 9",
