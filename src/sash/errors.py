@@ -221,6 +221,9 @@ class MissingPackage(SashError, ImportError):
     """A package or a program is needed and not installed."""
 
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
+    by_spark = _Sentence(
+        "PySpark {found} cannot exchange tables with Python: {reason} Install it: pip install 'sash[spark]'"
+    )
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
     in_worker = _Sentence(
         "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] "

@@ -19,7 +19,7 @@ import pyspark
 from pyspark.sql import DataFrame, types
 from pyspark.sql import functions as F
 
-from sash.errors import UnsupportedVersion
+from sash.errors import MissingPackage, UnsupportedVersion
 
 __all__ = [
     "add_package",
@@ -47,9 +47,17 @@ _STREAMS, _CONNECT_STREAMS, _TABLE_FUNCTIONS = (4, 0), (4, 1), (4, 0)
 
 
 def check_tables() -> None:
-    """Refuse a version on which nothing works."""
+    """Refuse a version on which nothing works, and pandas and PyArrow that PySpark does not accept."""
     if not _OLDEST <= _installed() < _TOO_NEW:
         raise UnsupportedVersion.spark(pyspark.__version__)
+    from pyspark.sql.pandas.utils import require_minimum_pandas_version, require_minimum_pyarrow_version
+
+    try:
+        require_minimum_pandas_version()
+        require_minimum_pyarrow_version()
+    except ImportError as error:
+        reason = re.sub(r"^\[\w+\] ", "", str(error))  # without the name that newer versions give to errors
+        raise MissingPackage.by_spark(pyspark.__version__, reason) from None
 
 
 def check_streams() -> None:
@@ -73,6 +81,7 @@ def check_table_functions() -> None:
 
 def check_types(rows: Any) -> None:
     """Refuse columns of a type that Python lacks. Before 4.0, it lacks intervals of months, days and time."""
+    check_tables()
     try:
         _ = rows.schema
     except Exception as error:
