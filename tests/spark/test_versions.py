@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import sash
-from sash.errors import UnsupportedVersion
+from sash.errors import MissingPackage, UnsupportedVersion
 from sash.spark import register_functions, versions
 from sash.spark.wire.buckets import bucket_ids
 from tests.sample import sample
@@ -154,6 +155,33 @@ def test_streams_and_table_functions_of_3_5_are_refused_at_the_call(
         lambda: register_functions(spark),
     ):
         with pytest.raises(UnsupportedVersion, match=r"but 3\.5\.9 is installed"):
+            call()
+
+
+@pytest.mark.compat_streams
+@pytest.mark.parametrize(
+    ("module", "found", "says"),
+    [
+        ("google.protobuf", None, "google.protobuf"),
+        ("google.protobuf.runtime_version", SimpleNamespace(), "no attribute 'ValidateProtobufRuntimeVersion'"),
+    ],
+    ids=["missing", "of another version"],
+)
+def test_a_stream_without_its_protobuf_is_refused_at_the_call(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, module: str, found: Any, says: str
+) -> None:
+    stream = spark.readStream.format("rate").load()
+    google = __import__("google.protobuf").protobuf
+    for name in [each for each in sys.modules if each.startswith("pyspark.sql.streaming.proto")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, found)
+    monkeypatch.setattr(google, "runtime_version", found, raising=False)
+    query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
+    for call in (
+        lambda: sash.aggregate(stream, query, on="timestamp", watermark="1 second"),
+        lambda: sash.rolling(stream, on="timestamp", rows=3, watermark="1 second", n=sash.count()),
+    ):
+        with pytest.raises(MissingPackage, match=f"a protobuf that PySpark .* can use: .*{says}.*pip install"):
             call()
 
 

@@ -9,6 +9,7 @@ vendors ship Sparks whose versions are their own.
   streams          4.0 and newer; 4.1 and newer on Spark Connect
 """
 
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ __all__ = [
     "add_package",
     "arrow_type_of",
     "check_connect_streams",
+    "check_protobuf",
     "check_streams",
     "check_table_functions",
     "check_tables",
@@ -71,6 +73,17 @@ def check_connect_streams(rows: Any) -> None:
     """Refuse a stream of Spark Connect where only classic sessions have the state operator."""
     if not hasattr(rows, "_jdf") and _installed() < _CONNECT_STREAMS:
         raise UnsupportedVersion.connect_streams(pyspark.__version__)
+
+
+def check_protobuf() -> None:
+    """Refuse a stream where the messages of Spark's state operator cannot be loaded; without this, a process dies."""
+    messages = "pyspark.sql.streaming.proto.StateMessage_pb2"
+    try:
+        importlib.import_module(messages)
+    except Exception as error:  # protobuf is missing, or it is older than the messages
+        if isinstance(error, ImportError) and str(error.name).startswith("pyspark"):
+            return  # this Spark has no such messages
+        raise MissingPackage.protobuf(pyspark.__version__, str(error).rstrip(".")) from None
 
 
 def check_table_functions() -> None:
