@@ -73,6 +73,8 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
         from pyspark.sql import SparkSession
 
         from sash.spark.driver.silence_jvm import silence_jvm
+    except MissingPackage:
+        raise
     except ImportError as error:
         raise MissingPackage.of("A job", "pyspark", "spark") from error
     logging.disable(logging.ERROR)  # Py4J would log the stack trace of an interrupt

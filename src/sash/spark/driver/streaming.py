@@ -42,7 +42,7 @@ from sash.spark.state.lazy_processor import LazyProcessor
 from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import STATE_VARIABLE
 from sash.spark.state.window_bucket import WindowWork
-from sash.spark.versions import check_connect_streams, has_row_state
+from sash.spark.versions import check_connect_streams, check_protobuf, has_row_state
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.pieces import piece_schema
 from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED, answer_schema, as_results
@@ -134,6 +134,7 @@ def _check_options(given: CallOptions) -> None:
 def _options(rows: DataFrame, what: str, given: CallOptions) -> Options:
     """Return the options of a stream whose rows may be as late as `watermark` or `withWatermark` says."""
     check_connect_streams(rows)
+    check_protobuf()
     if given.watermark is not None:
         return given.of_stream(given.watermark)
     found = rows.schema[given.on].metadata.get(_DELAY) if given.on in rows.schema.names else None
