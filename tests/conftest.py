@@ -13,8 +13,8 @@ os.environ["SASH_WARM"] = "off"  # no helper process beside the tests
 def pytest_collection_finish() -> None:
     """Let the garbage collector skip what is imported and collected, and run less often.
 
-    Without this, the collector takes an eighth of the time of the interpreted tests, and a fifth of that of the compiled
-    ones: it visits all objects of all modules and tests again and again.
+    Without this, the collector takes an eighth of the time of the interpreted tests and a fifth of that of the
+    compiled ones: it visits all objects of all modules and tests again and again.
     """
     gc.collect()
     gc.freeze()

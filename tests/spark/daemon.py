@@ -4,12 +4,11 @@ A worker of Spark's own daemon imports them by itself, and Spark starts a new wo
 Workers still load sash itself when their first rows come, as they do for users.
 """
 
-import numba  # noqa: F401
-import pandas  # noqa: F401
-import pyarrow.compute  # noqa: F401
-import pyarrow.parquet  # noqa: F401
-import pyspark.worker  # noqa: F401
+from importlib import import_module
+
 from pyspark.daemon import manager
 
 if __name__ == "__main__":
+    for package in ("numba", "pandas", "pyarrow.compute", "pyarrow.parquet", "pyspark.worker"):
+        import_module(package)
     manager()
