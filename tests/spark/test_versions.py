@@ -189,6 +189,7 @@ def test_a_stream_without_its_protobuf_is_refused_at_the_call(
 def test_a_type_that_python_lacks_is_refused_and_works_where_python_has_it(spark: Any) -> None:
     rows = spark.range(3).selectExpr("id AS t", "array(make_interval(1)) AS parts")
     ten = sash.query("ten", sash.tumbling(10), n=sash.count())
+    call: Any
     for call in (
         lambda: sash.aggregate(rows, ten, on="t"),
         lambda: sash.rolling(rows, on="t", rows=2, n=sash.count()),
