@@ -13,6 +13,7 @@ Keeps     W1  a run is the merged run of the slices of its seat; a length of -1 
           W3  rooms of two seats do not overlap; lengths < rooms; none ends after the top of the arena
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,26 @@ class KeptWindows:
         if marks.any():
             self.seats[_LENGTH, :, marks[marks > 0] - 1] = -1
             self.marks[known] = 0
+
+    def check(self, runs: list[dict[Any, int]], slices: Slices) -> None:
+        """Assert the W-lines; `runs` are the counts of the keys of each slice, by its number."""
+        lengths, begins, rooms, lowest, highest, counts = (each.reshape(-1) for each in self.seats)
+        owners = np.flatnonzero(rooms)
+        owners = owners[np.argsort(begins[owners])]
+        ends = begins[owners] + rooms[owners]
+        assert (ends[:-1] <= begins[owners][1:]).all() and (lengths[owners] < rooms[owners]).all(), "W3"
+        assert not len(ends) or ends[-1] <= self.cursor[_TOP] <= len(self.values), "W3"
+        for seat in np.flatnonzero((lengths >= 0) & (counts > 0)):
+            slot = seat % self.seats.shape[2]
+            order = slices.of_key(slot).tolist()
+            first, last = order.index(lowest[seat]), order.index(highest[seat])
+            if last - first + 1 != counts[seat]:
+                continue  # a slice was inserted between them
+            merged: Counter[Any] = sum((Counter(runs[number]) for number in order[first : last + 1]), Counter())
+            assert (self.marks[order[first : last + 1]] == slot + 1).all(), "W2"
+            run = slice(begins[seat], begins[seat] + lengths[seat])
+            assert self.values[run].tolist() == sorted(merged), "W1"
+            assert self.counts[run].tolist() == [merged[key] for key in sorted(merged)], "W1"
 
 
 @kernel
