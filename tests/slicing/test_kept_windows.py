@@ -62,6 +62,7 @@ class Life:
     def change(self) -> None:
         """Append slices to each key; sometimes change older ones, as late rows and sweeps do."""
         for key, own in enumerate(self.orders):
+            newest = len(own) - 1  # of the windows before
             for _ in range(self.random.randrange(5)):
                 number = self.make(key, len(own))
                 self.add([number] * self.random.randrange(4))
@@ -79,7 +80,7 @@ class Life:
             elif what == "copy":
                 self.runs = self.runs.copy()
             elif len(own) > 1:
-                place = self.random.randrange(max(0, len(own) - 6), len(own) - 1)
+                place = min(max(0, newest - self.random.randrange(2)), len(own) - 2)
                 first, second = own[place : place + 2]
                 self.runs.merge(np.array([[first, second]]))
                 self.counters[first] += self.counters[second]
