@@ -253,6 +253,8 @@ class TableSettings(SparkSettings):
     hot_window: int = 1000
     core_slides: int = 10
     core_window: int = 1000
+    dashboard_windows: int = 80  # concurrent ones
+    dashboard_share: int = 20  # native Spark gets one of so many rows, and its time is scaled
     memory_rows: tuple[int, ...] = (10_000, 1_000_000, 4_000_000, 16_000_000)  # the first: a worker with little to do
 
 
@@ -287,6 +289,8 @@ QUICK_TABLES = TableSettings(
     hot_slides=100,
     hot_window=100,
     core_window=100,
+    dashboard_windows=10,
+    dashboard_share=4,
     memory_rows=(10_000, 100_000),
 )
 
