@@ -66,7 +66,7 @@ def _slides(settings: AlgorithmSettings, algorithm: Algorithm, workload: Workloa
     answer = monoid.allocate(1)
     for size in settings.bulk_windows:
         for name, rows_of in SLIDES.items():
-            slide = max(1, rows_of(size))
+            slide = min(size, max(1, rows_of(size)))
             slides = settings.bulk_steps // (size if algorithm.name == "recalculate" else slide)
             rows = size + slide * max(4, slides)
             inputs = to_inputs(monoid, workload.columns(rows))

@@ -51,6 +51,7 @@ def _bloom_filter() -> Template:
 
 
 OF_DABA = ("recalculate", "two_stacks", "daba", "foa", "ioa", "flat_fat")
+OF_PBA = ("sba", "pba", "two_stacks", "two_stacks_lite", "daba_lite", "flat_fat")
 OF_SLICK_DEQUE = ("slick_deque_inv", "flat_fit", "two_stacks", "daba", "flat_fat", "b_int", "recalculate")
 AGGREGATES: Mapping[str, Workload] = {
     each.name: each
@@ -58,13 +59,13 @@ AGGREGATES: Mapping[str, Workload] = {
         Workload("max", sash.max, noise),
         Workload("sum", sash.sum, noise),
         Workload("median", sash.median, noise),
-        Workload("argmax", sash.argmax, _numbered),
+        Workload("argmax", sash.argmax, _numbered, subjects=()),
         Workload("stddev", sash.stddev, noise),
-        Workload("geometric_mean", sash.geometric_mean, noise),
+        Workload("geometric_mean", sash.geometric_mean, noise, subjects=OF_DABA),
         Workload("mean", sash.mean, noise, subjects=OF_SLICK_DEQUE),
         Workload("min_count", sash.min_count, noise, subjects=()),
         Workload("bloom_filter", _bloom_filter, noise, heavy=True, most_rows=1 << 16, subjects=OF_DABA),
-        Workload("moment_sketch", sash.moment_sketch, noise, heavy=True),
+        Workload("moment_sketch", sash.moment_sketch, noise, heavy=True, subjects=OF_PBA),
     )
 }
 # The operators of the paper on DABA; the first six are those of the Reactive Aggregator's Table 3.

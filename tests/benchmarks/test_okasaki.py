@@ -66,7 +66,7 @@ def test_counted_references_give_back_every_cell(size: int) -> None:
 
 
 def test_the_collector_keeps_what_can_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    collections = []
+    collections: list[None] = []
     collect = compiled_foa._collect
     monkeypatch.setattr(compiled_foa, "_collect", lambda cells: collections.append(collect(cells)))
     monoid, steps, size = bound("words"), OKASAKI["foa"].steps, 5

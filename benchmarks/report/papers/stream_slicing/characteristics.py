@@ -253,7 +253,7 @@ FINDINGS = (
         "Slicing is ten times as fast.",
         "spark_tables dashboard",
         _cores,
-        "M4 over 80 concurrent windows, as in the paper, but of tables on Spark, and one core and two. 1.6 × is required. "
+        "M4 over 80 concurrent windows, as in the paper, but tables on Spark, with one core and two. Required: 1.6 ×. "
         "Spark's own windows are the buckets: they copy rows. They get fewer rows, and their time is scaled.",
     ),
 )
