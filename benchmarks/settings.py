@@ -50,7 +50,7 @@ class Settings:
 class AlgorithmSettings(Settings):
     """Sizes of the suite algorithms."""
 
-    seconds: float = 1500
+    seconds: float = 1600
 
     subjects: tuple[str, ...] | None = None  # algorithms, where each needs a compilation of its own; None: all
     aggregates: tuple[str, ...] | None = None  # None: all
@@ -349,8 +349,8 @@ Pair = tuple[Size, Size]
 class MatrixSettings(Settings):
     """Sizes of the suite matrix."""
 
-    seconds: float = 400  # for tables and streams
-    spark_seconds: float = 200
+    seconds: float = 350  # for tables and streams
+    spark_seconds: float = 150
     lengths: tuple[int, int] = (100, 10_000)  # of windows, in rows of a key
     frame_length: int = 1000  # of frames beside other libraries
     # Few rows, full windows of one key, all rows: the next level is measured if it fits into the time of a cell.
