@@ -55,7 +55,7 @@ class AlgorithmSettings(Settings):
     subjects: tuple[str, ...] | None = None  # algorithms, where each needs a compilation of its own; None: all
     aggregates: tuple[str, ...] | None = None  # None: all
     windows: tuple[int, ...] = tuple(4**k for k in range(11))  # of max, sum and median
-    coarse_windows: tuple[int, ...] = tuple(16**k for k in range(6))  # of the other aggregates
+    coarse_windows: tuple[int, ...] = (1, 16, 256, 4096, 1 << 16, 1 << 18, 1 << 20)  # of the other aggregates
     heavy_windows: tuple[int, ...] = (1, 16, 256, 4096, 16_384)  # of the largest partials
     rows: int = 1 << 22
     heavy_rows: int = 1 << 18  # for partials of hundreds of bytes

@@ -94,7 +94,7 @@ def _by_window(settings: AlgorithmSettings, workload: Workload, algorithm: Algor
     """Measure one thread, one row at a time inside the kernel.
 
     The time of one window and the facts give an estimate for the next window. A slow algorithm gets fewer rows.
-    Windows are left out if four times their rows do not fit into the time of a point.
+    Windows are left out if four times their rows take more than four times the time of a point.
     """
     full = _rows(settings, workload)
     columns = columns_of(workload, full)
@@ -106,9 +106,9 @@ def _by_window(settings: AlgorithmSettings, workload: Workload, algorithm: Algor
     rate, before = _first_rate(algorithm, workload, windows[0], columns), windows[0]
     for window in windows:
         expected = rate * combines_per_row(algorithm, before) / combines_per_row(algorithm, window)
-        if 4 * window > expected * settings.point_seconds and 4 * window > LEAST:
+        if window > expected * settings.point_seconds and 4 * window > LEAST:
             seconds = 4 * window / expected
-            why = f"{4 * window} rows would take {seconds:.1f} s, a point may take {settings.point_seconds} s"
+            why = f"{4 * window} rows would take {seconds:.1f} s, a point may take {4 * settings.point_seconds} s"
             yield _left_out(workload, algorithm.name, window, why)
             continue
         affordable = 1 << int(expected * settings.point_seconds).bit_length()
