@@ -18,7 +18,8 @@ __all__ = ["PIECE", "cores", "fold_fragments", "over_ranges", "over_rows", "over
 # The rows per thread at least. Measured (max, 16 rows): two threads take 1.2 times as long as one for 2¹⁹ rows in all,
 # and 0.6 times as long for 2²⁰.
 PIECE = 1 << 19
-RANGE_PIECE = 1 << 16  # ranges per thread at least
+# The bytes of partials per thread at least: a second thread costs half a millisecond, and wide partials take longer.
+RANGE_BYTES = 1 << 21
 
 
 def cores() -> int:
@@ -196,7 +197,8 @@ def over_ranges(
 
     ranges = len(starts)
     if threads is None:
-        threads = max(1, min(cores(), ranges // RANGE_PIECE))
+        width = sum(each.dtype.itemsize * each.width for each in aggregate.fields)
+        threads = max(1, min(cores(), ranges * width // RANGE_BYTES))
     if threads == 1 or not (algorithm.is_compiled and aggregate.is_compiled):
         scratch = algorithm.steps.range_scratch(aggregate, longest)
         _sweep_ranges_kernel(algorithm, aggregate, inputs, starts, ends, 0, scratch, (results, presences))
