@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 import pytest
 
 import sash
@@ -55,8 +56,7 @@ def status_of(url: str) -> int:
     return status
 
 
-@pytest.mark.parametrize("how", ["-c", "script"])
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(("how", "end"), [("-c", signal.SIGKILL), ("script", signal.SIGTERM)])
 def test_page_of_a_killed_process_ends_with_it(how: str, end: signal.Signals, tmp_path: Path) -> None:
     code = SCRIPT + "time.sleep(600)"
     script = tmp_path / "script.py"
@@ -115,11 +115,9 @@ def test_stream_continues_if_the_process_is_killed_and_a_warning_is_logged(caplo
     assert record.getMessage() == "The live page has ended, and the stream continues: its process was killed."
 
 
-def test_process_that_cannot_start_is_a_warning_with_its_error(
+def test_process_that_fails_is_a_warning_with_its_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", "/nowhere")
-    monkeypatch.setattr(live.sys, "executable", sys.executable)
     monkeypatch.setattr(live, "write_settings", lambda pipe, _: pipe.write(b"\0" * 16))
     _, page = hand_page()
     page.wait(30)
@@ -155,9 +153,7 @@ def test_many_questions_take_little_time_from_the_stream() -> None:
         assert source.asked[-1] == "19"
 
 
-def test_large_results_cross_the_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pyarrow as pa
-
+def test_large_results_cross_the_pipe() -> None:
     source, page = hand_page()
     with page:
         count = 300_000

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
+import pyarrow.acero  # noqa: F401  # now, and not when the first results come
 import uvicorn
 
 from sash.page import contract, metrics
