@@ -236,7 +236,7 @@ class Board:
             note=found.note,
             slices=shown,
             fields=list(self.facts.fields),
-            combines_per_row=now.combines_per_row,
+            combines_per_row=now.combines_per_row or None,
             without_sharing=now.without_sharing,
         )
 

@@ -56,10 +56,10 @@ class CheckpointSource:
         inbox.put(StreamFacts(self._title, unit, _by(found), None, 0.0, queries, notes=NOTES))
         keys = _keys(found).value_counts()
         watermark = seconds_of(found.watermark)
-        why = (
-            f"The query has stopped at the watermark {position_text(watermark, unit)}. "
-            f"{found.windows.num_rows:,} windows of keys are open in its checkpoint; it continues from there."
-        )
+        count = found.windows.num_rows
+        where = "" if watermark is None else f" at the watermark {position_text(watermark, unit)}"
+        left = f"It has {count:,} open windows, counted by key." if count else "It has no open window."
+        why = f"The query has stopped, and this is its checkpoint{where}. {left} A new run continues from here."
         figures = Figures(
             watermark=watermark,
             newest=seconds_of(found.newest),
@@ -130,8 +130,9 @@ class RunningState:
         except Exception as error:  # before the first commit, or windows that users wrote
             self._inbox.put(SliceFacts(self._key, (), f"The state cannot be read: {sentence_of(error)}"))
         else:
-            at = position_text(seconds_of(found.watermark), _unit(found))
-            self._text = f"These are the slices of the checkpoint at the watermark {at}."
+            at = seconds_of(found.watermark)
+            when = "" if at is None else f" at the watermark {position_text(at, _unit(found))}"
+            self._text = f"These are the slices of the checkpoint{when}."
             self._inbox.put(slices_of_key(found, self._key, self._text))
         took = time.monotonic() - begin
         self._next = time.monotonic() + took / SHARE

@@ -34,7 +34,7 @@ from sash.spark.wire.bucket_report import BINS, BucketReport
 __all__ = ["QuerySource"]
 
 RECENT = 100  # reports that Spark keeps by default
-POINTS = 64  # of a bucket's rows on the axis
+POINTS = 512  # of a bucket's rows on the axis
 TIME = "Positions and lateness are those of a sample of the rows of each micro-batch, in the 16 busiest buckets."
 KEYS = "The three busiest keys of each of the 16 busiest buckets in every micro-batch, from a sample of their rows."
 COUNTED = 'With late="keep", the results contain the rejected rows, and this panel shows them. Now it has their number.'
@@ -55,7 +55,7 @@ class QuerySource:
         self._last = -1  # the number of the last micro-batch
         self._watermark: float | None = None  # after it
         self._newest: float | None = None
-        self._state_bytes = 0
+        self._state_bytes, self._combines = 0, 0.0
         self._is_first, self._is_ended = True, False
         self._sink: FileSink | MemorySink | None = None
         self._state: RunningState | None = None
@@ -146,11 +146,13 @@ class QuerySource:
         watermark, newest = seconds_of(done.watermark), seconds_of(done.newest)
         if watermark is not None and newest is not None and self._facts.delay is None:
             self._change_facts(delay=newest - watermark)
+        if done.rows:  # a micro-batch without rows combines nothing
+            self._combines = done.combines_per_row
         alone = None
-        if self._texts and done.rows:  # a combine for each row and query, and those that make windows of slices
-            alone = len(self._texts) + max(0.0, done.combines_per_row - 1)
+        if self._texts and self._combines:  # a combine for each row and query, and those that make windows of slices
+            alone = len(self._texts) + max(0.0, self._combines - 1)
         return Figures(
-            **same,
+            **{**same, "combines_per_row": self._combines},
             watermark=watermark,
             newest=newest,
             next_end=seconds_of(done.next_end),

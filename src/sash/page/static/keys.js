@@ -26,14 +26,18 @@ export function showKeys({ counted, keys, buckets }) {
 /** Offer keys whose slices can be shown; those of results first, which `all` are. */
 export function offerKeys(keys, all = false) {
     const select = $("sharing-key");
-    if (all) offered = keys;
-    const found = [...new Set([...offered, ...keys])];
+    const before = select.value;
+    if (all) ofResults = keys;
+    else busy = keys;
+    const found = [...new Set([...ofResults, ...busy])];
     const names = select.value && !found.includes(select.value) ? [select.value, ...found] : found;
     setOptions(select, names, names.map(named));
     select.parentElement.hidden = names.length < 2;
+    if (select.value !== before) select.dispatchEvent(new Event("change"));
 }
 
-let offered = [];
+let ofResults = [];
+let busy = [];
 
 /** A key as text; a stream without `by` has one, and it has no name. */
 export const named = (key) => (key === "" ? "(all rows)" : key);

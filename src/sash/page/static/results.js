@@ -159,6 +159,7 @@ async function request(isByUser = false) {
 
 function show(found, isByUser) {
     answer = found;
+    $("chart").classList.toggle("blank", found.bounds === null);
     view.answered(found);
     chart.draw(found.columns, view.from, view.to);
     const text = describe(found);

@@ -26,7 +26,7 @@ MOST_TEXT = 100  # characters of one value of a key
 
 @dataclass(frozen=True)
 class BucketReport:
-    """Rows of one bucket in one micro-batch; counts of keys and of lateness are those of a sample.
+    """Rows of one bucket in one micro-batch; keys and lateness are those of a sample.
 
     >>> report = BucketReport(3, 10, ((("a",), 7),), (1, 9), 8, ((-4, 2),), (("it has no position", 1),))
     >>> BucketReport.from_text(report.to_text()) == report
@@ -35,7 +35,7 @@ class BucketReport:
 
     bucket: int
     rows: int
-    keys: tuple[tuple[tuple[str, ...], int], ...]  # texts of the busiest keys, with their rows
+    keys: tuple[tuple[tuple[str, ...], int], ...]  # texts of the busiest keys, with about their rows
     positions: tuple[Any, ...]  # quantiles at equal distances; empty without rows with a position
     on_time: int  # rows that are not behind the newest row of the micro-batches before
     behind: tuple[tuple[int, int], ...]  # (i, rows): behind it by 2 ** (i / BINS) or more, up to i + 1
@@ -69,7 +69,7 @@ def report_of(
     """
     count = rows.num_rows
     step = max(1, -(-count // SAMPLED))
-    sample = rows.select([on, *by]).take(pa.array(np.arange(0, count, step)))
+    sample = rows.select(list(dict.fromkeys([on, *by]))).take(pa.array(np.arange(0, count, step)))
     positions, valid = measure.positions(sample.column(0), on)
     positions = positions if valid is None else positions[valid]
     behind = newest - positions[positions < newest] if newest > measure.lowest else positions[:0]
@@ -80,7 +80,7 @@ def report_of(
     return BucketReport(
         bucket,
         count + far_rows,
-        _busiest(sample.drop_columns([on]) if on not in by else sample.select(list(by))),
+        _busiest(sample.select(list(by)), step),
         tuple(quantiles),
         len(positions) - len(behind),
         tuple(zip(bins.tolist(), counts.tolist(), strict=True)),
@@ -88,8 +88,8 @@ def report_of(
     )
 
 
-def _busiest(keys: pa.Table) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """Return the keys with the most rows, as texts."""
+def _busiest(keys: pa.Table, step: int) -> tuple[tuple[tuple[str, ...], int], ...]:
+    """Return the keys with the most rows, as texts; each row of the sample stands for `step` rows."""
     if not keys.num_columns or not keys.num_rows:
         return ()
     names = keys.column_names
@@ -99,9 +99,8 @@ def _busiest(keys: pa.Table) -> tuple[tuple[tuple[str, ...], int], ...]:
         return ()
     top = counts.take(pc.select_k_unstable(counts, MOST_KEYS, [("count_all", "descending")]))
     texts = zip(*(_texts(top.column(name)) for name in names), strict=True)
-    return tuple(
-        sorted(zip(texts, top.column("count_all").to_pylist(), strict=True), key=lambda each: (-each[1], each[0]))
-    )
+    rows = (step * count for count in top.column("count_all").to_pylist())
+    return tuple(sorted(zip(texts, rows, strict=True), key=lambda each: (-each[1], each[0])))
 
 
 def _texts(column: Any) -> list[str]:
