@@ -45,7 +45,7 @@ demo: $(STAMP) java  ## five windows at once over the stream of a smart home, on
 
 # Three of the ten parts run at once, each in one process: kernels are compiled once, there is one Spark, and what runs
 # beside the tests on Spark uses the time in which they wait. The parts that take longest begin first.
-PARTS = spark_interpreted interpreted compiled_engine compiled_core spark_compiled compiled_pages browser types examples contracts
+PARTS = spark_interpreted interpreted compiled_core spark_compiled compiled_engine compiled_pages browser types examples contracts
 
 test: lint java chromium  ## everything that CI runs
 	@$(MAKE) --no-print-directory -j 3 --output-sync=target WORKERS=0 JAVA= CHROMIUM= $(PARTS)

@@ -148,7 +148,7 @@ _WINDOW = ("window", "window [rows]")
 
 
 def _break_even(records: list[Record]) -> Any:
-    found = {f"{record.subject} ({record.aggregate})": record.value or 0.0 for record in records}
+    found = {f"{each.subject} ({each.aggregate})": each.value or 0.0 for each in records if not each.mark}
     return drawing.dots(found, "From this window on, faster than recalculation", _WINDOW[1])
 
 
@@ -164,6 +164,19 @@ ALGORITHMS: tuple[Plot, ...] = (
     Lines("ranges", "All ranges from 1 to n, at every row", ("ranges", "n [ranges]"), "million answers/s", base=2),
     Lines("slides", "Throughput by slide: an answer at every k-th row", ("slide", "slide [rows]"), SPEED, base=None),
     Special("latency", drawing.latency),
+    Lines(
+        "operators_{each}",
+        "The slowest of some answers in a row: {each}",
+        ("answer", "answer"),
+        "ns",
+        of={"metric": "slowest of a part"},
+        each="aggregate",
+        base=None,
+    ),
+    Lines("row_by_row", "Row by row: a max", _WINDOW, SPEED, of={"metric": "rows"}, base=2),
+    Lines(
+        "row_slides", "Row by row, by slide: a max", ("slide", "slide [rows]"), SPEED, of={"metric": "rows"}, base=None
+    ),
     Bars("peers", "Beside other libraries", "speed, where a copy of the same bytes is 1", _rolling, value=by_copy),
     Special("break_even", _break_even),
 )
@@ -263,6 +276,7 @@ SPARK_TABLES: tuple[Plot, ...] = (
     Lines("positions", _POSITIONS, ("width", "rows of the frame"), of=_TIME, label=_by("frame")),
     Lines("hot_key", "One key has the rows", _CORES, of=_TIME, label=_by("case"), base=None),
     Lines("cores", "What a second core brings", _CORES, of=_TIME, label=_question, base=None),
+    Lines("dashboard", "M4 over 80 concurrent windows", _CORES, of=_TIME, base=None),
     Lines("memory", _PEAK, ("rows", "rows"), "MB", of={"metric": MEMORY}, label=_by("question")),
 )
 

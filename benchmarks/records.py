@@ -13,7 +13,7 @@ from typing import Any
 
 from sash.cli.table import Table
 
-__all__ = ["Bar", "Machine", "Record", "Report", "Value", "parameters"]
+__all__ = ["Bar", "Machine", "Parameters", "Record", "Report", "Value", "parameters"]
 
 FORMAT = 1  # of the JSON; other formats raise an error
 Value = int | float | str

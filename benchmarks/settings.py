@@ -7,6 +7,8 @@ The limits of the full run are less than 90 minutes in all, because the last tas
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.algorithms.workloads import OPERATORS
+
 __all__ = [
     "QUICK_ALGORITHMS",
     "QUICK_MATRIX",
@@ -48,18 +50,19 @@ class Settings:
 class AlgorithmSettings(Settings):
     """Sizes of the suite algorithms."""
 
-    seconds: float = 1500
+    seconds: float = 1600
 
     subjects: tuple[str, ...] | None = None  # algorithms, where each needs a compilation of its own; None: all
     aggregates: tuple[str, ...] | None = None  # None: all
     windows: tuple[int, ...] = tuple(4**k for k in range(11))  # of max, sum and median
-    coarse_windows: tuple[int, ...] = tuple(16**k for k in range(6))  # of the other aggregates
+    coarse_windows: tuple[int, ...] = (1, 16, 256, 4096, 1 << 16, 1 << 18, 1 << 20)  # of the other aggregates
+    heavy_windows: tuple[int, ...] = (1, 16, 256, 4096, 16_384)  # of the largest partials
     rows: int = 1 << 22
     heavy_rows: int = 1 << 18  # for partials of hundreds of bytes
     point_seconds: float = 0.25  # for one algorithm, aggregate and window
     slides: tuple[int, ...] = tuple(range(1, 11))
     slide_window: int = 1024
-    break_even_windows: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
+    break_even_windows: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
     break_even_rows: int = 1 << 18
     latency_windows: tuple[int, ...] = (1 << 10, 1 << 14, 1 << 18)
     latency_rows: int = 1 << 20
@@ -79,8 +82,16 @@ class AlgorithmSettings(Settings):
     python_windows: tuple[int, ...] = (16, 256, 4096)
     python_rows: int = 1 << 14
     python_break_even: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-    bulk_slides: tuple[int, ...] = (1, 16, 256, 1024)  # the last one is the window
-    parallel_latency_window: int = 1 << 17
+    bulk_windows: tuple[int, ...] = (64, 1024, 16_384)
+    bulk_steps: int = 1 << 22  # combines, about, of a measurement
+    operators: tuple[str, ...] = OPERATORS
+    operator_window: int = 1 << 14
+    row_windows: tuple[int, ...] = (8, 64, 1024, 16_384, 1 << 15, 1 << 17, 1 << 20)
+    slide_range: int = 1 << 17  # rows of a window that slides row by row
+    time_ranges: tuple[int, ...] = (6, 18, 36, 60)  # minutes
+    table_rows: tuple[int, ...] = (1 << 13, 1 << 14)  # of windows, where answers are timed
+    table_slices: tuple[int, ...] = (3600, 7200)
+    table_windows: int = 16  # full windows in a run
 
     def takes(self, algorithm: Any) -> bool:
         """Return whether the algorithm takes part where each needs a compilation."""
@@ -94,6 +105,7 @@ QUICK_ALGORITHMS = AlgorithmSettings(
     aggregates=("max", "sum", "median"),
     windows=(1, 16, 256, 4096),
     coarse_windows=(16, 256),
+    heavy_windows=(16, 256),
     rows=1 << 16,
     heavy_rows=1 << 12,
     point_seconds=0.02,
@@ -118,8 +130,16 @@ QUICK_ALGORITHMS = AlgorithmSettings(
     python_windows=(16, 64),
     python_rows=1 << 8,
     python_break_even=(1, 16, 64),
-    bulk_slides=(1, 16, 64),
-    parallel_latency_window=1 << 10,
+    bulk_windows=(64, 256),
+    bulk_steps=1 << 12,
+    operators=("sum",),
+    operator_window=1 << 8,
+    row_windows=(16, 1 << 10),
+    slide_range=1 << 10,
+    time_ranges=(1,),
+    table_rows=(1 << 8,),
+    table_slices=(256,),
+    table_windows=4,
 )
 
 
@@ -233,6 +253,8 @@ class TableSettings(SparkSettings):
     hot_window: int = 1000
     core_slides: int = 10
     core_window: int = 1000
+    dashboard_windows: int = 80  # concurrent ones
+    dashboard_share: int = 20  # native Spark gets one of so many rows, and its time is scaled
     memory_rows: tuple[int, ...] = (10_000, 1_000_000, 4_000_000, 16_000_000)  # the first: a worker with little to do
 
 
@@ -267,6 +289,8 @@ QUICK_TABLES = TableSettings(
     hot_slides=100,
     hot_window=100,
     core_window=100,
+    dashboard_windows=10,
+    dashboard_share=4,
     memory_rows=(10_000, 100_000),
 )
 
@@ -325,8 +349,8 @@ Pair = tuple[Size, Size]
 class MatrixSettings(Settings):
     """Sizes of the suite matrix."""
 
-    seconds: float = 400  # for tables and streams
-    spark_seconds: float = 200
+    seconds: float = 350  # for tables and streams
+    spark_seconds: float = 150
     lengths: tuple[int, int] = (100, 10_000)  # of windows, in rows of a key
     frame_length: int = 1000  # of frames beside other libraries
     # Few rows, full windows of one key, all rows: the next level is measured if it fits into the time of a cell.

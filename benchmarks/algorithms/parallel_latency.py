@@ -18,15 +18,17 @@ from benchmarks.settings import AlgorithmSettings
 from benchmarks.suite import Task
 from sash.algebra.compiler import kernel
 from sash.algebra.fields import Fields, load
-from sash.algebra.monoid import Monoid, emit, lift
-from sash.swag import ALGORITHMS
+from sash.algebra.monoid import Monoid, emit, lift, of_partials
+from sash.swag import ALGORITHMS, loops
 from sash.swag.contract import Algorithm, Answer, evict, insert, query
 from sash.swag.pba_stream import BoundaryStream
 
 __all__ = ["parallel_latency_tasks"]
 
-SUBJECTS = ("two_stacks", "sba", "pba")
-STEP = 64  # rows of a call
+SUBJECTS = ("two_stacks", "slick_deque", "sba", "pba")
+STEP = 64  # answers of a call
+SLICE = 100  # rows of a slice of the moment sketch
+QUANTILES = {"min": 0.0, "25 %": 25.0, "median": 50.0, "75 %": 75.0}
 
 
 @kernel
@@ -42,16 +44,28 @@ def _answer(
 
 
 def parallel_latency_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """Measure Two-Stacks, SBA and PBA, with a cheap and with a costly function."""
+    """Measure the queues of the paper's tables: 2, with max over rows, and 3, with a moment sketch over slices."""
     for aggregate in ("max", "moment_sketch"):
         for name in SUBJECTS:
-            yield Task(f"{name} {aggregate}", partial(_latency, settings, name, aggregate))
+            if AGGREGATES[aggregate].admitted_by(ALGORITHMS[name]):
+                yield Task(f"{name} {aggregate}", partial(_latencies, settings, name, aggregate))
 
 
-def _latency(settings: AlgorithmSettings, name: str, aggregate: str) -> Iterator[Record]:
-    algorithm, workload, window = ALGORITHMS[name], AGGREGATES[aggregate], settings.parallel_latency_window
-    monoid, rows = bind_for(algorithm, workload), 4 * window
-    inputs, (results, presences) = to_inputs(monoid, workload.columns(rows)), room_for_answers(monoid, rows)
+def _latencies(settings: AlgorithmSettings, name: str, aggregate: str) -> Iterator[Record]:
+    over_slices = aggregate == "moment_sketch"
+    for window in settings.table_slices if over_slices else settings.table_rows:
+        yield from _latency(settings, name, aggregate, window, SLICE if over_slices else 1)
+
+
+def _latency(settings: AlgorithmSettings, name: str, aggregate: str, window: int, slice_rows: int) -> Iterator[Record]:
+    """Slices are folded before; the time is that of the answers."""
+    algorithm, workload = ALGORITHMS[name], AGGREGATES[aggregate]
+    rows = window * settings.table_windows
+    bound = bind_for(algorithm, workload)
+    edges = np.arange(0, rows * slice_rows + 1, slice_rows)
+    folded = loops.fold_fragments(bound, to_inputs(bound, workload.columns(rows * slice_rows)), edges)
+    inputs, monoid = folded, of_partials(bound)
+    results, presences = room_for_answers(monoid, rows)
 
     def of_queue() -> tuple[Callable[[int, int], Any], Callable[[], Any]]:
         state = algorithm.steps.start(monoid, window, (window,))
@@ -59,7 +73,7 @@ def _latency(settings: AlgorithmSettings, name: str, aggregate: str) -> Iterator
         return lambda begin, end: _answer(algorithm, monoid, state, inputs, window, begin, end, out), lambda: None
 
     def of_stream() -> tuple[Callable[[int, int], Any], Callable[[], Any]]:
-        stream = BoundaryStream(monoid, window)
+        stream = BoundaryStream(monoid, window, handover=1)
 
         def call(begin: int, end: int) -> None:
             out = tuple(each[begin:end] for each in results), tuple(each[begin:end] for each in presences)
@@ -79,12 +93,10 @@ def _latency(settings: AlgorithmSettings, name: str, aggregate: str) -> Iterator
         runs.append(times[2 * window // STEP :])
     each = np.array(runs)
     steady = each.min(axis=0)
-    values = {
-        "median": float(np.median(steady)),
-        "steady max": float(steady.max()),
-        "standard deviation": float(steady.std()),
-    }
+    values = {metric: float(np.percentile(steady, each)) for metric, each in QUANTILES.items()}
+    values |= {"mean": float(steady.mean()), "steady max": float(steady.max())}
+    values |= {"standard deviation": float(steady.std())}
     note = f"of {STEP} answers, the best of {len(runs)} runs"
     for metric, value in values.items():
-        shape = parameters(window=window)
+        shape = parameters(window=window, slice_rows=slice_rows)
         yield Record("parallel_latency", name, metric, value, "ns", aggregate, shape, None, note)

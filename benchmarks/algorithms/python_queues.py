@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import sash
+from benchmarks.algorithms.throughput import break_even_record
 from benchmarks.records import Record, parameters
 from benchmarks.settings import AlgorithmSettings
 from benchmarks.suite import Task
@@ -86,8 +87,6 @@ def _break_even(settings: AlgorithmSettings, name: str, aggregate: str) -> Itera
         since = window
     shape: Any = parameters(rows=rows)
     largest = settings.python_break_even[-1]
-    note = f"{NOTE}, median of answers" if since is not None else f"{NOTE}: not up to {largest}"
-    value = None if since is None else float(since)
-    yield Record("python_queues", name, "break-even window", value, "rows", aggregate, shape, None, note)
+    yield break_even_record("python_queues", name, aggregate, since, largest, shape, f"{NOTE}, median of answers")
     gain_note = f"{NOTE}: time of recalculation over its own, {largest} rows"
     yield Record("python_queues", name, "gain", gains[0], "×", aggregate, shape, None, gain_note)

@@ -6,15 +6,16 @@ from typing import Any
 
 import sash
 from benchmarks.algorithms.timed_calls import bytes_of, head_of, sliding, warm_up
-from benchmarks.algorithms.workloads import AGGREGATES, Workload, suited
-from benchmarks.records import Record, parameters
+from benchmarks.algorithms.workloads import AGGREGATES, THROUGHPUT, Workload, suited
+from benchmarks.baselines.okasaki import SUBJECTS
+from benchmarks.records import Parameters, Record, parameters
 from benchmarks.settings import AlgorithmSettings
 from benchmarks.suite import Task
 from benchmarks.timer import best_of, best_of_each, copy_seconds
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
 
-__all__ = ["break_even_tasks", "slide_tasks", "throughput_tasks"]
+__all__ = ["break_even_record", "break_even_tasks", "slide_tasks", "throughput_tasks"]
 
 METRIC, UNIT = "rows", "million rows/s"
 LEAST = 256  # rows for the slowest algorithm
@@ -34,17 +35,27 @@ def combines_per_row(algorithm: Algorithm, window: int) -> float:
 
 def throughput_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
     """Measure every algorithm with every aggregate that it admits, and the choice of `auto`."""
-    for name in settings.aggregates or AGGREGATES:
+    for name in settings.aggregates or THROUGHPUT:
         workload = AGGREGATES[name]
         yield Task(f"auto {name}", partial(_auto_by_window, settings, workload))
-        for algorithm in ALGORITHMS.values():
+        for algorithm in SUBJECTS.values():
+            if workload.subjects is not None and algorithm.name not in workload.subjects:
+                continue
             # The other algorithms slide a median as sorted Python objects, which does not compare.
             if workload.admitted_by(algorithm) and (name != "median" or suited(algorithm) is workload):
                 yield Task(f"{algorithm.name} {name}", partial(_by_window, settings, workload, algorithm))
 
 
 def _windows(settings: AlgorithmSettings, workload: Workload) -> tuple[int, ...]:
-    return settings.windows if workload.name in ("max", "sum", "median") else settings.coarse_windows
+    if workload.name in ("max", "sum", "median"):
+        return settings.windows
+    if workload.most_rows < settings.coarse_windows[-1]:  # the longest windows would never be full
+        return settings.heavy_windows
+    return settings.coarse_windows
+
+
+def _rows(settings: AlgorithmSettings, workload: Workload) -> int:
+    return min(workload.most_rows, settings.heavy_rows if workload.heavy else settings.rows)
 
 
 def _measured(workload: Workload, subject: str, window: int, rate: float, copied: float, note: str = "") -> Record:
@@ -63,7 +74,7 @@ def _copy_rate(columns: Any, rows: int) -> float:
 
 def _auto_by_window(settings: AlgorithmSettings, workload: Workload) -> Iterator[Record]:
     """Measure `sash.swag.slide` with all its checks and threads, and a copy."""
-    rows = settings.heavy_rows if workload.heavy else settings.rows
+    rows = _rows(settings, workload)
     columns = columns_of(workload, rows)
     template = workload.aggregate()
     for window in _windows(settings, workload):
@@ -83,9 +94,9 @@ def _by_window(settings: AlgorithmSettings, workload: Workload, algorithm: Algor
     """Measure one thread, one row at a time inside the kernel.
 
     The time of one window and the facts give an estimate for the next window. A slow algorithm gets fewer rows.
-    Windows are left out if four times their rows do not fit into the time of a point.
+    Windows are left out if four times their rows take more than four times the time of a point.
     """
-    full = settings.heavy_rows if workload.heavy else settings.rows
+    full = _rows(settings, workload)
     columns = columns_of(workload, full)
     copied = _copy_rate(columns, full)
     kind = "" if algorithm.is_compiled else ", plain Python"
@@ -95,9 +106,9 @@ def _by_window(settings: AlgorithmSettings, workload: Workload, algorithm: Algor
     rate, before = _first_rate(algorithm, workload, windows[0], columns), windows[0]
     for window in windows:
         expected = rate * combines_per_row(algorithm, before) / combines_per_row(algorithm, window)
-        if 4 * window > expected * settings.point_seconds and 4 * window > LEAST:
+        if window > expected * settings.point_seconds and 4 * window > LEAST:
             seconds = 4 * window / expected
-            why = f"{4 * window} rows would take {seconds:.1f} s, a point may take {settings.point_seconds} s"
+            why = f"{4 * window} rows would take {seconds:.1f} s, a point may take {4 * settings.point_seconds} s"
             yield _left_out(workload, algorithm.name, window, why)
             continue
         affordable = 1 << int(expected * settings.point_seconds).bit_length()
@@ -155,17 +166,22 @@ def _by_slide(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[Rec
 
 # --- break-even ------------------------------------------------------------------------------------
 
+OF_TABLES = ("flat_fat", "two_stacks", "daba", "foa", "ioa")  # in the papers' tables of break-even points
+
 
 def break_even_tasks(settings: AlgorithmSettings) -> Iterator[Task]:
-    """Find the window from which each algorithm is faster than recalculation."""
-    for algorithm in ALGORITHMS.values():
+    """Find the window from which each algorithm is faster than recalculation; those of the tables for all operators."""
+    for algorithm in SUBJECTS.values():
         workload = suited(algorithm)
+        names = settings.operators if algorithm.name in OF_TABLES else (workload.name,)
         if algorithm.name != "recalculate" and algorithm.is_compiled and workload.name != "median":
-            yield Task(f"{algorithm.name} {workload.name}", partial(_break_even, settings, algorithm, workload))
+            for name in names:
+                yield Task(f"{algorithm.name} {name}", partial(_break_even, settings, algorithm, AGGREGATES[name]))
 
 
 def _break_even(settings: AlgorithmSettings, algorithm: Algorithm, workload: Workload) -> Iterator[Record]:
-    columns = columns_of(workload, settings.break_even_rows)
+    rows = min(settings.break_even_rows, workload.most_rows >> 3)
+    columns = columns_of(workload, rows)
     since: int | None = None
     for window in reversed(settings.break_even_windows):
         both = {
@@ -176,8 +192,13 @@ def _break_even(settings: AlgorithmSettings, algorithm: Algorithm, workload: Wor
         if times[algorithm.name].seconds >= times["recalculate"].seconds:
             break
         since = window
-    shape = parameters(rows=settings.break_even_rows)
-    largest = settings.break_even_windows[-1]
-    note = "" if since is not None else f"not up to {largest}"
-    value = None if since is None else float(since)
-    yield Record("break_even", algorithm.name, "break-even window", value, "rows", workload.name, shape, None, note)
+    shape = parameters(rows=rows)
+    yield break_even_record("break_even", algorithm.name, workload.name, since, settings.break_even_windows[-1], shape)
+
+
+def break_even_record(
+    experiment: str, subject: str, aggregate: str, since: int | None, largest: int, shape: Parameters, note: str = ""
+) -> Record:
+    """Return the window from which on an algorithm is faster; the largest one, marked with >, if there is none."""
+    value, mark = (float(largest), ">") if since is None else (float(since), "")
+    return Record(experiment, subject, "break-even window", value, "rows", aggregate, shape, None, note, mark)

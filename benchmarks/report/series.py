@@ -10,6 +10,7 @@ __all__ = [
     "Line",
     "ahead",
     "best",
+    "break_even",
     "geometric_mean",
     "growth",
     "last",
@@ -45,6 +46,14 @@ def speed(report: Report, subject: str, aggregate: str, since: float = 0, until:
 def latency(report: Report, subject: str, metric: str) -> Line:
     """Return the time of an answer of an algorithm, by window."""
     return line(report, "latency", subject, "window", metric=metric)
+
+
+def break_even(report: Report, subject: str, aggregate: str) -> float | None:
+    """Return the window from which on an algorithm is faster than recalculation; infinity if it never is."""
+    for each in report.select("break_even", subject=subject, aggregate=aggregate):
+        if each.value is not None:
+            return math.inf if each.mark == ">" else each.value
+    return None
 
 
 def over(one: Line, other: Line) -> Line:

@@ -8,11 +8,11 @@ from benchmarks.settings import TableSettings
 from benchmarks.spark_tables.measurement import records_of
 from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.separate_process import run_separately
-from benchmarks.spark_tables.subjects import FRAMES, NATIVE, SASH, TREE, WINDOWS, Point
+from benchmarks.spark_tables.subjects import DASHBOARD, FRAMES, NATIVE, SASH, TREE, WINDOWS, Point
 from benchmarks.spark_tables.windows import AGGREGATE, slide_rows
 from benchmarks.suite import Task
 
-__all__ = ["HOT_PERCENT", "core_tasks", "hot_key_tasks", "worker_tasks"]
+__all__ = ["HOT_PERCENT", "core_tasks", "dashboard_tasks", "hot_key_tasks", "worker_tasks"]
 
 CORES = (1, 2)
 HOT_PERCENT = 90
@@ -52,6 +52,25 @@ def _cores(settings: TableSettings, cores: int) -> Iterator[Record]:
     of_windows, of_frames = ([(each, runs[each]) for each in points] for points in (windows, frames))
     yield from records_of("cores", AGGREGATE, of_windows, NATIVE, {"cores": cores, "slides": settings.core_slides})
     yield from records_of("cores", "max", of_frames, TREE, {"cores": cores, "window": settings.core_window})
+
+
+def dashboard_tasks(settings: TableSettings) -> Iterator[Task]:
+    """Measure M4 over many concurrent windows, as a dashboard asks, on one core and on two."""
+    for cores in CORES:
+        yield Task(f"{cores} cores", partial(_dashboard, settings, cores))
+
+
+def _dashboard(settings: TableSettings, cores: int) -> Iterator[Record]:
+    """Native Spark gets fewer rows, because it copies each row into every window."""
+    rows = slide_rows(settings)
+    few = rows.part(rows.rows // settings.dashboard_share, rows.keys)
+    points = {
+        Point(NATIVE, DASHBOARD, settings.dashboard_windows, few): float(settings.dashboard_share),
+        Point(SASH, DASHBOARD, settings.dashboard_windows, rows): 1.0,
+    }
+    runs = run_separately(f"local[{cores}]", points, settings)
+    shape = {"cores": cores, "windows": settings.dashboard_windows, "rows": rows.rows}
+    yield from records_of("dashboard", "m4", runs.items(), NATIVE, shape, points)
 
 
 def worker_tasks(settings: TableSettings) -> Iterator[Task]:

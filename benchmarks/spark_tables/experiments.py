@@ -12,12 +12,13 @@ from sash.limits import LIMITS
 
 __all__ = ["EXPERIMENTS", "SUITE"]
 
-# Experiments with targets come first, because a run ends when its time is used up.
+# What findings of papers need comes first, because a run ends when its time is used up; then targets.
 EXPERIMENTS = by_name(
-    Experiment("slide", "How long, by size over slide?", windows.slide_tasks),
-    Experiment("frames", "How long for a result per row, by window and keys?", frames.frame_tasks),
     Experiment("cores", "What does a second core bring?", cores.core_tasks),
     Experiment("workers", "What does a second worker bring?", cores.worker_tasks),
+    Experiment("dashboard", "What does a second core bring to a dashboard?", cores.dashboard_tasks),
+    Experiment("frames", "How long for a result per row, by window and keys?", frames.frame_tasks),
+    Experiment("slide", "How long, by size over slide?", windows.slide_tasks),
     Experiment("joins", "How long for the features of labels, by the window of the join?", joins.join_tasks),
     Experiment("positions", "How long for frames, by width and position?", frames.position_tasks),
     Experiment("keys", "How long, by keys?", windows.key_tasks),
@@ -32,7 +33,7 @@ def _notes(names: set[str]) -> Iterator[str]:
         "Local Spark on this machine; both sides read rows in the order of time from Parquet; results are discarded. "
         "Ratios in brackets: the speed, where native Spark in the same run is 1."
     )
-    if names & {"slide", "frames", "joins", "keys", "density"}:
+    if names & {"slide", "frames", "joins", "keys", "density", "dashboard"}:
         yield "≈: measured on fewer rows and scaled up. >: stopped at this time. Notes are in report.json."
     if "memory" in names:
         yield f"What a task holds at most: {_limits()}."

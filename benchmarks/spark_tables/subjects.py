@@ -10,6 +10,7 @@ from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.session import with_option
 
 __all__ = [
+    "DASHBOARD",
     "FRAMES",
     "JOINS",
     "NATIVE",
@@ -23,7 +24,7 @@ __all__ = [
     "Point",
 ]
 
-WINDOWS, FRAMES, JOINS = "windows", "frames", "joins"
+WINDOWS, FRAMES, JOINS, DASHBOARD = "windows", "frames", "joins", "dashboard"
 SASH, JVM, PACKED, NATIVE, TREE = "sash", "sash jvm", "sash packed", "native", "native tree"
 ROLLING, RANGE_JOIN, UNION = "sash rolling", "native range join", "native OVER on a union"
 PATHS = {SASH: "auto", JVM: "jvm", PACKED: "packed", ROLLING: "auto"}
@@ -45,9 +46,9 @@ POSITIONS: dict[str, Callable[[int], dict[str, Any]]] = {
 class Point:
     """A subject, a question and the rows of one measurement; plain values, so that another process can read them.
 
-    WINDOWS: max and count over `width` seconds every second. FRAMES: max over each row and the `width` - 1 before it;
-    one of POSITIONS: sum and max. JOINS: four features of the `width` seconds before each label; ROLLING has the same
-    of each row.
+    WINDOWS: max and count over `width` seconds every second. DASHBOARD: M4 of the same windows. FRAMES: max over each
+    row and the `width` - 1 before it; one of POSITIONS: sum and max. JOINS: four features of the `width` seconds before
+    each label; ROLLING has the same of each row.
     """
 
     subject: str
@@ -79,6 +80,8 @@ class Point:
         if self.question == JOINS:
             return self._features(table)
         window = sash.sliding(f"{self.width} seconds", every="1 second")
+        if self.question == DASHBOARD:
+            return sash.aggregate(table, sash.query("chart", window, chart=sash.m4("x")), on="t", by=by)
         query = sash.query("peaks", window, peak=sash.max("x"), n=sash.count())
         if self.subject == SASH:
             return sash.aggregate(table, query, on="t", by=by)
@@ -140,6 +143,9 @@ class Point:
             frame = Window.partitionBy(*keys).orderBy("t").rowsBetween(1 - self.width, 0)
             return table.withColumn("peak", F.max("x").over(frame))
         window = F.window("t", f"{self.width} seconds", "1 second")
+        if self.question == DASHBOARD:
+            ends = F.min_by("x", "t").alias("first"), F.max_by("x", "t").alias("last")
+            return table.groupBy(window, *keys).agg(*ends, F.min("x").alias("low"), F.max("x").alias("high"))
         return table.groupBy(window, *keys).agg(F.max("x").alias("peak"), F.count("*").alias("n"))
 
     @contextmanager

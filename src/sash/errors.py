@@ -221,6 +221,12 @@ class MissingPackage(SashError, ImportError):
     """A package or a program that a call needs is not installed."""
 
     of = _Sentence("{what} needs {package}, which is not installed. Install it with: pip install 'sash[{extra}]'")
+    by_spark = _Sentence(
+        "PySpark {found} cannot exchange tables with Python: {reason} Install it: pip install 'sash[spark]'"
+    )
+    protobuf = _Sentence(
+        "Streams need a protobuf that PySpark {found} can use: {reason}. Install it: pip install --upgrade protobuf"
+    )
     java = _Sentence("{what} needs Java 17 or newer, but Spark cannot start Java. Install Java and set JAVA_HOME.")
     in_worker = _Sentence(
         "Spark's workers run Python {version} at {python}, which cannot load sash: {reason}. Install sash[spark] "

@@ -13,6 +13,7 @@ from typing import Any
 from sash import activity
 from sash.activity import Step
 from sash.algebra.compiler import on_compile
+from sash.worker_process import is_spark_worker
 
 __all__ = ["Display", "text_of"]
 
@@ -122,7 +123,7 @@ def _terminal() -> Any:
 def is_on() -> bool:
     """Return whether work is shown in this process."""
     switch = os.environ.get(SWITCH, "").lower()
-    if switch in ("off", "0", "false", "no") or _is_worker():
+    if switch in ("off", "0", "false", "no") or is_spark_worker():
         return False
     return switch in ("on", "1", "true", "yes") or _is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
@@ -132,12 +133,6 @@ def _is_notebook() -> bool:
         return False
     shell = sys.modules["IPython"].get_ipython()
     return type(shell).__name__ == "ZMQInteractiveShell"
-
-
-def _is_worker() -> bool:
-    """Return whether this is a Python process that Spark started for its tasks."""
-    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return spec is not None and str(spec.name).startswith("pyspark.")
 
 
 def _row_count(table: Any) -> int | None:

@@ -27,6 +27,7 @@ from sash.keywords import checked
 from sash.plan.query import query
 from sash.swag.slide import slide
 from sash.windows.built_in import sliding, tumbling
+from sash.worker_process import is_spark_worker
 
 __all__ = ["COMMON", "TYPES", "start_helper", "steps", "warm"]
 
@@ -144,8 +145,7 @@ def start_helper(_kernel: str = "", _seconds: float | None = None) -> None:
     if start_helper in on_compile:
         on_compile.remove(start_helper)  # once in a process
     folder = cache_directory()
-    is_worker = any(name in sys.modules for name in ("pyspark.daemon", "pyspark.worker"))
-    if os.environ.get("SASH_WARM") == "off" or folder is None or is_worker or not hasattr(os, "posix_spawn"):
+    if os.environ.get("SASH_WARM") == "off" or folder is None or is_spark_worker() or not hasattr(os, "posix_spawn"):
         return
     home = str(Path(__file__).parents[1])
     versions = hashlib.sha256(f"{home} {sys.version} {numba.__version__} {np.__version__}".encode()).hexdigest()[:16]

@@ -1,12 +1,14 @@
 """The experiments, run for real, small."""
 
 import itertools
+from itertools import product
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from matplotlib.image import imread
 
+from benchmarks.algorithms.bulk_updates import SLIDES
 from benchmarks.algorithms.experiments import EXPERIMENTS, plan, run
 from benchmarks.algorithms.throughput import _by_window
 from benchmarks.algorithms.workloads import AGGREGATES, suited
@@ -82,17 +84,39 @@ def test_a_second_thread_without_a_core_is_named(experiment: str) -> None:
 def test_streams_are_measured_row_by_row_and_with_a_helper() -> None:
     from dataclasses import replace
 
-    tiny = replace(QUICK, rows=64, peer_windows=(4,), parallel_window=8)
-    records = [
-        record
-        for name in ("parallel_stream", "row_by_row")
-        for task in EXPERIMENTS[name].tasks(tiny)
-        for record in task.measure()
-    ]
+    small = {"row_windows": (4,), "slide_range": 8, "slides": (1, 2), "time_ranges": (1,), "parallel_window": 8}
+    tiny = replace(QUICK, rows=64, **small)  # type: ignore[arg-type]
+    names = ("parallel_stream", "row_by_row", "row_slides", "time_windows")
+    records = [each for name in names for task in EXPERIMENTS[name].tasks(tiny) for each in task.measure()]
     rows = {(record.experiment, record.subject) for record in records if record.metric == "rows" and record.value}
-    assert rows >= {("parallel_stream", "pba"), ("parallel_stream", "sba"), ("row_by_row", "sba")}
+    assert rows >= {(name, subject) for name in names for subject in ("sba", "pba")}
+    assert rows >= {(name, "slick_deque") for name in names[1:]}
     bars = bars_of(TARGETS, Report("r", Machine.here(), tuple(records)))
     assert [bar.measured is not None for bar in bars] == [True, True]
+
+
+@pytest.mark.only_compiled
+def test_answers_are_timed_by_operator_and_in_the_order_of_time() -> None:
+    from dataclasses import replace
+
+    tiny = replace(QUICK, latency_rows=256, operators=("sum",), operator_window=16)
+    records = [each for task in EXPERIMENTS["operators"].tasks(tiny) for each in task.measure()]
+    assert {record.subject for record in records} == {"two_stacks", "foa", "ioa", "daba"}
+    series = [record.get("answer") for record in records if record.metric == "slowest of a part"]
+    assert series == 4 * [2 * place for place in range(1, 129)]
+    assert all((record.value or 0) > 0 for record in records if record.metric == "mean")
+
+
+def test_rows_enter_and_leave_in_bulk_up_to_a_tumbling_window() -> None:
+    from dataclasses import replace
+
+    tiny = replace(QUICK, bulk_windows=(16,), bulk_steps=64)
+    records = [each for task in EXPERIMENTS["bulk_updates"].tasks(tiny) for each in task.measure()]
+    slides = {(each.subject, each.aggregate, each.get("of")) for each in records if each.metric == "rows"}
+    assert slides == {
+        (*names, of) for names in product(("flat_fat", "recalculate"), ("max", "stddev")) for of in SLIDES
+    }
+    assert {each.metric for each in records} == {"rows", "fixed", "resizing"}
 
 
 def test_windows_beyond_the_budget_are_left_out_with_a_reason() -> None:

@@ -17,8 +17,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner, Result
 
+from benchmarks.algorithms.bulk_updates import SLIDES
 from benchmarks.algorithms.throughput import _windows
-from benchmarks.algorithms.workloads import AGGREGATES, suited
+from benchmarks.algorithms.workloads import AGGREGATES, OPERATORS, THROUGHPUT, suited
 from benchmarks.catalog import SUITES
 from benchmarks.command_line import main
 from benchmarks.records import Bar, Machine, Record, Report, parameters
@@ -33,7 +34,7 @@ from sash.swag import ALGORITHMS
 
 MACHINE = Machine("a processor", 2, "Linux x86_64", "3.11.0", (("sash", "1"),), "2026-01-02")
 VERDICTS = (AGREES, DIFFERS, NOT_MEASURED)
-PLAIN = ("sum", "count", "mean", "stddev", "min", "max", "argmax")
+PLAIN = ("sum", "count", "mean", "stddev", "min", "max", "argmin", "argmax", "min_count", "max_count")
 
 
 def record(
@@ -48,8 +49,8 @@ def record(
 def nanoseconds(subject: str, window: int) -> float:
     costs: dict[str, Callable[[int], float]] = {
         "recalculate": lambda n: 0.9 + 0.4 * n,
-        "flat_fat": lambda n: 0.5 + 0.15 * math.log2(n),
-        "b_int": lambda n: 0.6 + 0.18 * math.log2(n),
+        "flat_fat": lambda n: 0.3 + 0.2 * math.log2(n) if n <= 4 else 0.7 + 0.3 * math.log2(n),
+        "b_int": lambda n: 0.8 + 0.45 * math.log2(n),
         "flat_fit": lambda n: 1.2,
         "two_stacks": lambda n: 1.0,
         "daba": lambda n: 1.3 + 2 / n,
@@ -57,8 +58,8 @@ def nanoseconds(subject: str, window: int) -> float:
         "slick_deque_inv": lambda n: 0.8,
         "sba": lambda n: 0.5,
         "pba": lambda n: 0.18 + 2 / math.sqrt(n),
-        "foa": lambda n: 3.0 if n <= 1 << 16 else 6.0,
-        "ioa": lambda n: 10.0 if n <= 1 << 16 else 20.0,
+        "foa": lambda n: 2.0 if n <= 1 << 16 else 5.0,
+        "ioa": lambda n: 3.0 if n <= 1 << 16 else 9.0,
     }
     return costs[subject](window)
 
@@ -71,66 +72,50 @@ def slower(subject: str, aggregate: str, window: int) -> float:
     return 1.0 + extra.get(aggregate, 0.0)
 
 
+EVERYONE = ("recalculate", "flat_fat", "b_int", "flat_fit", "two_stacks", "daba", "slick_deque", "slick_deque_inv")
+
+
 def algorithms() -> Iterator[Record]:
     yield record("small_calls", "sash", 1.0, "insert", "sum")
     yield record("in_order", "fiba", 12.0, "rows", "sum", window=65536)
-    everyone = ("recalculate", "flat_fat", "b_int", "flat_fit", "two_stacks", "daba", "slick_deque", "slick_deque_inv")
-    for aggregate in AGGREGATES:
-        if aggregate in ("median", "argmax"):
-            continue
-        for subject in (*everyone, "sba", "pba", "foa", "ioa"):
-            if not AGGREGATES[aggregate].admitted_by(ALGORITHMS[subject]):
+    for aggregate in THROUGHPUT:
+        asked = AGGREGATES[aggregate].subjects
+        for subject in (*EVERYONE, "sba", "pba", "foa", "ioa") if aggregate != "median" else ():
+            if not AGGREGATES[aggregate].admitted_by(ALGORITHMS[subject]) or subject not in (asked or (subject,)):
                 continue
             for window in _windows(AlgorithmSettings(), AGGREGATES[aggregate]):
                 rate = 1000 / nanoseconds(subject, window) / slower(subject, aggregate, window)
                 yield record("throughput", subject, rate, aggregate=aggregate, window=window)
-    medians = {"sba": 25.0, "slick_deque": 30.0, "slick_deque_inv": 30.0, "two_stacks": 40.0, "daba": 40.0}
-    worst = {"two_stacks": 0.5, "sba": 0.1, "flat_fit": 1.0}  # of the window
-    for subject in (*everyone[1:], "sba"):
-        for window in (1 << 10, 1 << 14, 1 << 18):
-            median = medians.get(subject, 60.0)
-            slowest = worst[subject] * window if subject in worst else 10 * median
-            slowest = 100.0 if subject.startswith("slick") else slowest
-            spread = 20 * median if subject == "two_stacks" else median / 2
-            metrics = {"min": 0.9 * median, "25 %": 0.95 * median, "median": median, "75 %": 1.1 * median}
-            metrics |= {"99.99 %": 2 * median, "max": 2 * slowest, "steady max": slowest, "standard deviation": spread}
-            for metric, value in metrics.items():
-                yield record("latency", subject, value, metric, suited(ALGORITHMS[subject]).name, window=window)
-    for subject, each in {"recalculate": 8, "slick_deque": 4, **dict.fromkeys(everyone[1:6], 16)}.items():
+    yield from answer_times()
+    yield from row_streams()
+    for subject, each in {"recalculate": 8, "slick_deque": 4, **dict.fromkeys(EVERYONE[1:6], 16)}.items():
         for window in AlgorithmSettings().windows:
             yield record("memory", subject, float(each * window), "state", "max", window=window)
     for subject in ("recalculate", "slick_deque_inv"):
         for window in AlgorithmSettings().windows:
             yield record("memory", subject, 8.0 * window, "state", "sum", window=window)
-    for subject in ("slick_deque_inv", "flat_fat", "b_int", "flat_fit"):
-        for ranges in (16, 64):
-            rate = 2.0 if subject.startswith("slick") else 1.0
-            yield record("shared_queries", subject, rate, "slides", "sum", ranges=ranges, shape="all ranges")
-    means = {"two_stacks": 1.0, "daba": 1.2, "foa": 5.0, "ioa": 8.0, "flat_fat": 9.0}
-    for subject, mean in means.items():
-        for window in (16, 256):
-            deviation = 10 * mean if subject == "foa" else mean
-            for metric, value in (("mean", mean), ("standard deviation", deviation)):
-                yield record("python_queues", subject, value, metric, "sum", window=window)
-        for aggregate in ("sum", "count", "collect"):
-            gain = 5.0 if aggregate == "sum" else 0.5
-            yield record("python_queues", subject, gain, "gain", aggregate, rows=1)
-            if aggregate == "sum":
-                yield record("python_queues", subject, 64.0, "break-even window", aggregate, rows=1)
-    for slide in (1, 1024):
-        for subject in ("flat_fat", "recalculate"):
-            yield record("bulk_updates", subject, float(slide), "rows", "max", slide=slide, window=1024)
-    for metric, rate in {"fixed": 4.0, "resizing": 6.0}.items():
-        yield record("bulk_updates", "flat_fat", rate, metric, "max", window=1024)
-    for window in (16, 1 << 16):
-        for subject, rate in {"sba": 4.0, "pba": 6.0, "two_stacks": 2.0, "slick_deque": 1.0}.items():
-            yield record("time_windows", subject, rate, "rows", "max", window=window)
-    for aggregate in ("max", "moment_sketch"):
-        for subject, taken in {"sba": 4.0, "pba": 1.0, "two_stacks": 9.0}.items():
-            for metric in ("median", "steady max", "standard deviation"):
-                yield record("parallel_latency", subject, taken, metric, aggregate, window=1 << 17)
-    for subject, window in {"flat_fat": 300, "two_stacks": 12, "daba": 30}.items():
-        yield record("break_even", subject, float(window), "break-even window", "max", rows=1 << 18)
+    for aggregate, fastest in (("sum", "slick_deque_inv"), ("max", "slick_deque")):
+        for subject in (fastest, "recalculate", "flat_fat", "b_int", "flat_fit"):
+            for ranges in (16, 64):
+                rate = 4.0 if subject == fastest else 1.0
+                yield record("shared_queries", subject, rate, "slides", aggregate, ranges=ranges, shape="all ranges")
+    for subject in ("two_stacks", "daba", "foa", "ioa", "flat_fat"):
+        for aggregate in ("count", "collect"):
+            yield record("python_queues", subject, 0.5, "gain", aggregate, rows=1)
+    for aggregate, gain in (("max", 3.0), ("stddev", 12.0)):
+        for window in (64, 1024, 16_384):
+            for name, rows_of in SLIDES.items():
+                slide = rows_of(window)
+                shape = {"window": window, "slide": slide, "of": name}
+                rate = 1000 / (1 + math.log2(window / slide))
+                yield record("bulk_updates", "flat_fat", rate, "rows", aggregate, **shape)
+                rate /= gain * window / 1024 if slide < window else 1.0
+                yield record("bulk_updates", "recalculate", rate, "rows", aggregate, **shape)
+        for metric, rate in {"fixed": 4.0, "resizing": 6.0}.items():
+            yield record("bulk_updates", "flat_fat", rate, metric, aggregate, window=16_384)
+    for subject, window in {"flat_fat": 300, "two_stacks": 12, "daba": 30, "foa": 50, "ioa": 300}.items():
+        for aggregate in OPERATORS:
+            yield record("break_even", subject, float(window), "break-even window", aggregate, rows=1 << 18)
     for subject in ("flat_fat", "two_stacks", "slick_deque", "sba"):
         for slide in (1, 2, 10):
             cost = 0.3 + nanoseconds(subject, 1024) / slide
@@ -139,14 +124,55 @@ def algorithms() -> Iterator[Record]:
         for ranges in (16, 64):
             rate = (3.0 if subject.startswith("slick") else 1.0) * math.log2(ranges)
             yield record("ranges", subject, rate, "answers", suited(ALGORITHMS[subject]).name, ranges=ranges)
-    for subject, rate in {"pba": 3.0, "sba": 2.0}.items():
-        for experiment in ("parallel", "parallel_stream"):
-            yield record(experiment, subject, rate, aggregate="moment_sketch", window=1 << 20)
-    for subject, rate in {"sba": 170.0, "two_stacks": 100.0}.items():
-        yield record("row_by_row", subject, rate, aggregate="max", window=16)
     yield record("warm_start", "sash", 1.0, "first answer", "max")
     yield Record("peers", "sash", "rows", 400.0, "u", "max", parameters(window=16), 0.4)
     yield Record("peers", "polars", "rows", 40.0, "u", "max", parameters(window=16), 0.04)
+
+
+def answer_times() -> Iterator[Record]:
+    medians = {"sba": 25.0, "slick_deque": 30.0, "slick_deque_inv": 30.0, "two_stacks": 40.0, "daba": 40.0}
+    worst = {"two_stacks": 0.5, "sba": 0.1, "flat_fit": 1.0}  # of the window
+    for subject in (*EVERYONE[1:], "sba"):
+        for window in (1 << 10, 1 << 14, 1 << 18):
+            median = medians.get(subject, 60.0)
+            slowest = worst[subject] * window if subject in worst else 10 * median
+            slowest = 100.0 if subject.startswith("slick") else slowest
+            metrics = {"min": 0.9 * median, "25 %": 0.95 * median, "median": median, "75 %": 1.1 * median}
+            metrics |= {"mean": median, "99.99 %": 2 * median, "max": 2 * slowest, "steady max": slowest}
+            for metric, value in metrics.items():
+                yield record("latency", subject, value, metric, suited(ALGORITHMS[subject]).name, window=window)
+    deviations = {"two_stacks": 20.0, "foa": 60.0, "ioa": 15.0, "daba": 0.7}  # in averages of Two-Stacks
+    for subject, mean in {"two_stacks": 1.0, "foa": 2.0, "ioa": 9.0, "daba": 1.3}.items():
+        for aggregate in OPERATORS:
+            metrics = {"mean": mean, "median": mean, "standard deviation": deviations[subject]}
+            metrics["steady max"] = 5 * mean if subject in ("daba", "ioa") else 1000 * mean
+            for metric, value in metrics.items():
+                yield record("operators", subject, value, metric, aggregate, window=1 << 14)
+    for aggregate, factor in (("max", 1), ("moment_sketch", 3)):
+        for subject, taken in {"sba": 4.0, "pba": 1.0, "two_stacks": 9.0, "slick_deque": 2.0}.items():
+            if aggregate == "max" or subject != "slick_deque":
+                for metric in ("mean", "median", "steady max", "standard deviation"):
+                    shape = {"window": 1 << 13, "slice_rows": 1}
+                    yield record("parallel_latency", subject, factor * taken, metric, aggregate, **shape)
+
+
+def row_streams() -> Iterator[Record]:
+    subjects = ("sba", "pba", "two_stacks", "slick_deque")
+
+    def rates(experiment: str, costs: Iterable[float], **shape: int) -> Iterator[Record]:
+        for subject, cost in zip(subjects, costs, strict=True):
+            for metric in ("rows", "rows, busiest thread"):
+                yield record(experiment, subject, 1000 / cost, metric, "max", **shape)
+
+    for window in (8, 1024, 1 << 15, 1 << 20):
+        yield from rates("row_by_row", [nanoseconds(each, window) for each in subjects], window=window)
+    for slide in (1, 2, 10):
+        yield from rates("row_slides", [0.3 + nanoseconds(each, 1 << 17) / slide for each in subjects], slide=slide)
+    for minutes, slide in ((6, 10), (60, 10), (60, 100)):
+        yield from rates("time_windows", (3.0, 2.0, 6.0, 9.0), minutes=minutes, slide_ms=slide)
+    for subject, rate in {"pba": 3.0, "sba": 2.0}.items():
+        for experiment in ("parallel", "parallel_stream"):
+            yield record(experiment, subject, rate, aggregate="moment_sketch", window=1 << 20)
 
 
 def slicing() -> Iterator[Record]:
@@ -187,7 +213,8 @@ def slicing() -> Iterator[Record]:
     rates = {**dict.fromkeys(PLAIN, 1.0), "median": 0.1, "quantile 0.9": 0.1, "sum without invert": 0.3}
     for aggregate, rate in rates.items():
         for measure, base in (("time", 30.0), ("count", 20.0)):
-            yield record("aggregates", "sash", rate * base, aggregate=aggregate, measure=measure)
+            for subject in ("sash", "slices_on_rows"):
+                yield record("aggregates", subject, rate * base, aggregate=aggregate, measure=measure)
     for distinct, rate in ((37, 8.0), (84_232, 3.0)):
         for subject in ("sash", "tuple_buffer", "aggregate_buckets", "tuple_buckets"):
             value = rate if subject == "sash" else rate / 100
@@ -213,6 +240,8 @@ def spark_tables() -> Iterator[Record]:
     for cores in (1, 2):
         for subject in ("native", "sash"):
             yield record("cores", subject, 10 / cores, "time", "max and count", cores=cores, slides=10)
+            taken = 10.0 if subject == "sash" else 200.0
+            yield record("dashboard", subject, taken / cores, "time", "m4", cores=cores, windows=80)
         yield record("cores", "sash", 10 / cores, "time", "max", cores=cores, window=1000)
         yield record("workers", "sash", 10 / cores, "time", "max", workers=cores, window=1000)
         yield record("hot_key", "sash", 10 / cores, "time", "max", cores=cores, case="no key")

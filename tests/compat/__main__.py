@@ -31,6 +31,8 @@ from tests.compat.speed import measure_speeds
 BUILD = ROOT / "build" / "compat"
 TABLES = ("versions", "equality", "types", "hot_keys", "join", "text", "run", "connect")
 STREAMS = ("streaming", "table_function")
+# Where the state operator is another one, the other tests of streams run, too: kills, restarts, all options.
+WHOLE_STREAMS = ("streaming", "checkpoints", "lives", "chaos")
 # What reads and writes tables, interpreted; what uses undocumented parts of Numba, and some kernels, compiled.
 PLAIN = (
     *("engine/test_tables", "engine/test_keys", "engine/test_row_batch", "engine/test_coded_columns"),
@@ -59,7 +61,7 @@ NEEDED_BY_SPARK = """
 googleapis-common-protos>=1.65
 grpcio>=1.67
 grpcio-status>=1.67
-protobuf>=6
+protobuf>=6.33.5
 zstandard>=0.25
 """
 
@@ -119,13 +121,17 @@ def run(environment: Environment) -> Outcome:
         marks = "compat or compat_streams" if environment.has_streams else "compat"
         variables = {**INTERPRETER, **_connect_server(environment)}
         cases = _tested(python, environment.name, (f"spark/test_{each}" for each in parts), marks, variables)
+        if environment.has_pandas_state:
+            whole, others = (f"spark/test_{each}" for each in WHOLE_STREAMS), f"not ({marks}) and not long"
+            cases += _tested(python, f"{environment.name}-streams", whole, others, variables)
     else:
         cases = _tested(python, environment.name, PLAIN, "not only_compiled and not long", INTERPRETER)
         marks = "(compiled or only_compiled) and not long"
         cases += _tested(python, f"{environment.name}-compiled", COMPILED, marks, COMPILER)
     failed = [each for each in cases if each.find("failure") is not None or each.find("error") is not None]
     passed = [each for each in cases if each not in failed and each.find("skipped") is None]
-    own = [each for each in passed if each.get("classname", "").endswith(STREAMS) or "stream" in str(each.get("name"))]
+    rooms = (*STREAMS, *WHOLE_STREAMS)
+    own = [each for each in passed if each.get("classname", "").endswith(rooms) or "stream" in str(each.get("name"))]
     streams = own if environment.has_streams else []
     shown = (
         "import importlib.metadata as m, platform, sys; print(*map(m.version, sys.argv[1:]), platform.python_version())"

@@ -64,6 +64,11 @@ class Environment:
     def has_streams(self) -> bool:
         return bool(self.pyspark) and not self.pyspark.startswith("3.")
 
+    @property
+    def has_pandas_state(self) -> bool:
+        """Return whether Spark's state operator gives pandas DataFrames to Python, and not rows."""
+        return self.pyspark.startswith("4.0.")
+
 
 ENVIRONMENTS = (
     Environment(pyspark="3.5.9", pandas="2.3"),

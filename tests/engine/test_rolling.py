@@ -12,6 +12,7 @@ import pytest
 import sash
 from sash.algebra.compiler import JIT_DISABLED
 from sash.errors import InvalidText, UnknownName
+from sash.swag import loops
 
 EMPTY: dict[str, tuple[Any, Any]] = {  # an aggregate, and what it makes of no rows
     "n": (sash.count(), 0),
@@ -273,3 +274,42 @@ def test_polars_keeps_its_order_and_types() -> None:
     found = sash.rolling(rows, on="t", rows=1, m=sash.max("x"))
     assert found.drop("m").equals(rows) and found.schema == {**rows.schema, "m": pl.Float64()}
     assert found["m"].to_list() == [1.0, 2.0, 3.0]
+
+
+# --- on all cores --------------------------------------------------------------------------------------
+
+
+@pytest.mark.only_compiled
+@pytest.mark.parametrize("keys", [1, 40])
+def test_frames_and_joins_are_the_same_to_the_last_bit_on_any_number_of_cores(
+    keys: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(keys)
+    count = 3000
+    rows = pa.table(
+        {
+            "t": np.arange(count),
+            "k": rng.integers(0, keys, count),
+            "x": rng.normal(0.0, 10.0 ** rng.integers(0, 12, count)),
+        }
+    )
+    parts: list[int] = []
+    in_threads = loops._in_threads
+
+    def counted(run: Any, cuts: Any) -> None:
+        parts.append(len(set(cuts)) - 1)
+        in_threads(run, cuts)
+
+    def computed(cores: int) -> tuple[pa.Table, pa.Table]:
+        monkeypatch.setattr(loops, "cores", lambda: cores)
+        features = sash.lookback(rows, rows=25, total=sash.sum("x"))
+        frames = sash.rolling(rows, on="t", by="k", rows=20, total=sash.sum("x"))
+        return frames, sash.join(rows.select(["t", "k"]), features, on="t", by="k")
+
+    monkeypatch.setattr(loops, "RANGE_BYTES", 64)
+    monkeypatch.setattr(loops, "_in_threads", counted)
+    alone = computed(1)
+    assert not parts
+    together = computed(3)
+    assert parts == [3, 3]
+    assert all(one.equals(other) for one, other in zip(together, alone, strict=True))

@@ -346,9 +346,12 @@ def _frame(given: Mapping[str, Any]) -> Frame:
 
 
 def _documents() -> list[Mapping[str, Any]]:
+    """Read the files by libyaml where it is there, which takes a tenth of the time."""
     files = sorted(HERE.glob("*.yaml"))
-    return [each for file in files for each in yaml.safe_load_all(file.read_text("utf-8")) if each]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [each for file in files for each in yaml.load_all(file.read_text("utf-8"), loader) if each]
 
 
-TRANSCRIPTS: tuple[Transcript, ...] = tuple(_transcript(each) for each in _documents() if "events" in each)
-FRAMES: tuple[Frame, ...] = tuple(_frame(each) for each in _documents() if "rolling" in each)
+DOCUMENTS = _documents()
+TRANSCRIPTS: tuple[Transcript, ...] = tuple(_transcript(each) for each in DOCUMENTS if "events" in each)
+FRAMES: tuple[Frame, ...] = tuple(_frame(each) for each in DOCUMENTS if "rolling" in each)

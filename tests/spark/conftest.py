@@ -1,4 +1,7 @@
-"""One Spark for all tests of a process: two cores, no window to look at, UTC."""
+"""One Spark for all tests of a process: two cores, no window to look at, UTC.
+
+With sash interpreted, Spark interprets its small plans, too: it compiles a stage for longer than it runs.
+"""
 
 import os
 import sys
@@ -8,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sash.algebra.compiler import JIT_DISABLED
+from tests.spark.jvm import HASTY
 
 # What a worker does with rows and state is tested without Spark, so it needs no JVM.
 WITHOUT_JVM = {
@@ -51,8 +57,9 @@ def spark(spark_home: None) -> Iterator[Any]:
     session = (
         SparkSession.builder.master("local[2]")
         .appName("sash tests")
-        # Compiled in haste: tables are small, and the JVM lives for a minute or two.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.driver.extraJavaOptions", HASTY)
+        .config("spark.sql.codegen.wholeStage", str(not JIT_DISABLED).lower())
+        .config("spark.python.daemon.module", "tests.spark.daemon")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")

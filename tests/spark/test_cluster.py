@@ -19,14 +19,13 @@ os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 sys.path.insert(0, {root!r})  # for the driver alone: executors have sash, and no tests
 import pyspark
 from pyspark.sql import SparkSession
+from tests.spark.jvm import HASTY
 spark = (
     SparkSession.builder.master("local-cluster[2,1,1024]").appName("sash cluster test")
     .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
     .config("spark.sql.shuffle.partitions", "4").config("spark.sql.session.timeZone", "UTC")
     .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-    # Compiled in haste: these JVMs live for a few seconds.
-    .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    .config("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    .config("spark.driver.extraJavaOptions", HASTY).config("spark.executor.extraJavaOptions", HASTY)
     .config("spark.executor.memory", "1g").config("spark.sql.adaptive.coalescePartitions.enabled", "false")
     .getOrCreate()
 )

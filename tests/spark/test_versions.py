@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import sash
-from sash.errors import UnsupportedVersion
+from sash.errors import MissingPackage, UnsupportedVersion
 from sash.spark import register_functions, versions
 from sash.spark.wire.buckets import bucket_ids
 from tests.sample import sample
@@ -27,11 +28,11 @@ REFUSED = {
 
 
 # No Java is needed: a version is refused before anything of a DataFrame is read but the names of its columns.
-TOO_OLD = """
+FIRST_CALLS = """
 import sys, tempfile
 import pyspark
 pyspark.__version__ = {version!r}
-for lacking in ("pyspark.errors", "pyspark.sql.streaming.stateful_processor", "pyspark.sql.pandas.types"):
+for lacking in {lacking}:
     sys.modules[lacking] = None
 from pathlib import Path
 from click.testing import CliRunner
@@ -113,13 +114,27 @@ def test_tables_are_not_refused_from_3_5_on(version: str, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("version", sample(["3.4.4", "5.0.0"], ["3.4.4"]))
 def test_the_first_call_refuses_a_version_before_it_needs_what_that_lacks(version: str) -> None:
-    program = TOO_OLD.format(version=version, job=JOB)
+    lacking = ("pyspark.errors", "pyspark.sql.streaming.stateful_processor", "pyspark.sql.pandas.types")
+    refused = f"sash needs PySpark 3.5 to 4.x, but {version} is installed. Install it: pip install 'sash[spark]'"
+    assert said_at_first_calls(version, lacking) == {f"UnsupportedVersion {refused}", f"Error: {refused}"}
+
+
+@pytest.mark.compat
+def test_the_first_call_says_that_pandas_is_missing() -> None:
+    (one, other) = sorted(said_at_first_calls(pyspark.__version__, ("pandas",)))
+    needs = f"PySpark {pyspark.__version__} cannot exchange tables with Python: Pandas >= "
+    assert one.startswith(f"Error: {needs}") and other.startswith(f"MissingPackage {needs}")
+    assert one.endswith(" must be installed; however, it was not found. Install it: pip install 'sash[spark]'")
+
+
+def said_at_first_calls(version: str, lacking: tuple[str, ...]) -> set[str]:
+    """Return the messages of all first calls with a version of PySpark, without some modules."""
+    program = FIRST_CALLS.format(version=version, lacking=lacking, job=JOB)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stdout.splitlines() if line]
-    refused = f"sash needs PySpark 3.5 to 4.x, but {version} is installed. Install it: pip install 'sash[spark]'"
-    assert set(said) == {f"UnsupportedVersion {refused}", f"Error: {refused}"}
     assert len(said) == 3 * 2 * 7 + 2 + 2
+    return set(said)
 
 
 @pytest.mark.compat
@@ -143,10 +158,38 @@ def test_streams_and_table_functions_of_3_5_are_refused_at_the_call(
             call()
 
 
+@pytest.mark.compat_streams
+@pytest.mark.parametrize(
+    ("module", "found", "says"),
+    [
+        ("google.protobuf", None, "google.protobuf"),
+        ("google.protobuf.runtime_version", SimpleNamespace(), "no attribute 'ValidateProtobufRuntimeVersion'"),
+    ],
+    ids=["missing", "of another version"],
+)
+def test_a_stream_without_its_protobuf_is_refused_at_the_call(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, module: str, found: Any, says: str
+) -> None:
+    stream = spark.readStream.format("rate").load()
+    google = __import__("google.protobuf").protobuf
+    for name in [each for each in sys.modules if each.startswith("pyspark.sql.streaming.proto")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, found)
+    monkeypatch.setattr(google, "runtime_version", found, raising=False)
+    query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
+    for call in (
+        lambda: sash.aggregate(stream, query, on="timestamp", watermark="1 second"),
+        lambda: sash.rolling(stream, on="timestamp", rows=3, watermark="1 second", n=sash.count()),
+    ):
+        with pytest.raises(MissingPackage, match=f"a protobuf that PySpark .* can use: .*{says}.*pip install"):
+            call()
+
+
 @pytest.mark.compat
 def test_a_type_that_python_lacks_is_refused_and_works_where_python_has_it(spark: Any) -> None:
     rows = spark.range(3).selectExpr("id AS t", "array(make_interval(1)) AS parts")
     ten = sash.query("ten", sash.tumbling(10), n=sash.count())
+    call: Any
     for call in (
         lambda: sash.aggregate(rows, ten, on="t"),
         lambda: sash.rolling(rows, on="t", rows=2, n=sash.count()),

@@ -1,6 +1,8 @@
 """SBA over ranges of rows that move forward: any starts and ends, with a gap or without, against plain folds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sash
-from sash.algebra.aggregate import bind
+from sash.algebra.aggregate import Aggregate, bind
 from sash.algebra.fields import Field
 from sash.algebra.monoid import Column, Monoid, combine, identity, lift
 from sash.swag import loops
@@ -140,3 +142,72 @@ def test_a_sketch_with_arrays_is_not_changed_by_reading_it() -> None:
                 on="t",
             )["m"].to_pylist()
             assert found[row] == pytest.approx(one, rel=1e-6), (exclude, row)
+
+
+# --- parts of the ranges, each swept by itself -------------------------------------------------------
+
+# Not associative: a result shows every combine, so equal results are equal combines.
+tree = Aggregate(
+    "tree",
+    state=("O",),
+    identity=(None,),
+    lift=lambda x: (x,),
+    combine=lambda a, b: a if b[0] is None else b if a[0] is None else ((a[0], b[0]),),
+    lower=lambda p: p[0],
+)
+
+
+def of_keys(sizes: Sequence[int], width: int) -> Ranges:
+    """Return the ranges of the newest `width` rows of keys with so many rows."""
+    ranges: Ranges = []
+    for size in sizes:
+        begin = len(ranges)
+        ranges += [(max(begin, row + 1 - width), row + 1) for row in range(begin, begin + size)]
+    return ranges
+
+
+@given(
+    ranges=st.one_of(
+        forward(), st.builds(of_keys, st.lists(st.integers(1, 9), min_size=1, max_size=3), st.integers(1, 12))
+    ),
+    parts=st.integers(2, 5),
+)
+def test_ranges_swept_in_parts_have_the_same_combines(ranges: Ranges, parts: int) -> None:
+    monoid = replace(bind(tree, (Column(Field("i8")),)), is_compiled=False)
+    inputs, steps = (list(range(ROWS)),), find("sba").steps
+    starts, ends = (np.array([each[k] for each in ranges], np.int64) for k in (0, 1))
+
+    def sweep(begin: int, end: int) -> list[Any]:
+        results: list[Any] = [None] * (end - begin)
+        before = int(ends[begin - 1]) if begin else 0
+        scratch = steps.range_scratch(monoid, ROWS)
+        steps.sweep_ranges(monoid, inputs, starts[begin:end], ends[begin:end], before, scratch, ((results,), ()))
+        return results
+
+    wanted = [len(ranges) * k // parts for k in range(1, parts)]
+    cuts = [0, *steps.range_cuts(starts, ends, wanted).tolist(), len(ranges)]
+    assert cuts == sorted(cuts) and all(cut >= place for cut, place in zip(cuts[1:-1], wanted, strict=True))
+    found = [result for begin, end in pairwise(cuts) for result in sweep(begin, end)]
+    assert found == sweep(0, len(ranges))
+
+
+def test_ranges_of_many_keys_and_of_one_key_are_cut_near_the_wanted_places() -> None:
+    for sizes, width in (((7,) * 60, 3), ((420,), 5), ((420,), 100)):
+        starts, ends = (np.array(each) for each in zip(*of_keys(sizes, width), strict=True))
+        (cut,) = find("sba").steps.range_cuts(starts, ends, [210]).tolist()
+        assert 210 <= cut <= 210 + width
+
+
+@pytest.mark.only_compiled
+@pytest.mark.parametrize("keys", [1, 50])
+def test_threads_change_no_bit_of_sums_of_floats(keys: int) -> None:
+    rows, monoid = 4000, bind(sash.sum(), (Column(Field("f8")),))
+    values = np.random.default_rng(keys).normal(0, 10.0 ** np.arange(rows).clip(0, 12), rows)
+    starts, ends = (np.array(each) for each in zip(*of_keys((rows // keys,) * keys, 30), strict=True))
+
+    def summed(threads: int) -> Any:
+        results, presences = (np.zeros(rows),), (np.zeros(rows, np.uint8),) if monoid.outputs[0].presence else ()
+        loops.over_ranges(find("sba"), monoid, (values,), starts, ends, results, presences, threads)
+        return results[0]
+
+    assert (summed(3) == summed(1)).all()

@@ -14,6 +14,8 @@ from typing import Any
 
 import numba
 
+from sash.worker_process import is_spark_worker
+
 __all__ = [
     "HAS_PARTS",
     "NEWEST",
@@ -27,6 +29,7 @@ __all__ = [
     "dump_code",
     "inferred_type",
     "on_compile",
+    "warn_once",
 ]
 
 OLDEST, NEWEST = (0, 66), (0, 68)  # tested
@@ -140,12 +143,15 @@ def compile_kernel(function: Callable[..., Any], heap: bool) -> Any:
     """Return a dispatcher of Numba; without reference counts, unless the kernel makes arrays (`heap`)."""
     if HAS_PARTS:
         return numba.njit(nogil=True, _nrt=heap, pipeline_class=_KernelCompiler)(function)
-    _warn_once()
+    warn_once()
     return numba.njit(nogil=True)(function)
 
 
 @functools.cache
-def _warn_once() -> None:
+def warn_once() -> None:
+    """Say that this Numba was not tested. A driver of Spark says so for its workers, of which there are many."""
+    if HAS_PARTS or numba.config.DISABLE_JIT or is_spark_worker():
+        return
     (oldest, newest) = (".".join(map(str, each)) for each in (OLDEST, NEWEST))
     warnings.warn(
         f"sash is tested with Numba {oldest} to {newest}, and {numba.__version__} is installed. Results are the same, "

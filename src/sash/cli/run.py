@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +23,25 @@ from sash.query_text import prepare_rows, read_text
 __all__ = [
     "FAILED",
     "INTERRUPTED",
+    "LivePage",
     "explain_job",
+    "open_page",
     "run_job",
     "session_for",
     "show_checkpoint",
     "show_page",
-    "shown_on_page",
-    "wait_for",
     "watch",
 ]
 
 FAILED, INTERRUPTED = 1, 130
+KEPT_RESULTS = 1_000_000  # of a page
 _SECONDS = 0.5  # between two reads of a query's progress
 
 
 def run_job(job: Job, master: str | None, output: str, dry_run: bool, with_page: bool = False) -> int:
     """Run a job to its end, and return the exit code."""
-    with session_for(job, master) as spark:
+    is_shown = with_page and job.source.stream and not dry_run
+    with open_page(job.name, is_shown) as page, session_for(job, master) as spark:
         with _as_job_error(job.path, "run it"):
             results = _results(job, _rows(job, spark))
         if dry_run:
@@ -47,7 +50,7 @@ def run_job(job: Job, master: str | None, output: str, dry_run: bool, with_page:
             return 0
         if not job.source.stream:
             return _run_batch(job, results, output)
-        return _run_stream(job, results, output, with_page)
+        return _run_stream(job, results, output, page)
 
 
 def explain_job(job: Job, master: str | None) -> str:
@@ -73,6 +76,8 @@ def session_for(job: Job | None, master: str | None) -> Iterator[Any]:
         from pyspark.sql import SparkSession
 
         from sash.spark.driver.silence_jvm import silence_jvm
+    except MissingPackage:
+        raise
     except ImportError as error:
         raise MissingPackage.of("A job", "pyspark", "spark") from error
     logging.disable(logging.ERROR)  # Py4J would log the stack trace of an interrupt
@@ -147,7 +152,7 @@ def _run_batch(job: Job, results: Any, output: str) -> int:
     return 0
 
 
-def _run_stream(job: Job, results: Any, output: str, with_page: bool = False) -> int:
+def _run_stream(job: Job, results: Any, output: str, page: "LivePage") -> int:
     sink = job.sink
     with _as_job_error(job.path, "write to the sink"):
         writer = results.writeStream.format(sink.format).outputMode(sink.mode or "append").queryName(job.name)
@@ -162,7 +167,7 @@ def _run_stream(job: Job, results: Any, output: str, with_page: bool = False) ->
             writer = writer.trigger(availableNow=True)
         query = writer.start()
     try:
-        with shown_on_page(query, job.queries, with_page):
+        with page.following(query, job.queries):
             watch(query, output)
     except KeyboardInterrupt:
         query.stop()
@@ -175,15 +180,50 @@ def _run_stream(job: Job, results: Any, output: str, with_page: bool = False) ->
     return 0
 
 
+@dataclass(frozen=True)
+class LivePage:
+    """The page of a query, which is open before Spark has started; without `source`, there is none."""
+
+    title: str
+    page: Any = None
+    source: Any = None
+
+    @contextmanager
+    def following(self, query: Any, queries: Sequence[Query]) -> Iterator[None]:
+        """Show this query while the block runs, and close the page at its end."""
+        if self.source is None:
+            yield
+            return
+        from sash.page.sources.spark import QuerySource
+
+        self.source.follow(QuerySource(query, self.title, queries, KEPT_RESULTS))
+        with self.page:
+            yield
+
+    def wait(self) -> None:
+        """Wait until the page ends, or the user interrupts."""
+        if self.page is not None:
+            click.echo("Press Ctrl-C to close the page.", err=True)
+            with suppress(KeyboardInterrupt):
+                self.page.wait()
+
+
 @contextmanager
-def shown_on_page(query: Any, queries: Sequence[Query], with_page: bool, stays: bool = False) -> Iterator[Any]:
-    """Show a query on a page while the block runs, and print the address."""
+def open_page(title: str, with_page: bool, stays: bool = False) -> Iterator[LivePage]:
+    """Open a page for a query that starts in the block, and print its address."""
     if not with_page:
-        yield None
+        yield LivePage(title)
         return
-    with sash.page(query, queries=queries, stays=stays) as page:
+    from sash.page import check_packages
+
+    check_packages()
+    from sash.page.live import Page
+    from sash.page.sources.early import EarlySource
+
+    source = EarlySource(title, "Spark is starting.")
+    with Page(source, "127.0.0.1", 0, stays, KEPT_RESULTS) as page:
         click.echo(f"The page: {page.url}", err=True)
-        yield page
+        yield LivePage(title, page, source)
 
 
 def show_page(checkpoint: str, master: str | None) -> None:
@@ -191,15 +231,9 @@ def show_page(checkpoint: str, master: str | None) -> None:
     _check_checkpoint(checkpoint, master)
     with session_for(None, master):
         found = sash.state(checkpoint)
-    with shown_on_page(found, (), True, stays=True) as page:
-        wait_for(page)
-
-
-def wait_for(page: Any) -> None:
-    """Wait until a page ends, or the user interrupts."""
-    click.echo("Press Ctrl-C to close the page.", err=True)
-    with suppress(KeyboardInterrupt):
-        page.wait()
+    with sash.page(found, stays=True) as page:
+        click.echo(f"The page: {page.url}", err=True)
+        LivePage("", page).wait()
 
 
 def _report_failure(error: Exception, output: str) -> int:

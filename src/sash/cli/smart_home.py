@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 import sash
 from sash.cli.job import Job, Sink, Source
-from sash.cli.run import FAILED, INTERRUPTED, session_for, shown_on_page, wait_for, watch
+from sash.cli.run import FAILED, INTERRUPTED, LivePage, open_page, session_for, watch
 from sash.cli.table import Table
 from sash.cli.terminal import can_print, show
 from sash.errors import sentence_of
@@ -92,8 +92,8 @@ def _smart_home(folder: Path, hours: float, compare: bool, with_page: bool) -> i
         click.echo(f"\nThe last run was stopped: continuing from {folder / 'checkpoint'}.")
     click.echo("\nStarting Spark …")
     job = Job(folder, Source("parquet"), Sink(), {}, name="sash demo", master="local[2]")
-    with session_for(job, None) as spark:
-        code = _run_stream(spark, folder, rows, with_page)
+    with open_page("smart home", with_page, stays=True) as page, session_for(job, None) as spark:
+        code = _run_stream(spark, folder, rows, page)
         if code:
             return code
         _print_results(spark, folder)
@@ -164,18 +164,17 @@ def _start(results: Any, folder: Path, name: str, checkpoint: str) -> Any:
     return writer.option("checkpointLocation", str(folder / checkpoint)).trigger(availableNow=True).start()
 
 
-def _run_stream(spark: Any, folder: Path, rows: int, with_page: bool) -> int:
+def _run_stream(spark: Any, folder: Path, rows: int, page: LivePage) -> int:
     results = sash.aggregate(
         _source(spark, folder), QUERIES, on="ts", by=["house", "plug"], watermark=f"{LATEST} seconds", flush="at_end"
     )
     begin = time.perf_counter()
     query = _start(results, folder, "windows", "checkpoint")
     try:
-        with shown_on_page(query, QUERIES, with_page, stays=True) as page:
+        with page.following(query, QUERIES):
             watch(query, "plain")
             took = time.perf_counter() - begin
-            if page is not None:
-                wait_for(page)
+            page.wait()
     except KeyboardInterrupt:
         query.stop()
         click.echo(f"\nStopped. `sash demo` continues from {folder / 'checkpoint'}.", err=True)

@@ -330,8 +330,8 @@ def _as_query(aggregates: tuple[tuple[str, Template], ...]) -> Query:
 # --- compute ---------------------------------------------------------------------------------------
 
 
-def join_rows(plan: JoinPlan, labels: Rows, events: Sequence[Rows]) -> dict[str, Any]:
-    """Return the columns that a join adds to labels; `events` has the table of each side."""
+def join_rows(plan: JoinPlan, labels: Rows, events: Sequence[Rows], threads: int | None = None) -> dict[str, Any]:
+    """Return the columns that a join adds to labels; `events` has the table of each side. None: on all cores."""
     positions, valid = labels.positions(plan.on, plan.measure)
     keys = Keys(plan.key_types, plan.by)
     label_keys = [_key_column(labels, name, kind) for name, kind in zip(plan.by, plan.key_types, strict=True)]
@@ -350,7 +350,7 @@ def join_rows(plan: JoinPlan, labels: Rows, events: Sequence[Rows]) -> dict[str,
             label_lines[keys.capacity] = sort_rows(KeySlots(slots, max(1, keys.capacity)), positions, known)
         places, asking = label_lines[keys.capacity]
         ranges = _ranges(side, line, asking)
-        columns |= _aggregate(side, rows, order, line, ranges, (labels.count, places))
+        columns |= _aggregate(side, rows, order, line, ranges, (labels.count, places), threads)
     return columns
 
 
@@ -385,7 +385,7 @@ def _ranges(side: Side, events: Line, labels: Line) -> Ranges:
 
 
 def _aggregate(
-    side: Side, rows: Rows, order: Array, line: Line, ranges: Ranges, asking: tuple[int, Array]
+    side: Side, rows: Rows, order: Array, line: Line, ranges: Ranges, asking: tuple[int, Array], threads: int | None
 ) -> dict[str, Any]:
     frame = side.frame
     wanted = _as_query(frame.aggregates)
@@ -393,7 +393,7 @@ def _aggregate(
     if coded is not None:
         rows, frame = coded.rows, replace(frame, aggregates=coded.coding.queries[0].aggregates)
     types = types_of([_as_query(frame.aggregates)], rows, may_change=False)
-    columns = compute_ranges(SortedRows(rows, types, order, line.begins, asking), frame, ranges)
+    columns = compute_ranges(SortedRows(rows, types, order, line.begins, asking, threads), frame, ranges)
     if coded is not None:
         columns = coded.decode(columns, "join")
     return {name: columns[name] for name, _ in side.frame.aggregates}

@@ -93,24 +93,25 @@ def _as_query(frame: Frame) -> Query:
     return query("rolling", tumbling(1), **dict(frame.aggregates))
 
 
-def compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
-    """Return the columns that frames add to a table, computed with coded columns."""
+def compute_frames(plan: FramePlan, given: Rows, threads: int | None = None) -> dict[str, Any]:
+    """Return the columns that frames add to a table, computed with coded columns; None: on all cores."""
     queries = [replace(_as_query(each), name=str(k)) for k, each in enumerate(plan.frames)]
     coded = code_columns(given, queries, plan.types)
     if coded is None:
-        return _compute_frames(plan, given)
+        return _compute_frames(plan, given, threads)
     frames = tuple(
         replace(each, aggregates=query.aggregates)
         for each, query in zip(plan.frames, coded.coding.queries, strict=True)
     )
     types = types_of(coded.coding.queries, coded.rows, may_change=False)
-    found = coded.decode(_compute_frames(replace(plan, frames=frames, types=types), coded.rows), "rolling")
+    computed = _compute_frames(replace(plan, frames=frames, types=types), coded.rows, threads)
+    found = coded.decode(computed, "rolling")
     return {name: found[name] for each in plan.frames for name, _ in each.aggregates}
 
 
-def _compute_frames(plan: FramePlan, given: Rows) -> dict[str, Any]:
+def _compute_frames(plan: FramePlan, given: Rows, threads: int | None) -> dict[str, Any]:
     order, line = line_of(plan, given)
-    rows = SortedRows(given, plan.types, order, line.begins)
+    rows = SortedRows(given, plan.types, order, line.begins, threads=threads)
     columns: dict[str, Any] = {}
     for each, extent in zip(plan.frames, plan.extents, strict=True):
         columns |= compute_ranges(rows, each, ranges_of(extent, line))
@@ -209,7 +210,7 @@ def _compute_by_sliding(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[
         view = view_of(group, found[wanted.name], place, {})
         assert view is not None
         monoid = replace(group, outputs=view.monoid.outputs, name="frames")
-        results, presences = _slide(monoid, len(rows), [rows.column(name) for name in own], ranges, users)
+        results, presences = _slide(monoid, rows, [rows.column(name) for name in own], ranges, users)
         flags = iter(presences)
         for reading in (each for each in readings if each.group == place):
             output = monoid.outputs[reading.output]
@@ -222,20 +223,21 @@ def _compute_by_sliding(rows: SortedRows, frame: Frame, ranges: Ranges) -> dict[
 
 
 def _slide(
-    monoid: Monoid, count: int, columns: list[tuple[Any, Any]], ranges: Ranges, users: list[str]
+    monoid: Monoid, rows: SortedRows, columns: list[tuple[Any, Any]], ranges: Ranges, users: list[str]
 ) -> tuple[Any, Any]:
-    """Fold each range of `count` rows; rows are sorted by key, so ranges never move back."""
-    compiled, rows = monoid.is_compiled, ranges.starts.shape[1]
+    """Fold each range of rows; they are sorted by key, so ranges never move back."""
+    compiled = monoid.is_compiled
     inputs: tuple[Any, ...] = (*(data for data, _ in columns), *(valid for _, valid in columns))
     if not inputs:
-        inputs = (np.zeros(count, np.int64),)  # without columns, kernels need the number of rows
+        inputs = (np.zeros(len(rows), np.int64),)  # without columns, kernels need the number of rows
     if not compiled:
         inputs = tuple(each.tolist() for each in inputs)
     results, presences = _allocate(monoid, ranges)
-    if rows:
+    if ranges.starts.shape[1]:
         try:
             if ranges.is_whole:
-                loops.over_ranges(find("sba"), monoid, inputs, ranges.starts[0], ranges.ends[0], results, presences)
+                of_rows = ranges.starts[0], ranges.ends[0]
+                loops.over_ranges(find("sba"), monoid, inputs, *of_rows, results, presences, rows.threads)
             else:
                 over_split_ranges(monoid, inputs, ranges.starts, ranges.ends, results, presences)
         except SashError:

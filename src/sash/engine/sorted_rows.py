@@ -40,10 +40,12 @@ class SortedRows:
         order: Array,
         begins: Array,
         asking: tuple[int, Array] | None = None,
+        threads: int | None = None,
     ) -> None:
         self.given, self.types, self.order = given, types, order
         self.result_count, self.result_places = (given.count, order) if asking is None else asking
         self.begins = begins  # the first row of each key
+        self.threads = threads  # that compute ranges; None: as many as there are cores
         self._columns: dict[str, tuple[Any, Array]] = {}
         self._rankings: dict[str, Ranking] = {}
         self._codes: dict[str, tuple[Array, int]] = {}

@@ -235,6 +235,7 @@ class State:
         for group, names, each in zip(self.groups, self.names, self.partials, strict=True):
             if not isinstance(each, Partials):
                 found[type(each), names] = each
+                each.forget_windows()
             else:
                 known |= dict(zip(self.layout(group, names), each.fields, strict=True))
         partials = []

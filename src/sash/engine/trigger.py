@@ -152,7 +152,8 @@ class Trigger:
                     ways[compiled] = str(found.choice)
                 how = ways[compiled]
                 self.combines += self._combined(lengths, covered, how)
-                answers.append(partials.answer(view, state.slices, ended, None if how == "fold" else how))
+                algorithm = None if how == "fold" else how
+                answers.append(partials.answer(view, state.slices, ended, algorithm, query.name))
         except Exception as error:
             raise as_user_error(plan, state, error, "combine or lower") from error
         columns = values_of_results(query, columns_of(query, answers), state.dictionaries)

@@ -47,16 +47,17 @@ def page(
         raise InvalidInput.option("port", port, "a free port, or 0 for any")
     if not isinstance(keep_results, int) or keep_results < 1:
         raise InvalidInput.option("keep_results", keep_results, "a number of results, at least 1")
-    for package in (
-        "starlette",
-        "uvicorn",
-        "prometheus_client",
-    ):  # imported by the process of the page, not by this one
-        if find_spec(package) is None:
-            raise MissingPackage.of("The page", package.replace("_", "-"), "page")
+    check_packages()
     from sash.page.live import Page
 
     return Page(_source(watched, title, queries, keep_results), host, port, stays, keep_results)
+
+
+def check_packages() -> None:
+    """Refuse to open a page without the packages that its process imports."""
+    for package in ("starlette", "uvicorn", "prometheus_client"):
+        if find_spec(package) is None:
+            raise MissingPackage.of("The page", package.replace("_", "-"), "page")
 
 
 def _source(watched: Any, title: str | None, queries: "Sequence[Query]", most: int) -> "Source":

@@ -90,9 +90,13 @@ class LatenessCounts:
         newest = np.maximum.accumulate(np.concatenate([[before], positions]))[:-1]
         behind = np.where(np.isfinite(newest), newest - positions, 0.0)
         late = behind[behind > 0]
-        self._on_time += (len(behind) - len(late)) * arrivals.weight
-        bins = np.floor(np.log2(late) * _SUB).astype(np.int64) - _LEAST * _SUB
-        np.add.at(self._rows, bins.clip(0, len(self._rows) - 1), arrivals.weight)
+        self.count((len(behind) - len(late)) * arrivals.weight, late, arrivals.weight)
+
+    def count(self, on_time: float, distances: Any, rows: Any) -> None:
+        """Count rows that are not behind, and those that are so far behind."""
+        self._on_time += on_time
+        bins = np.floor(np.log2(distances) * _SUB).astype(np.int64) - _LEAST * _SUB
+        np.add.at(self._rows, bins.clip(0, len(self._rows) - 1), rows)
 
     def covering(self, share: float) -> float | None:
         """Return a delay that covers this share of the rows; None without rows."""

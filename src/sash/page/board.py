@@ -12,12 +12,15 @@ from sash.page.figures import History
 from sash.page.kept_results import KeptResults
 from sash.page.records import (
     Arrivals,
+    Behind,
+    BucketRows,
     Figures,
     LateRow,
     MicroBatch,
     OpenWindow,
     Record,
     SliceFacts,
+    SlicesOfKeys,
     State,
     Stopped,
     StreamFacts,
@@ -51,6 +54,9 @@ class Board:
         self._batches: deque[MicroBatch] = deque(maxlen=MOST_BATCHES)
         self._late: deque[LateRow] = deque(maxlen=MOST_LATE)
         self._keys: Counter[str] = Counter()
+        self._counted: Literal["rows", "slices"] = "rows"  # of keys
+        self._buckets: Counter[int] = Counter()
+        self._bucket_of: dict[str, int] = {}  # key → its bucket
         self._clock, self._details_at = clock, 0.0
         self._make: dict[str, Callable[[], Any]] = {
             "now": self.now,
@@ -80,8 +86,16 @@ class Board:
         elif isinstance(record, Arrivals):
             self._arrivals.add(record)
             self._lateness.add(record)
-            self._count_keys(record)
+            self._count_keys(record.keys, record.weight)
             self._change("time", "keys")
+        elif isinstance(record, Behind):
+            self._lateness.count(record.on_time, record.distances, record.rows)
+            self._change("time")
+        elif isinstance(record, BucketRows):
+            self._buckets[record.bucket] += record.rows
+            self._bucket_of |= dict.fromkeys((key for key, _ in record.keys), record.bucket)
+            self._count_keys(record.keys, 1)
+            self._change("keys")
         elif isinstance(record, tuple):
             self._windows, self._tells_windows = record, True
             longest = max((each.end - each.start for each in record), default=0.0)
@@ -90,6 +104,9 @@ class Board:
         elif isinstance(record, SliceFacts):
             self._slices = record
             self._change("sharing")
+        elif isinstance(record, SlicesOfKeys):
+            self._keys, self._counted = Counter(dict(record.keys)), "slices"
+            self._change("keys")
         elif isinstance(record, MicroBatch):
             self._batches.append(record)
             self._change("batches")
@@ -107,11 +124,12 @@ class Board:
     def _change(self, *panels: str) -> None:
         self._changed.update(panels)
 
-    def _count_keys(self, arrivals: Arrivals) -> None:
-        for key, rows in arrivals.keys:
-            self._keys[key] += round(rows * arrivals.weight)
+    def _count_keys(self, keys: Iterable[tuple[str, int]], weight: float) -> None:
+        for key, rows in keys:
+            self._keys[key] += round(rows * weight)
         if len(self._keys) > MOST_COUNTED:
             self._keys = Counter(dict(self._keys.most_common(MOST_COUNTED // 2)))
+            self._bucket_of = {key: bucket for key, bucket in self._bucket_of.items() if key in self._keys}
 
     # --- panels ------------------------------------------------------------------------------------------
 
@@ -127,7 +145,10 @@ class Board:
 
     def now(self) -> contract.Now:
         why = self.figures.why if self.stopped is None else self.stopped.why
-        return contract.Now(title=self.facts.title, state=self.state, why=why, figures=self.history.figures(self.facts))
+        figures = self.history.figures(self.facts)
+        return contract.Now(
+            title=self.facts.title, state=self.state, why=why, figures=figures, notes=dict(self.facts.notes)
+        )
 
     def time(self) -> contract.Time:
         facts, now = self.facts, self.figures
@@ -149,7 +170,7 @@ class Board:
 
     def _covering_text(self, covering: float | None) -> str:
         if covering is None:
-            return "No row has come yet."
+            return "No row has come yet." if self.figures.newest is None else "How late rows came is not known."
         unit, delay = self.facts.unit, self.facts.delay
         text = f"A delay of {length_text(covering, unit)} would have covered 99.9 % of the rows."
         if covering == 0:
@@ -212,14 +233,20 @@ class Board:
         ]
         return contract.Sharing(
             key=found.key,
+            note=found.note,
             slices=shown,
             fields=list(self.facts.fields),
-            combines_per_row=now.combines_per_row,
+            combines_per_row=now.combines_per_row or None,
             without_sharing=now.without_sharing,
         )
 
-    def _busy_keys(self) -> list[contract.BusyKey]:
-        return [contract.BusyKey(key=key, rows=rows, bucket=None) for key, rows in self._keys.most_common(MOST_KEYS)]
+    def _busy_keys(self) -> contract.Keys:
+        keys = [
+            contract.BusyKey(key=key, rows=rows, bucket=self._bucket_of.get(key))
+            for key, rows in self._keys.most_common(MOST_KEYS)
+        ]
+        buckets = [contract.BusyBucket(bucket=each, rows=rows) for each, rows in self._buckets.most_common(MOST_KEYS)]
+        return contract.Keys(counted=self._counted, keys=keys, buckets=buckets)
 
 
 def _late_row(each: LateRow) -> contract.LateRow:

@@ -23,9 +23,11 @@ __all__ = [
     "M4",
     "PANELS",
     "Batch",
+    "BusyBucket",
     "BusyKey",
     "Bye",
     "Figure",
+    "Keys",
     "LateRow",
     "Lateness",
     "Now",
@@ -62,6 +64,7 @@ class Now(TypedDict):
     state: Literal["running", "stopped", "failed"]
     why: str
     figures: list[Figure]
+    notes: dict[str, str]  # sentences about what panels show of this stream, by panel
 
 
 class WindowBar(TypedDict):
@@ -115,6 +118,7 @@ class Results(TypedDict):
 
     query: str
     count: int  # results that the page keeps
+    dropped: int  # older results that it no longer keeps
     latest: float | None  # the newest end of a window
     revised: list[Revised]  # windows that were emitted again since the last event: flash them; at most 100
 
@@ -133,6 +137,7 @@ class Sharing(TypedDict):
 
     key: str
     slices: list[Slice]
+    note: str  # a sentence about the slices; it can be empty
     fields: list[str]  # partial fields that are kept once, such as "sum(load)"
     combines_per_row: float | None
     without_sharing: float | None  # combines per row if each query had slices and fields of its own
@@ -149,11 +154,26 @@ class Batch(TypedDict):
 
 
 class BusyKey(TypedDict):
-    """One of the busiest keys, or buckets of keys."""
+    """One of the busiest keys."""
 
     key: str
-    rows: int
+    rows: int  # or slices
     bucket: int | None
+
+
+class BusyBucket(TypedDict):
+    """One of the busiest buckets of keys."""
+
+    bucket: int
+    rows: int
+
+
+class Keys(TypedDict):
+    """Event `keys`."""
+
+    counted: Literal["rows", "slices"]
+    keys: list[BusyKey]
+    buckets: list[BusyBucket]  # empty if the stream has none
 
 
 class LateRow(TypedDict):

@@ -161,7 +161,8 @@ class KeptResults:
             found = []
             for name, own in self._queries.items():
                 revised, own.revised = list(own.revised), deque(maxlen=MOST_REVISED)
-                found.append(Results(query=name, count=own.count, latest=own.latest, revised=revised))
+                dropped = own.seen - own.count
+                found.append(Results(query=name, count=own.count, dropped=dropped, latest=own.latest, revised=revised))
             return found
 
     def recent_windows(self, query: str) -> list[tuple[float, float, int, bool]]:

@@ -3,18 +3,21 @@
 import html
 import itertools
 import json
+import logging
 import os
 import secrets
 import selectors
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import IO, BinaryIO, Self, cast
 
 import pyarrow as pa
 
@@ -25,8 +28,10 @@ from sash.page.transport import Settings, Update, write_settings, write_update
 __all__ = ["Page"]
 
 TICK_S = 0.25  # between two updates
+LEAST_TICK_S = 0.1  # however many questions viewers have: an answer takes time from the stream
 END_S = 10.0
 CLOSED = "The page was closed."
+_LOG = logging.getLogger("sash")
 
 
 class Page:
@@ -42,8 +47,14 @@ class Page:
         with _listen(host, port) as listener:
             self.port: int = listener.getsockname()[1]
             settings = Settings(listener.fileno(), host, self.port, self._token, keep_results)
-            self._process = _start(settings)
-        source.start(self._inbox)
+            self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process has ended
+            self._process = _start(settings, self._errors)
+        try:
+            source.start(self._inbox)
+        except BaseException:
+            _end(self._process)
+            self._errors.close()
+            raise
         self._thread = threading.Thread(target=self._run, name="sash-page", daemon=True)
         self._thread.start()
 
@@ -90,13 +101,21 @@ class Page:
     def _run(self) -> None:
         updates, questions = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         try:
-            goodbye = self._feed(updates, questions)
+            try:
+                goodbye = self._feed(updates, questions)
+            except OSError:
+                raise
+            except Exception as error:  # the page fails, the stream does not
+                goodbye = f"The page has failed: {error}"
             write_update(updates, Update(missed=self._inbox.missed, goodbye=goodbye))
         except OSError:
             pass  # the process of the page is gone, and the stream continues
         finally:
             self._source.stop()
             _end(self._process)
+            if self._process.returncode and not self._end.is_set():
+                _LOG.warning("The live page has ended, and the stream continues: %s", _last_line(self._errors))
+            self._errors.close()
 
     def _feed(self, updates: BinaryIO, questions: BinaryIO) -> str:
         """Send updates until the page ends, and return why it ends."""
@@ -104,12 +123,9 @@ class Page:
         for keys in itertools.chain([[]], _keys_asked(questions, TICK_S)):
             if self._end.is_set():
                 break
-            try:
-                for key in keys:
-                    self._source.ask_slices(key)
-                self._source.poll()
-            except Exception as error:  # the page fails, the stream does not
-                return f"The page has failed: {error}"
+            if keys:
+                self._source.ask_slices(keys[-1])  # it shows the slices of one key
+            self._source.poll()
             answered += len(keys)
             records, tables = self._inbox.take()
             results = _joined(tables)
@@ -142,6 +158,8 @@ def _keys_asked(pipe: BinaryIO, seconds: float) -> Iterator[list[str]]:
                 rest += found
             *lines, rest = rest.split(b"\n")
             yield [str(json.loads(line)) for line in lines]
+            if lines:
+                time.sleep(LEAST_TICK_S)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -160,15 +178,19 @@ def _listen(host: str, port: int) -> socket.socket:
     return found
 
 
-def _start(settings: Settings) -> "subprocess.Popen[bytes]":
-    """Start the process of the page, with the same sash and in its own session: Ctrl-C is for the stream."""
+def _start(settings: Settings, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
+    """Start the process of the page, with the same sash and in its own session: Ctrl-C is for the stream.
+
+    Its pipes have no buffers: at the end of the interpreter, nothing has to be written.
+    """
     folders = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "sash.page.process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        stderr=errors,
+        bufsize=0,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders), "SASH_WARM": "off"},
         pass_fds=[settings.socket],
         start_new_session=True,
     )
@@ -186,3 +208,10 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _last_line(errors: IO[bytes]) -> str:
+    """Return the last line that the process wrote, such as the text of an error."""
+    errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4096))
+    lines = errors.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "its process was killed.")

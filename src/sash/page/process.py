@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
+import pyarrow.acero  # noqa: F401  # now, and not when the first results come
 import uvicorn
 
 from sash.page import contract, metrics
@@ -28,6 +29,7 @@ __all__ = ["Served", "main"]
 
 TICK_S = 1.0  # without an update
 ANSWER_S = 2.0  # for a question to the stream
+MOST_ASKED = 8  # questions under way: a pipe has room for more of them, so that putting one never waits
 LOST = "The process of the stream has ended."
 
 
@@ -76,9 +78,10 @@ class Served:
     def sharing(self, key: str) -> contract.Sharing:
         """Return the slices of one key; ask the stream for them."""
         with self._changed:
-            self._asked += 1
+            if self._asked - self._answered < MOST_ASKED:
+                self._asked += 1
+                self._put_question(key)
             number = self._asked
-            self._put_question(key)
             self._changed.wait_for(lambda: self._answered >= number, ANSWER_S)
             return self._board.sharing()
 
@@ -137,7 +140,9 @@ async def serve(served: Served, settings: Settings, updates: BinaryIO) -> None:
 
 def main() -> None:
     """Serve a page; the pipes are the standard input and output."""
-    updates, questions = sys.stdin.buffer, sys.stdout
+    # Only questions go to the stream, whatever a package prints.
+    updates, questions = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     settings = read_settings(updates)
 
     def put_question(key: str) -> None:

@@ -14,6 +14,8 @@ from sash.page.m4 import Replaces
 
 __all__ = [
     "Arrivals",
+    "Behind",
+    "BucketRows",
     "Figures",
     "Inbox",
     "LateRow",
@@ -21,6 +23,7 @@ __all__ = [
     "OpenWindow",
     "QueryFacts",
     "SliceFacts",
+    "SlicesOfKeys",
     "Source",
     "Stopped",
     "StreamFacts",
@@ -50,6 +53,7 @@ class StreamFacts:
     lateness: float
     queries: tuple[QueryFacts, ...]
     fields: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()  # a panel, and a sentence about what it shows of this stream
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,24 @@ class Arrivals:
 
 
 @dataclass(frozen=True)
+class Behind:
+    """How far rows came behind the newest row, for a source that does not know where each came."""
+
+    on_time: float  # rows that are not behind
+    distances: Any  # float64 array
+    rows: Any  # float64 array: how many rows are so far behind
+
+
+@dataclass(frozen=True)
+class BucketRows:
+    """The rows of one bucket of keys in one micro-batch, and its busiest keys."""
+
+    bucket: int
+    rows: int
+    keys: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class OpenWindow:
     """A window that is not closed, for all keys."""
 
@@ -113,6 +135,14 @@ class SliceFacts:
     slices: tuple[
         tuple[float, float, int | None, tuple[str, ...]], ...
     ]  # start, end, rows, queries that cut at the end
+    note: str = ""  # a sentence about them
+
+
+@dataclass(frozen=True)
+class SlicesOfKeys:
+    """Keys with the most slices, for a source that does not count rows."""
+
+    keys: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -144,7 +174,19 @@ class Stopped:
     why: str
 
 
-Record = Figures | Arrivals | tuple[OpenWindow, ...] | SliceFacts | LateRow | MicroBatch | Stopped | StreamFacts
+Record = (
+    Figures
+    | Arrivals
+    | Behind
+    | BucketRows
+    | tuple[OpenWindow, ...]
+    | SliceFacts
+    | SlicesOfKeys
+    | LateRow
+    | MicroBatch
+    | Stopped
+    | StreamFacts
+)
 
 
 @dataclass

@@ -83,9 +83,10 @@ def read_update(pipe: BinaryIO) -> Update:
 
 
 def _write(pipe: BinaryIO, head: bytes, body: bytes | pa.Buffer) -> None:
-    pipe.write(_SIZES.pack(len(head), len(body)))
-    pipe.write(head)
-    pipe.write(body)
+    for part in (_SIZES.pack(len(head), len(body)), head, body):
+        rest = memoryview(part)
+        while rest:
+            rest = rest[pipe.write(rest) :]  # a pipe without a buffer takes as much as it has room for
     pipe.flush()
 
 

@@ -218,7 +218,7 @@ class Partials:
         if len(pairs):
             _merge(self.monoid, self.fields, pairs)
 
-    def answer(self, view: View, slices: Slices, ended: Ended, algorithm: str | None) -> Answer:
+    def answer(self, view: View, slices: Slices, ended: Ended, algorithm: str | None, family: str = "") -> Answer:
         """Return the results of windows, from the trees if eager, else by sliding if an algorithm is given."""
         outputs, compiled = view.monoid.outputs, view.monoid.is_compiled
         results = tuple(each.result.empty(len(ended), compiled) for each in outputs)

@@ -107,6 +107,9 @@ class RowLists:
         """Remove the values of slices that were dropped."""
         self.reset(numbers)
 
+    def forget_windows(self) -> None:
+        """Do nothing: no window is kept."""
+
     def update_trees(self, slices: Slices) -> None:
         """Do nothing: there is no tree over lists."""
 
@@ -136,7 +139,9 @@ class RowLists:
         while (at := _append(self.values, self._shelf(), touched, given, begins, ends, at)) < len(touched):
             self._make_room()
 
-    def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
+    def answer(
+        self, view: Any, slices: Slices, ended: Ended, algorithm: str | None, family: str = ""
+    ) -> tuple[Any, Any]:
         """Return results, and presences of the outputs that can be absent, as `Partials.answer` does."""
         lists = self.lists(slices, ended)
         some = (lists.sizes > 0).astype(np.uint8)

@@ -3,14 +3,16 @@
 Merge     If windows hardly overlap, the runs of each window are merged, neighbouring runs first.
 Chain     Windows that overlap often form a chain. The keys of all their slices are merged once. A tally counts the rows
           of each key, with sums over 64 and over 64 × 64 keys. It starts with the first window, which is merged by
-          itself. A slice that enters or leaves costs three additions per key, and the first time a search for the key.
-          A quantile is a short search down the sums; a mode, down a tournament of the counts (`range_modes`).
+          itself, or with the last window of the chain before, which was kept (`kept_windows`). A slice that enters or
+          leaves costs three additions per key, and the first time a search for the key. A quantile is a short search
+          down the sums; a mode, down a tournament of the counts (`range_modes`).
 """
 
 from typing import Any
 
 from sash.algebra.compiler import jitable, kernel
-from sash.slicing.run_merging import find_at_least, merge_all, merge_two
+from sash.slicing.kept_windows import keep_window, note_window, read_window
+from sash.slicing.run_merging import find_at_least, find_key, merge_all, merge_two
 from sash.swag.range_modes import change, most_frequent, room_for
 
 __all__ = ["BITS", "KEYS", "NEEDED", "TOP", "find_chains", "finish_windows"]
@@ -127,6 +129,22 @@ def _rank_of(ones: Any, blocks: Any, heaps: Any, row: int) -> int:
 
 
 @jitable
+def _sum_blocks(ones: Any, blocks: Any, heaps: Any, size: int) -> int:
+    """Write the sums of each block and of each heap of blocks; return the sum of all."""
+    total = 0
+    for heap in range((size >> 2 * BITS) + 1):
+        heaps[heap] = 0
+    for block in range((size >> BITS) + 1):
+        whole = 0
+        for k in range(block << BITS, min((block + 1) << BITS, size)):
+            whole += ones[k]
+        blocks[block] = whole
+        heaps[block >> BITS] += whole
+        total += whole
+    return total
+
+
+@jitable
 def _finish_chain(
     arena: Any,
     shelf: Any,
@@ -138,24 +156,29 @@ def _finish_chain(
     out: Any,
     place: int,
     stop: int,
+    kept: Any,
+    seats: Any,
+    chain: int,
 ) -> int:
     """Write the results of the windows of a chain, until `stop` or until lists do not fit; return the next window."""
     values, counts = arena
     begins, lengths, _rooms, _cursor = shelf
     lows, highs = windows
-    own, own_counts, keys, key_counts, _ends = scratch
+    own, own_counts, keys, _key_counts, _ends = scratch
     ranks, ones, blocks, heaps, tree = tally
     rows, distinct, below, above, between, modes, flat, listed, cursor = out
-    different = _merge_window(arena, shelf, order, lows[place], highs[place], scratch, 0)
-    first_of_rest = highs[place]
+    numbers, starts, slots = seats
+    if starts[chain] >= 0:
+        oldest = starts[chain]
+        first_of_rest, different = read_window(kept, numbers[chain], oldest, own, own_counts)
+    else:
+        oldest, first_of_rest = lows[place], highs[place]
+        different = _merge_window(arena, shelf, order, oldest, first_of_rest, scratch, 0)
     until = _merge_window(arena, shelf, order, first_of_rest, highs[stop - 1], scratch, different)
-    size = merge_two(own, own_counts, 0, different, until, keys, key_counts, 0)
-    for k in range(size):
-        ones[k] = 0
-    for k in range((size >> BITS) + 1):
-        blocks[k] = 0
-    for k in range((size >> 2 * BITS) + 1):
-        heaps[k] = 0
+    for k in range(different, until):
+        own_counts[k] = 0
+    size = merge_two(own, own_counts, 0, different, until, keys, ones, 0)
+    total = _sum_blocks(ones, blocks, heaps, size)
     first_key = cursor[KEYS]
     if len(flat) > 0:
         for k in range(size):
@@ -164,23 +187,16 @@ def _finish_chain(
     room = room_for(size)
     for k in range(min(len(tree), 2 * room)):
         tree[k] = 0
-    rank, total = 0, 0
-    for k in range(different):
-        while keys[rank] < own[k]:
-            rank += 1
-        ones[rank] = own_counts[k]
-        blocks[rank >> BITS] += own_counts[k]
-        heaps[rank >> 2 * BITS] += own_counts[k]
-        total += own_counts[k]
-        if len(modes) > 0:
-            change(tree, room, rank, own_counts[k])
-    oldest, newest, left, entered = lows[place], first_of_rest, 0, 0
+    for k in range(size if len(modes) > 0 else 0):
+        if ones[k] > 0:
+            change(tree, room, k, ones[k])
+    newest, left, entered = first_of_rest, 0, 0
     while place < stop:
         while newest < highs[place]:
             rank = 0
             begin = begins[order[newest]]
             for k in range(begin, begin + lengths[order[newest]]):
-                rank = find_at_least(keys, rank, size, values[k])
+                rank = find_key(keys, rank, size, values[k])
                 ranks[entered] = rank
                 entered += 1
                 different += int(ones[rank] == 0)
@@ -196,7 +212,7 @@ def _finish_chain(
             begin = begins[order[oldest]]
             for k in range(begin, begin + lengths[order[oldest]]):
                 if oldest < first_of_rest:
-                    rank = find_at_least(keys, rank, size, values[k])
+                    rank = find_key(keys, rank, size, values[k])
                 else:
                     rank = ranks[left]
                     left += 1
@@ -232,6 +248,9 @@ def _finish_chain(
                 above[j, place] = keys[_rank_of(ones, blocks, heaps, min(row + 1, total - 1))]
                 between[j, place] = exact - row
         place += 1
+    if place == stop:
+        low, high = lows[stop - 1], highs[stop - 1]
+        keep_window(kept, numbers[chain], slots[chain], order, low, high, keys, ones, size, different)
     return place
 
 
@@ -248,17 +267,26 @@ def finish_windows(
     shares: Any,
     out: Any,
     place: int,
+    kept: Any,
+    seats: Any,
 ) -> int:
-    """Write the results of windows from `place` on; return the first window whose lists do not fit, or their number."""
+    """Write the results of windows from `place` on; return the first window whose lists do not fit, or their number.
+
+    `seats` are the seats of the chains, the places from which they start, or -1, and their keys.
+    """
     chain = 0
     while place < len(windows[0]):
         while begins[chain + 1] <= place:
             chain += 1
         stop = begins[chain + 1]
         if overlaps[chain]:
-            place = _finish_chain(arena, shelf, order, windows, scratch, tally, shares, out, place, stop)
+            place = _finish_chain(
+                arena, shelf, order, windows, scratch, tally, shares, out, place, stop, kept, seats, chain
+            )
         else:
             place = _finish_each(arena, shelf, order, windows, scratch, shares, out, place, stop)
+            if place == stop:
+                note_window(kept, seats[0][chain], order, windows[0][stop - 1], windows[1][stop - 1])
         if place < stop:
             break
     return place

@@ -19,6 +19,7 @@ import numpy as np
 
 from sash.algebra.compiler import kernel
 from sash.errors import InvalidState
+from sash.slicing.kept_windows import KeptWindows
 from sash.slicing.lists import Lists
 from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
 from sash.slicing.run_merging import SHORT
@@ -68,14 +69,15 @@ class Runs:
         self.counts: Array = np.empty(0, np.int64)
         self.begins, self.lengths, self.rooms, self.seats = (np.zeros(capacity, np.int64) for _ in range(4))
         self.cursor = np.zeros(2, np.int64)
+        self.kept: dict[str, KeptWindows] = {}  # by the name of the first query of a family
 
     @property
     def nbytes(self) -> int:
         """The size of the arrays in bytes."""
-        return sum(each.nbytes for each in (self.values, self.counts, self.seats, *self._shelf()))
+        return sum(each.nbytes for each in (self.values, self.counts, self.seats, *self._shelf(), *self.kept.values()))
 
     def copy(self) -> "Runs":
-        """Return a copy that shares no array."""
+        """Return a copy that shares no array; it keeps no windows."""
         twin = Runs(self.dtype)
         for name in ("values", "counts", "begins", "lengths", "rooms", "seats", "cursor"):
             setattr(twin, name, getattr(self, name).copy())
@@ -89,6 +91,7 @@ class Runs:
     def reset(self, numbers: Array) -> None:
         """Remove all rows from these slices."""
         self.lengths[numbers] = 0
+        self._remove_kept(numbers)
 
     def add(self, ids: Array, inputs: tuple[Array, Array]) -> None:
         """Add each row that is not null to the run of its slice."""
@@ -102,6 +105,7 @@ class Runs:
         valid = np.ascontiguousarray(valid, np.bool_)
         slices = group_by_slice(np.ascontiguousarray(ids), keys, valid, self.seats, touched, begins, values)
         begins = begins[: slices + 1]
+        self._remove_kept(touched[:slices])
         for k in np.flatnonzero(np.diff(begins) > _LONG):
             values[begins[k] : begins[k + 1]].sort()
         counts, sizes = np.zeros(rows, np.int64), np.empty(slices, np.int64)
@@ -116,13 +120,16 @@ class Runs:
         if not len(pairs):
             return
         pairs = np.ascontiguousarray(pairs)
+        self._remove_kept(pairs.reshape(-1))
         longest = int(self.lengths[np.unique(pairs)].sum())  # pairs can chain: the second may have been a first
         spare, spare_counts = np.empty(longest, self.key), np.empty(longest, np.int64)
         at = 0
         while (at := merge_runs(self._arena(), self._shelf(), pairs, spare, spare_counts, at)) < len(pairs):
             self._make_room()
 
-    def finish(self, outputs: Sequence[Statistic], slices: Slices, ended: Ended) -> list[tuple[Any, Array]]:
+    def finish(
+        self, outputs: Sequence[Statistic], slices: Slices, ended: Ended, family: str = ""
+    ) -> list[tuple[Any, Array]]:
         """Return for each output the results of windows, and where there is one; windows are merged once for all."""
         windows = len(ended)
         shares = np.array([each.q for each in outputs if each.read is Read.QUANTILE], np.float64)
@@ -141,6 +148,8 @@ class Runs:
             chains = find_chains(order, self.lengths, lows, highs, longest, sizes, begins, covered)
             sizes, begins, covered = sizes[:windows], begins[: chains + 1], covered[:chains]
             overlaps = np.add.reduceat(sizes, begins[:-1]) > _SLIDE_FROM * covered
+            kept = self.kept.setdefault(family, KeptWindows(self.key))
+            seats = kept.find(slices, ended, begins[:-1], covered, overlaps)
             scratch, tally = self._scratch(lows, highs, sizes, begins, covered, overlaps, len(modes) > 0)
             if has_lists:
                 flat = np.empty(max(1, int(sizes.max())), np.int64)
@@ -161,9 +170,12 @@ class Runs:
                     shares,
                     (rows, distinct, below, above, between, modes, flat, listed, cursor),
                     place,
+                    kept.arrays(),
+                    seats,
                 )
                 if place < windows:
                     flat = with_room(flat, max(2 * len(flat), int(cursor[TOP] + cursor[NEEDED])))
+            kept.make_room()
         exists, always = rows > 0, np.ones(windows, np.bool_)
         results: list[tuple[Any, Array]] = []
         quantiles = iter(range(len(shares)))
@@ -182,9 +194,11 @@ class Runs:
                 results.append((Lists(offsets, keys, flat[: offsets[-1]]), always))
         return results
 
-    def answer(self, view: Any, slices: Slices, ended: Ended, algorithm: str | None) -> tuple[Any, Any]:
+    def answer(
+        self, view: Any, slices: Slices, ended: Ended, algorithm: str | None, family: str = ""
+    ) -> tuple[Any, Any]:
         """Return results, and presences of the outputs that can be absent, as `Partials.answer` does."""
-        found = self.finish(view.statistics, slices, ended)
+        found = self.finish(view.statistics, slices, ended, family)
         results = tuple(values for values, _ in found)
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)
@@ -195,12 +209,17 @@ class Runs:
 
     def replace_values(self, change: Any) -> None:
         """Replace all values by what `change` returns for them, in the same order."""
+        self.forget_windows()
         top = self.cursor[TOP]
         self.values[:top] = encode(change(decode(self.values[:top], self.dtype)), self.key)
 
     def forget(self, numbers: Array) -> None:
         """Remove the runs of slices that were dropped."""
         self.reset(numbers)
+
+    def forget_windows(self) -> None:
+        """Remove the kept windows, because the queries change."""
+        self.kept.clear()
 
     def update_trees(self, slices: Slices) -> None:
         """Do nothing: there is no tree over runs."""
@@ -247,6 +266,10 @@ class Runs:
             keys = self.values[begin : begin + length]
             assert (keys[:-1] < keys[1:]).all() and (self.counts[begin : begin + length] > 0).all(), "R2"
         assert not self.seats.any()
+
+    def _remove_kept(self, numbers: Array) -> None:
+        for each in self.kept.values():
+            each.remove(numbers)
 
     def _arena(self) -> tuple[Array, Array]:
         return self.values, self.counts

@@ -1,8 +1,10 @@
 """sash on Spark; no other package of sash imports pyspark."""
 
+from sash.algebra.numba_parts import warn_once
 from sash.spark.versions import check_tables
 
 check_tables()  # before an import that an unsupported version of PySpark cannot do
+warn_once()  # workers are many, and do not
 
 from sash.spark.driver.shipping import ship  # noqa: E402
 from sash.spark.driver.table_function import register_functions  # noqa: E402

@@ -9,6 +9,7 @@ vendors ship Sparks whose versions are their own.
   streams          4.0 and newer; 4.1 and newer on Spark Connect
 """
 
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Sequence
@@ -19,12 +20,13 @@ import pyspark
 from pyspark.sql import DataFrame, types
 from pyspark.sql import functions as F
 
-from sash.errors import UnsupportedVersion
+from sash.errors import MissingPackage, UnsupportedVersion
 
 __all__ = [
     "add_package",
     "arrow_type_of",
     "check_connect_streams",
+    "check_protobuf",
     "check_streams",
     "check_table_functions",
     "check_tables",
@@ -47,9 +49,17 @@ _STREAMS, _CONNECT_STREAMS, _TABLE_FUNCTIONS = (4, 0), (4, 1), (4, 0)
 
 
 def check_tables() -> None:
-    """Refuse a version on which nothing works."""
+    """Refuse a version on which nothing works, and pandas and PyArrow that PySpark does not accept."""
     if not _OLDEST <= _installed() < _TOO_NEW:
         raise UnsupportedVersion.spark(pyspark.__version__)
+    from pyspark.sql.pandas.utils import require_minimum_pandas_version, require_minimum_pyarrow_version
+
+    try:
+        require_minimum_pandas_version()
+        require_minimum_pyarrow_version()
+    except ImportError as error:
+        reason = re.sub(r"^\[\w+\] ", "", str(error))  # without the name that newer versions give to errors
+        raise MissingPackage.by_spark(pyspark.__version__, reason) from None
 
 
 def check_streams() -> None:
@@ -65,6 +75,17 @@ def check_connect_streams(rows: Any) -> None:
         raise UnsupportedVersion.connect_streams(pyspark.__version__)
 
 
+def check_protobuf() -> None:
+    """Refuse a stream where the messages of Spark's state operator cannot be loaded; without this, a process dies."""
+    messages = "pyspark.sql.streaming.proto.StateMessage_pb2"
+    try:
+        importlib.import_module(messages)
+    except Exception as error:  # protobuf is missing, or it is older than the messages
+        if isinstance(error, ImportError) and str(error.name).startswith("pyspark"):
+            return  # this Spark has no such messages
+        raise MissingPackage.protobuf(pyspark.__version__, str(error).rstrip(".")) from None
+
+
 def check_table_functions() -> None:
     """Refuse a table function where Spark does not analyze one before it has rows."""
     if _installed() < _TABLE_FUNCTIONS:
@@ -73,6 +94,7 @@ def check_table_functions() -> None:
 
 def check_types(rows: Any) -> None:
     """Refuse columns of a type that Python lacks. Before 4.0, it lacks intervals of months, days and time."""
+    check_tables()
     try:
         _ = rows.schema
     except Exception as error:

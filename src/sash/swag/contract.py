@@ -47,9 +47,12 @@ An algorithm for whole arrays has, instead of or beside the steps,
     unfinished(scratch) → ranges of rows that a sweep has left out; the algorithm INSTEAD sweeps them
 
     range_scratch(aggregate, longest) → working memory for ranges of at most so many rows
-    sweep_ranges(aggregate, inputs, starts, ends, scratch, out)
+    sweep_ranges(aggregate, inputs, starts, ends, before, scratch, out)
                                                  write the result of each range; starts and ends never decrease;
-                                                 without it, rows are inserted and evicted one by one
+                                                 `before` is the end of the range before them, or 0; without it, rows
+                                                 are inserted and evicted one by one
+    range_cuts(starts, ends, wanted) → places, near the wanted ones, where ranges can be divided: if each part is swept
+                                                 by itself, the combines are the same
 
 or, if it starts its own threads, `run(aggregate, inputs, size, out)`; `out` is results and presences.
 
@@ -266,7 +269,7 @@ update_many = _step("update_many", "aggregate", "state", "indexes", "partials", 
 remove_at = _step("remove_at", "aggregate", "state", "index")
 query_between = _step("query_between", "aggregate", "state", "start", "end")
 sweep = _step("sweep", "aggregate", "inputs", "size", "begin", "end", "scratch", "out")
-sweep_ranges = _step("sweep_ranges", "aggregate", "inputs", "starts", "ends", "scratch", "out")
+sweep_ranges = _step("sweep_ranges", "aggregate", "inputs", "starts", "ends", "before", "scratch", "out")
 insert_at = _step("insert_at", "aggregate", "state", "position", "partial")
 insert_sorted = _step("insert_sorted", "aggregate", "state", "positions", "partials", "count")
 evict_at = _step("evict_at", "aggregate", "state", "position")

@@ -1,6 +1,7 @@
 """The loops that slide any algorithm over its input: over rows, over ranges, over several sizes."""
 
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,8 @@ __all__ = ["PIECE", "cores", "fold_fragments", "over_ranges", "over_rows", "over
 # The rows per thread at least. Measured (max, 16 rows): two threads take 1.2 times as long as one for 2¹⁹ rows in all,
 # and 0.6 times as long for 2²⁰.
 PIECE = 1 << 19
+# The bytes of partials per thread at least: a second thread costs half a millisecond, and wide partials take longer.
+RANGE_BYTES = 1 << 21
 
 
 def cores() -> int:
@@ -71,9 +74,16 @@ def _ranges(
 
 @kernel
 def _sweep_ranges_kernel(
-    algorithm: Algorithm, aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, scratch: Any, out: Answer
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    inputs: Fields,
+    starts: Any,
+    ends: Any,
+    before: int,
+    scratch: Any,
+    out: Answer,
 ) -> None:
-    sweep_ranges(algorithm, aggregate, inputs, starts, ends, scratch, out)
+    sweep_ranges(algorithm, aggregate, inputs, starts, ends, before, scratch, out)
 
 
 @kernel
@@ -142,28 +152,59 @@ def over_rows(
         threads = min(threads, rows)
     else:  # each thread also reads the `size` rows before its own, so short pieces do not pay
         threads = max(1, min(cores(), rows // max(PIECE, 4 * size))) if compiled else 1
-    cuts = [rows * k // threads for k in range(threads + 1)]
-    if threads == 1:
-        run(0, rows)
+    _in_threads(run, [rows * k // threads for k in range(threads + 1)])
+
+
+def _in_threads(run: Callable[[int, int], None], cuts: Sequence[int]) -> None:
+    """Run each part between two cuts on a thread of its own, the first one on this thread."""
+    first, *others = [(begin, end) for begin, end in pairwise(cuts) if begin < end]
+    if not others:
+        run(*first)
         return
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(run, begin, end) for begin, end in pairwise(cuts[1:])]
-        run(cuts[0], cuts[1])
-        for other in others:
-            other.result()
+    with ThreadPoolExecutor(len(others)) as pool:
+        waiting = [pool.submit(run, *part) for part in others]
+        run(*first)
+        for each in waiting:
+            each.result()
 
 
 def over_ranges(
-    algorithm: Algorithm, aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, results: Fields, presences: Fields
+    algorithm: Algorithm,
+    aggregate: Monoid,
+    inputs: Fields,
+    starts: Any,
+    ends: Any,
+    results: Fields,
+    presences: Fields,
+    threads: int | None = None,
 ) -> None:
-    """Write the result of each range [start, end); starts and ends must never decrease."""
+    """Write the result of each range [start, end); starts and ends must never decrease.
+
+    Several threads sweep the ranges in parts, if there are many; the combines are the same.
+    """
     longest = max(1, int((ends - starts).max(initial=1)))
-    if algorithm.has_step("sweep_ranges"):
-        scratch = algorithm.steps.range_scratch(aggregate, longest)
-        _sweep_ranges_kernel(algorithm, aggregate, inputs, starts, ends, scratch, (results, presences))
+    if not algorithm.has_step("sweep_ranges"):
+        state = algorithm.steps.start(aggregate, longest, (longest,))
+        _ranges(algorithm, aggregate, state, inputs, starts, ends, (results, presences))
         return
-    state = algorithm.steps.start(aggregate, longest, (longest,))
-    _ranges(algorithm, aggregate, state, inputs, starts, ends, (results, presences))
+
+    def run(begin: int, end: int) -> None:
+        scratch, part = algorithm.steps.range_scratch(aggregate, longest), slice(begin, end)
+        before = int(ends[begin - 1]) if begin else 0
+        out = tuple(tuple(each[part] for each in group) for group in (results, presences))
+        sweep = bound_kernel(_sweep_ranges_kernel, algorithm, aggregate)
+        sweep(inputs, starts[part], ends[part], before, scratch, out)
+
+    ranges = len(starts)
+    if threads is None:
+        width = sum(each.dtype.itemsize * each.width for each in aggregate.fields)
+        threads = max(1, min(cores(), ranges * width // RANGE_BYTES))
+    if threads == 1 or not (algorithm.is_compiled and aggregate.is_compiled):
+        scratch = algorithm.steps.range_scratch(aggregate, longest)
+        _sweep_ranges_kernel(algorithm, aggregate, inputs, starts, ends, 0, scratch, (results, presences))
+        return
+    cuts = algorithm.steps.range_cuts(starts, ends, [ranges * k // threads for k in range(1, threads)])
+    _in_threads(run, [0, *cuts.tolist(), ranges])
 
 
 def over_sizes(

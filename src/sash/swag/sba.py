@@ -22,7 +22,9 @@ From      Zhang, Akbarinia, Toumani. Efficient Incremental Computation of Aggreg
 
 from typing import Any
 
-from sash.algebra.compiler import jitable
+import numpy as np
+
+from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, Partial, length, load, store
 from sash.algebra.monoid import Monoid, combine, emit, identity, lift, merge, own
 from sash.swag.contract import Answer, identities, integers
@@ -40,6 +42,7 @@ __all__ = [
     "move_range",
     "query",
     "query_moved",
+    "range_cuts",
     "range_scratch",
     "resize",
     "scratch",
@@ -195,9 +198,41 @@ def range_scratch(aggregate: Monoid, longest: int) -> Fields:
     return tuple(each.empty(longest, aggregate.is_compiled, clear=False) for each in aggregate.fields)
 
 
-def sweep_ranges(aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, suffixes: Fields, out: Answer) -> None:
+def range_cuts(starts: Any, ends: Any, wanted: Any) -> Any:
+    """Return, for each wanted place, the first place from there on where a chunk begins, or the number of ranges."""
+    cuts = np.full(len(wanted), len(starts))
+    _cut(starts, ends, np.asarray(wanted), cuts)
+    return cuts
+
+
+@kernel
+def _cut(starts: Any, ends: Any, wanted: Any, cuts: Any) -> None:
+    place, v, found = 0, starts[0], 0
+    while found < len(wanted):
+        low, step = place, 1  # starts[low] <= v: find the first range that starts after v
+        while low + step < len(starts) and starts[low + step] <= v:
+            low += step
+            step *= 2
+        high = min(low + step, len(starts))
+        while high - low > 1:
+            middle = (low + high) // 2
+            if starts[middle] <= v:
+                low = middle
+            else:
+                high = middle
+        if high == len(starts):
+            return
+        place, v = high, max(starts[high], ends[high - 1])
+        while found < len(wanted) and wanted[found] <= place:
+            cuts[found] = place
+            found += 1
+
+
+def sweep_ranges(
+    aggregate: Monoid, inputs: Fields, starts: Any, ends: Any, before: int, suffixes: Fields, out: Answer
+) -> None:
     results, presences = out
-    f, v, b = 0, 0, 0
+    f, v, b = 0, 0, before  # so a first range that starts before b begins with a backward sweep
     prefix = identity(aggregate)
     for place in range(len(starts)):
         start = starts[place]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sash
+from tests.spark.jvm import HASTY
 
 FILES, ROWS, KEYS = 12, 400, 50
 DELAY_S = 5
@@ -66,13 +67,11 @@ def run(master: str, folder: Path) -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     from pyspark.sql import SparkSession
 
-    # Compiled in haste: these JVMs live for a few seconds.
-    hasty = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": hasty,
+        "spark.driver.extraJavaOptions": HASTY,
         "spark.driver.host": "127.0.0.1",
-        "spark.executor.extraJavaOptions": hasty,
+        "spark.executor.extraJavaOptions": HASTY,
         "spark.executor.memory": "1g",
         "spark.local.dir": str(folder / "local"),
         "spark.sql.codegen.wholeStage": "false",  # takes longer to compile than to run

@@ -1,5 +1,6 @@
 """What the columns of a table of results tell about its stream."""
 
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -51,7 +52,7 @@ def queries_of(results: pa.Table, texts: dict[str, QueryFacts]) -> list[QueryFac
     return found
 
 
-def late_rows(results: pa.Table, on: str | None) -> list[LateRow]:
+def late_rows(results: pa.Table, on: str | None, watermark: float | None = None) -> list[LateRow]:
     """Return the last rejected rows among results, which are there with late="keep"."""
     if "late_row" not in results.column_names:
         return []
@@ -60,7 +61,7 @@ def late_rows(results: pa.Table, on: str | None) -> list[LateRow]:
     found = []
     for row, reason in zip(own.column("late_row").to_pylist(), own.column("late_reason").to_pylist(), strict=True):
         text = ", ".join(f"{name}={value}" for name, value in (row or {}).items())
-        found.append(LateRow(text, seconds_of((row or {}).get(on)) if on else None, None, str(reason)))
+        found.append(LateRow(text, seconds_of((row or {}).get(on)) if on else None, watermark, f"{reason}."))
     return found
 
 
@@ -73,5 +74,7 @@ def seconds_of(position: Any) -> float | None:
     """
     if position is None:
         return None
+    if isinstance(position, datetime) and position.tzinfo is None:  # Spark's times without a zone
+        position = position.replace(tzinfo=UTC)
     found = position.timestamp() if hasattr(position, "timestamp") else float(position)
     return found if np.isfinite(found) else None

@@ -11,9 +11,7 @@ import pyarrow.compute as pc
 from sash.engine.observation import Observation
 from sash.engine.status_text import why_of
 from sash.engine.stream import Stream
-from sash.kinds.kind import Same
 from sash.page.key_texts import key_texts
-from sash.page.m4 import Replaces
 from sash.page.records import (
     Arrivals,
     Figures,
@@ -27,12 +25,13 @@ from sash.page.records import (
     StreamFacts,
 )
 from sash.page.sources.budget import Budget
+from sash.page.sources.plan_facts import facts_of_plan, length_on, unit_of_plan
 
 __all__ = ["StreamSource"]
 
 INTERVAL_S = 0.25  # between two readings of the figures
 WINDOWS_S = 1.0  # between two readings of open windows and slices, while pushes follow each other
-SAMPLE_S = 0.05  # between two samples of arriving rows
+SAMPLE_S = 0.05  # between two samples of arriving or rejected rows
 IDLE_S = 0.05  # after a push that no other push follows, the page reads it
 MOST_SAMPLED = 4096  # rows of one push whose positions and keys are counted
 MOST_KEYS = 2000  # keys whose open windows are listed
@@ -40,7 +39,10 @@ MOST_WINDOWS = 400  # open windows per query
 MOST_LATE = 100
 MOST_SLICES = 100
 MOST_BUSY = 100  # keys of one push
-_REPLACES: dict[Same, Replaces] = {Same.EXTENT: "extent", Same.END: "end", Same.OVERLAP: "overlap"}
+EARLIER = (
+    "results",
+    "The line begins where the page was opened. The stream does not keep the results that push returned before.",
+)
 
 
 class StreamSource:
@@ -51,10 +53,11 @@ class StreamSource:
         self._inbox = Inbox()
         self._budget, self._late_budget, self._arrival_budget = Budget(), Budget(0.001), Budget(0.002)
         self._facts: StreamFacts | None = None
+        self._notes: tuple[tuple[str, str], ...] = ()
         self._key: tuple[str, int] | None = None  # text and slot of the key whose slices are shown; None: the longest
         self._unobserve: Callable[[], None] = lambda: None
         self._at = self._pushed_at = time.monotonic()  # of the last reading, and of the last push
-        self._windows_at = self._sampled_at = self._late_at = 0.0
+        self._windows_at = self._tried_at = 0.0
         self._pause = 0.0  # seconds between pushes
         self._inside = 0.0  # seconds of pushes since the last reading
         self._rows = self._results = self._batch = 0  # since the last reading; number of readings
@@ -82,6 +85,7 @@ class StreamSource:
         self._unobserve()
 
     def _begin(self, observation: Observation) -> None:
+        self._notes = () if observation.state is None else (EARLIER,)
         self._unobserve = self._stream.observe(self._observe)
         self._late = self._late_read = self._stream.late_count
         self._read(observation)
@@ -102,14 +106,19 @@ class StreamSource:
         self._pushed_at = now
         if late != self._late:
             self._late, self._unread = late, push
-            if now - self._late_at >= SAMPLE_S and self._late_budget.has_time(self._clock()):
-                self._late_at = now
-                self._read_late()
-        if now - self._sampled_at >= SAMPLE_S and self._arrival_budget.has_time(self._clock()):
-            self._sampled_at = now
+        if now - self._tried_at >= SAMPLE_S:
+            self._tried_at = now
+            self._read_more(push, now)
+
+    def _read_more(self, push: Observation, now: float) -> None:
+        """Read rejected rows, arriving rows and the state, as far as there is time for them."""
+        clock = self._clock()
+        if self._unread is push and self._late_budget.has_time(clock):
+            self._read_late()
+        if self._arrival_budget.has_time(clock):
             with self._arrival_budget.spent():
                 self._read_arrivals(push)
-        if now - self._at >= INTERVAL_S and self._budget.has_time(self._clock()):
+        if now - self._at >= INTERVAL_S and self._budget.has_time(clock):
             self._read(push, now - self._windows_at >= WINDOWS_S)
 
     def _clock(self) -> float:
@@ -152,17 +161,13 @@ class StreamSource:
 
     def _facts_of(self, push: Observation) -> StreamFacts:
         plan, by = push.plan, tuple(self._stream.options.by)
-        names = {each.name: tuple(name for name, _ in each.aggregates) for each in self._stream.queries}
         if plan is None:
-            unplanned = tuple(QueryFacts(each.name, str(each), names[each.name]) for each in self._stream.queries)
+            unplanned = tuple(
+                QueryFacts(each.name, str(each), tuple(name for name, _ in each.aggregates))
+                for each in self._stream.queries
+            )
             return StreamFacts(self._title, "number", by, None, 0.0, unplanned)
-        queries = tuple(
-            QueryFacts(each.name, each.text, names[each.name], _REPLACES[each.kind.same_window])
-            for each in plan.queries
-        )
-        delay = None if plan.delay is None else self._length(push, plan.delay)
-        lateness, fields = self._length(push, plan.lateness), tuple(plan.field_names())
-        return StreamFacts(self._title, self._unit(push), by, delay, lateness, queries, fields)
+        return facts_of_plan(plan, self._title, self._notes)
 
     def _read_figures(self, push: Observation) -> None:
         plan, state = push.plan, push.state
@@ -244,7 +249,7 @@ class StreamSource:
 
     def _unit(self, push: Observation) -> Any:
         assert push.plan is not None
-        return "time" if push.plan.measure.kind.value == "time" else "number"
+        return unit_of_plan(push.plan)
 
     def _position(self, push: Observation, position: Any) -> float | None:
         """Return a position in the unit of the page; None if it is that of no row."""
@@ -255,7 +260,8 @@ class StreamSource:
         return self._length(push, position)
 
     def _length(self, push: Observation, length: Any) -> float:
-        return float(length) / 1e6 if self._unit(push) == "time" else float(length)
+        assert push.plan is not None
+        return length_on(push.plan, length)
 
 
 def _numbers(column: Any, unit: Any) -> Any:

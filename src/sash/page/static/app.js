@@ -2,12 +2,12 @@
 
 import { showBatches } from "./batches.js";
 import { $, el, setText } from "./dom.js";
-import { showKeys } from "./keys.js";
+import { offerKeys, showKeys } from "./keys.js";
 import { showLateRows } from "./late.js";
 import { showNow } from "./now.js";
 import { address } from "./requests.js";
 import { redrawResults, showResults, startResults } from "./results.js";
-import { setSharingKeys, showSharing } from "./sharing.js";
+import { showSharing } from "./sharing.js";
 import { startTheme } from "./theme.js";
 import { showTime } from "./time.js";
 
@@ -88,5 +88,5 @@ function connect() {
 }
 
 startTheme(redrawResults);
-startResults(setSharingKeys);
+startResults((keys) => offerKeys(keys, true));
 connect();

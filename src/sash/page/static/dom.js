@@ -142,7 +142,7 @@ export function showRows(place, empty, caption, headings, rows, numeric = []) {
     if (rows.length > 0) {
         message?.remove();
         putTable(place, table(caption, headings, rows, numeric));
-    } else if (!message) place.replaceChildren(el("p", { class: "empty", textContent: empty }));
+    } else if (!message && empty) place.replaceChildren(el("p", { class: "empty", textContent: empty }));
 }
 
 /** Return the colour of a CSS variable as the canvas understands it, in the theme of now. */

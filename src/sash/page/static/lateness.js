@@ -6,6 +6,7 @@ import { duration, number } from "./format.js";
 /** Draw the histogram. Most rows come on time, so heights are logarithms; the table has the counts. */
 export function drawLateness({ lateness, covering_delay: covering, covering_text: text, delay, unit }) {
     const place = $("lateness");
+    place.hidden = $("lateness-table").hidden = lateness.length === 0;
     const most = Math.log1p(Math.max(...lateness.map(({ rows }) => rows), 1));
     const coveringIndex = bucketOf(lateness, covering);
     const delayIndex = bucketOf(lateness, delay);

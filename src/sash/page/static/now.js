@@ -8,7 +8,11 @@ const HEIGHT = 28;
 const PAST_S = 15 * 60;
 
 /** Draw the event `now`. */
-export function showNow({ title, state, why, figures }) {
+export function showNow({ title, state, why, figures, notes }) {
+    for (const place of document.querySelectorAll("[data-note]")) {
+        setText(place, notes[place.dataset.note] ?? "");
+        place.hidden = !place.textContent;
+    }
     document.title = title ? `${title} · sash` : "sash";
     setText($("title"), title);
     setText($("state"), state);

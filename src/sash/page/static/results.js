@@ -17,6 +17,7 @@ let question = null; // the AbortController of the question under way
 let isStale = false; // results came while it was under way
 let chart = null;
 let frame = 0;
+const kept = new Map(); // query → how many older results the page no longer keeps
 let [isAsking, searched] = [false, ""]; // for the series, and with which text
 const view = new View();
 
@@ -41,7 +42,8 @@ export function startResults(setKeys) {
 }
 
 /** Receive the event `results`. */
-export function showResults({ query, latest, revised }) {
+export function showResults({ query, latest, revised, dropped }) {
+    kept.set(query, dropped);
     if (!series.some(({ name, keys, aggregates }) => name === query && keys.length && aggregates.length))
         refreshSeries();
     if (query !== chosen().query) return;
@@ -157,6 +159,7 @@ async function request(isByUser = false) {
 
 function show(found, isByUser) {
     answer = found;
+    $("chart").classList.toggle("blank", found.bounds === null);
     view.answered(found);
     chart.draw(found.columns, view.from, view.to);
     const text = describe(found);
@@ -187,8 +190,10 @@ const range = () => `${position(view.from, chart.unit)} to ${position(view.to, c
 
 function describe({ columns, count }) {
     const { query, key, aggregate } = chosen();
+    const dropped = kept.get(query) ?? 0;
+    const limit = dropped ? ` The page no longer keeps ${number(dropped)} older results of this query.` : "";
     const subject = `${aggregate} of ${query}${key ? ` for ${key}` : ""}`;
-    if (columns.length === 0) return `${subject}: no results from ${range()}.`;
+    if (columns.length === 0) return `${subject}: no results from ${range()}.${limit}`;
     let [low, high] = [Infinity, -Infinity];
     for (const column of columns) {
         low = Math.min(low, column[6]);
@@ -196,6 +201,6 @@ function describe({ columns, count }) {
     }
     return (
         `${subject}, windows that end from ${range()}: ${number(count)} results ` +
-        `in ${number(columns.length)} pixel columns, from ${number(low)} to ${number(high)}.`
+        `in ${number(columns.length)} pixel columns, from ${number(low)} to ${number(high)}.${limit}`
     );
 }

@@ -1,7 +1,7 @@
 // Sharing: the slices of one key, which query cut them, and what would be done twice without sharing.
 
 import { drawAxis, percentOf, span } from "./axis.js";
-import { $, el, fallback, keep, setAttribute, setOptions, setText, table } from "./dom.js";
+import { $, el, fallback, keep, setAttribute, setText, table } from "./dom.js";
 import { interval, number, position } from "./format.js";
 import { meter, named } from "./keys.js";
 import { ask } from "./requests.js";
@@ -10,14 +10,6 @@ import { positions } from "./time.js";
 const MOST_SLICES = 120;
 const parts = {};
 let isUnderWay = false;
-
-/** Offer these keys. */
-export function setSharingKeys(keys) {
-    const select = $("sharing-key");
-    const all = select.value && !keys.includes(select.value) ? [select.value, ...keys] : keys;
-    setOptions(select, all, all.map(named));
-    select.parentElement.hidden = all.length < 2;
-}
 
 $("sharing-key").addEventListener("change", refresh);
 
@@ -43,6 +35,8 @@ function draw(sharing) {
     const [from, to] = [slices[0]?.start ?? 0, slices.at(-1)?.end ?? 1];
     const percent = percentOf(from, to);
     setText(parts.caption, sentence(sharing, slices.length));
+    setText(parts.note, sharing.note);
+    parts.note.hidden = !sharing.note;
     parts.tracks.hidden = slices.length === 0;
     drawSlices(slices, percent, unit);
     keep(
@@ -80,7 +74,10 @@ function draw(sharing) {
     );
 }
 
-function sentence({ key, slices }, shown) {
+function sentence({ key, slices, note }, shown) {
+    const chosen = $("sharing-key").value;
+    if (chosen && chosen !== key) return `The slices of ${named(chosen)} are not read yet.`;
+    if (shown === 0 && note) return "";
     if (shown === 0) return "No slices: this key has no rows that a window still needs.";
     const count = shown < slices.length ? `The newest ${shown} of ${number(slices.length)} slices` : `${shown} slices`;
     const meaning = "A mark shows which query cut there; each row is aggregated once, for all queries.";
@@ -91,6 +88,7 @@ function build() {
     const row = (name, ...content) =>
         el("div", { class: "row" }, el("div", { class: "name", textContent: name }), ...content);
     parts.caption = el("p", { class: "caption" });
+    parts.note = el("p", { class: "caption" });
     parts.slices = el("div", { class: "track slices", "aria-hidden": "true" });
     parts.cuts = el("div");
     parts.axis = el("div", { class: "axis", "aria-hidden": "true" });
@@ -98,7 +96,7 @@ function build() {
     parts.costs = el("table", { class: "costs" });
     parts.fieldsTitle = el("h3");
     parts.fields = el("ul", { class: "chips" });
-    $("sharing-body").append(parts.caption, parts.tracks, parts.costs, parts.fieldsTitle, parts.fields);
+    $("sharing-body").append(parts.caption, parts.note, parts.tracks, parts.costs, parts.fieldsTitle, parts.fields);
 }
 
 /** The height of a slice is its number of rows. */

@@ -36,16 +36,17 @@ from sash.spark.driver.schema import (
     with_intervals,
     with_text_intervals,
 )
+from sash.spark.known_plans import KnownPlan, remember
 from sash.spark.state.bucket import Work
 from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.lazy_processor import LazyProcessor
 from sash.spark.state.processor import BucketProcessor
 from sash.spark.state.snapshot_log import STATE_VARIABLE
 from sash.spark.state.window_bucket import WindowWork
-from sash.spark.versions import check_connect_streams, has_row_state
+from sash.spark.versions import check_connect_streams, check_protobuf, has_row_state
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.pieces import piece_schema
-from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED, answer_schema, as_results
+from sash.spark.wire.results import DETAILS, FIGURES, LOCAL, OBSERVED, answer_schema, as_results
 from sash.spark.worker.packing import OpenTask, SendTask
 from sash.spark.worker.task import LACKING
 from sash.windows.duration import Duration
@@ -58,6 +59,7 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _DELAY = "spark.watermarkDelayMs"  # metadata that withWatermark sets
 _LATE_ROW = "late_row"
+_MOST_REPORTS = 16  # of buckets, those with the most rows
 _POSITIONS = ("low", "newest")  # of a piece; pandas has no whole numbers with nulls
 
 
@@ -81,7 +83,7 @@ def aggregate(rows: DataFrame, queries: Query | Sequence[Query], given: CallOpti
     check_results(rows, wanted.names)
     schema = spark_schema(wanted, "sash.aggregate")
     work = WindowWork(recipe, arrow_schema(rows.schema), as_results(wanted), given.late == "keep")
-    results = _run_stream(rows, work, schema, options, plan.measure, given)
+    results = _run_stream(rows, work, schema, options, plan.measure, given, KnownPlan(plan, given.late == "keep"))
     fields = [StructField(each.name, before if each.name == _LATE_ROW else each.dataType) for each in schema]
     results = with_intervals(results, StructType(fields))
     if given.late == "keep":
@@ -134,6 +136,7 @@ def _check_options(given: CallOptions) -> None:
 def _options(rows: DataFrame, what: str, given: CallOptions) -> Options:
     """Return the options of a stream whose rows may be as late as `watermark` or `withWatermark` says."""
     check_connect_streams(rows)
+    check_protobuf()
     if given.watermark is not None:
         return given.of_stream(given.watermark)
     found = rows.schema[given.on].metadata.get(_DELAY) if given.on in rows.schema.names else None
@@ -191,7 +194,13 @@ def _history(initial: DataFrame, rows: DataFrame) -> DataFrame:
 
 
 def _run_stream(
-    rows: DataFrame, work: Work, schema: StructType, options: Options, measure: Measure, given: CallOptions
+    rows: DataFrame,
+    work: Work,
+    schema: StructType,
+    options: Options,
+    measure: Measure,
+    given: CallOptions,
+    known: KnownPlan | None = None,
 ) -> DataFrame:
     session = rows.sparkSession
     if session.conf.get(_PROVIDER) != _ROCKS:
@@ -213,6 +222,8 @@ def _run_stream(
         sent = sent.union(_pulse(sent)).withColumn("sent", F.current_timestamp()).withWatermark("sent", "30 days")
     history = None if given.initial is None else _send(_history(given.initial, rows), task, measure).groupBy("bucket")
     answers = _transform(sent.groupBy("bucket"), processor, measure, "EventTime" if flushes else "None", history)
+    if known is not None:
+        remember(stream[:8], known)
     name = f"{OBSERVED} {measure.kind.value} {stream[:8]}{_zone_word(rows, options.on)}"
     return map_rows(_observe(answers, name).select("data"), OpenTask(work.results), schema)
 
@@ -259,6 +270,9 @@ def _observe(answers: DataFrame, name: str) -> DataFrame:
     figures = [F.sum(name).alias(name) for name in FIGURES]
     figures += [F.max(name).alias(name) for name in ("watermark", "newest")]
     figures.append(F.min("next_end").alias("next_end"))
+    reports = F.collect_list(F.when(column(DETAILS).isNotNull(), F.struct("rows", DETAILS)))
+    largest = F.slice(F.sort_array(reports, asc=False), 1, _MOST_REPORTS)
+    figures.append(F.transform(largest, lambda each: each[DETAILS]).alias(DETAILS))
     return answers.observe(name, *figures)
 
 

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sash.engine.inspection import open_windows, slices_of
+from sash.engine.inspection import cut_by, open_windows, slices_of
 from sash.engine.positions import position_on, shown
 from sash.errors import InvalidInput, InvalidState, sentence_of
 from sash.plan.query import Query, named_queries
@@ -32,11 +34,11 @@ class CheckpointState(Report):
     newest: Any
     late_rows: int
     state_bytes: int
-    slices: pa.Table  # by key: first and last row, and the edge after them
+    slices: pa.Table  # by key: first and last row, the edge after them, and the queries that have this edge
     windows: pa.Table  # by key: windows that are not closed yet
 
     def lines(self) -> list[tuple[str, str]]:
-        keys = self.slices.select(self.slices.column_names[:-3])
+        keys = self.slices.select(self.slices.column_names[:-4])
         count = len(keys.group_by(keys.column_names).aggregate([])) if keys.num_columns else min(1, keys.num_rows)
         return [
             *(("query", text) for _, text in self.queries),
@@ -55,9 +57,10 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
     `queries`.
     """
     check_streams()
-    session = SparkSession.getActiveSession()
-    if session is None:
-        raise InvalidInput.no_session()
+    try:
+        session = SparkSession.active()
+    except PySparkException as error:
+        raise InvalidInput.no_session() from error
     entries: dict[int, _Entries] = {}  # by bucket
     for row in _read(session, checkpoint, operator):
         kind, number = row["user_map_key"]
@@ -78,7 +81,7 @@ def state(checkpoint: str, queries: Query | Sequence[Query] | None = None, opera
         max((position_on(each.newest, plan.measure) for each in buckets), key=_order),
         sum(each.rejected_count for each in buckets),
         sum(each.nbytes for each in buckets),
-        pa.concat_tables([slices_of(each.plan, each.state) for each in buckets]),
+        pa.concat_tables([_slices(each) for each in buckets]),
         pa.concat_tables([open_windows(each.plan, each.state) for each in buckets]),
     )
 
@@ -95,6 +98,15 @@ def _bucket(entries: _Entries, queries: tuple[Query, ...]) -> tuple[WindowBucket
     for entry in log:
         bucket.replay(MicroBatch.from_bytes(entry, bucket.measure))
     return bucket, texts
+
+
+def _slices(bucket: WindowBucket) -> pa.Table:
+    """Return the slices of a bucket, and which queries cut at their ends."""
+    slices = slices_of(bucket.plan, bucket.state)
+    ends, _ = bucket.plan.measure.positions(slices.column("end"))
+    edges, places = np.unique(ends, return_inverse=True)
+    names = pa.array(cut_by(bucket.plan, edges), pa.list_(pa.string()))
+    return slices.append_column("cut_by", names.take(pa.array(places)))
 
 
 def _read(session: SparkSession, checkpoint: str, operator: int) -> list[Any]:

@@ -10,10 +10,12 @@ from sash.engine.positions import position_on, shown
 from sash.engine.status_text import rejected_text, waits_of
 from sash.errors import sentence_of
 from sash.report import Report
-from sash.spark.wire.results import FIGURES, LOCAL, OBSERVED
+from sash.spark.known_plans import KnownPlan, plan_named
+from sash.spark.wire.bucket_report import BucketReport
+from sash.spark.wire.results import DETAILS, FIGURES, LOCAL, OBSERVED
 from sash.windows.measure import Measure, MeasureKind
 
-__all__ = ["Progress", "ahead_text", "of_report", "progress", "why"]
+__all__ = ["Progress", "ahead_text", "known_plan", "of_report", "progress", "why"]
 
 _SKEW = timedelta(minutes=1)  # clocks of devices differ
 _FURTHEST_ZONE = timedelta(hours=14)  # ahead of UTC: a time without a zone may be the local time there
@@ -39,6 +41,7 @@ class Progress(Report):
     combines_per_row: float  # about
     next_end: Any = field(repr=False, default=None)
     ahead: timedelta | None = None  # how far the watermark was ahead of the clock; None if it was not
+    buckets: tuple[BucketReport, ...] = field(repr=False, default=())  # at most 16, those with the most rows
 
     def lines(self) -> list[tuple[str, str]]:
         return [
@@ -53,7 +56,9 @@ class Progress(Report):
 
 def progress(query: StreamingQuery) -> Progress | None:
     """Return the progress of a streaming query after its last micro-batch; None before the first has ended."""
-    return next(filter(None, map(of_report, reversed(query.recentProgress))), None)
+    last = query.lastProgress
+    found = None if last is None else of_report(last)  # usually, and the other reports are long
+    return found or next(filter(None, map(of_report, reversed(query.recentProgress))), None)
 
 
 def why(query: StreamingQuery) -> str:
@@ -105,6 +110,12 @@ def of_report(report: Any) -> Progress | None:
     return None
 
 
+def known_plan(report: Any) -> KnownPlan | None:
+    """Return the plan of the query of one of Spark's reports, if this process has made it."""
+    words = (name.split(" ") for name in report["observedMetrics"] if name.startswith(OBSERVED))
+    return next((plan_named(each[2]) for each in words if len(each) > 2), None)
+
+
 def _ahead(watermark: Any, report: Any, is_local: bool) -> timedelta | None:
     """Return how far a watermark was ahead of the clock when its micro-batch began; None if it was not."""
     started = report.get("timestamp")
@@ -133,5 +144,6 @@ def _progress(report: Any, measure: Measure, figures: dict[str, Any]) -> Progres
         position_on(figures["newest"], measure),
         combines_per_row=(figures["combines"] or 0) / rows if rows else 0.0,
         next_end=position_on(figures["next_end"], measure),
+        buckets=tuple(map(BucketReport.from_text, figures.get(DETAILS) or ())),
         **others,
     )

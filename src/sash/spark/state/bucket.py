@@ -145,6 +145,16 @@ class Work(ABC):
 
     @property
     @abstractmethod
+    def on(self) -> str:
+        """The column of positions."""
+
+    @property
+    @abstractmethod
+    def by(self) -> Sequence[str]:
+        """The columns of keys."""
+
+    @property
+    @abstractmethod
     def logged_columns(self) -> list[str]:
         """The columns that a replay needs."""
 

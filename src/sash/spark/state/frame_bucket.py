@@ -117,6 +117,14 @@ class FrameWork(Work):
         return self.plan.measure
 
     @property
+    def on(self) -> str:
+        return self.plan.on
+
+    @property
+    def by(self) -> Sequence[str]:
+        return self.plan.by
+
+    @property
     def logged_columns(self) -> list[str]:
         return list(self.schema.names)
 

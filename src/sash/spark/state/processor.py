@@ -17,8 +17,9 @@ from sash.errors import InvalidInput
 from sash.limits import Limits
 from sash.spark.state.bucket import NONE_REJECTED, TOO_FAR, Bucket, MicroBatch, RejectedRows, Work
 from sash.spark.state.snapshot_log import Head, SnapshotLog, WorkerMemory
+from sash.spark.wire.bucket_report import report_of
 from sash.spark.wire.pieces import FAR, Piece, rows_schema, unpack_row
-from sash.spark.wire.results import answer_schema
+from sash.spark.wire.results import DETAILS, answer_schema
 from sash.spark.worker.task import freeze_loaded, without_traceback
 
 __all__ = ["BucketProcessor"]
@@ -107,7 +108,7 @@ class BucketProcessor(StatefulProcessor):
     ) -> Iterable[Row]:
         """Push the last micro-batch, write all of them to the log, and return results and figures."""
         batch = batches[-1]
-        combines = bucket.combines
+        combines, newest = bucket.combines, bucket.newest
         results = bucket.push(batch)
         rejected = rejected.concat(_with_far(bucket.rejected, far))
         logged = [each.with_columns(self._work.logged_columns) for each in batches]
@@ -122,6 +123,9 @@ class BucketProcessor(StatefulProcessor):
             "state_bytes": bucket.nbytes,
             "written_bytes": self._log.written_bytes,
         }
+        work = self._work
+        report = report_of(number, batch.rows, batch.far_rows, rejected.reasons, newest, work.on, work.by, work.measure)
+        figures[DETAILS] = report.to_text()
         return self._rows(self._work.output(results, rejected), figures)
 
     def _rows(self, results: pa.Table, figures: dict[str, Any]) -> list[Row]:

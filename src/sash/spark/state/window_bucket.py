@@ -152,6 +152,14 @@ class WindowWork(Work):
         return read_rows(self.recipe.schema.empty_table()).measure(self.recipe.options.on)
 
     @property
+    def on(self) -> str:
+        return self.recipe.options.on
+
+    @property
+    def by(self) -> Sequence[str]:
+        return self.recipe.options.by
+
+    @property
     def logged_columns(self) -> list[str]:
         return list(self.recipe.schema.names)
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from sash.windows.measure import Measure
 
-__all__ = ["FIGURES", "LOCAL", "OBSERVED", "answer_schema", "as_results", "as_spark", "cast_results"]
+__all__ = ["DETAILS", "FIGURES", "LOCAL", "OBSERVED", "answer_schema", "as_results", "as_spark", "cast_results"]
 
 
 def as_results(schema: pa.Schema) -> pa.Schema:
@@ -70,13 +70,17 @@ FIGURES = (
 )
 
 
+DETAILS = "details"  # the text of a bucket's report
+
+
 def answer_schema(measure: Measure) -> pa.Schema:
-    """Return the columns of a bucket's answer in a micro-batch: packed results and figures."""
+    """Return the columns of a bucket's answer in a micro-batch: packed results, figures and its report."""
     position = pa.from_numpy_dtype(measure.dtype)
     return pa.schema(
         [
             ("data", pa.binary()),
             *((name, position) for name in ("watermark", "newest", "next_end")),
             *((name, pa.int64()) for name in FIGURES),
+            (DETAILS, pa.string()),
         ]
     )

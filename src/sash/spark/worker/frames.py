@@ -40,7 +40,9 @@ class Frames:
         plan = self.plan
         table, is_new = self._add(rows, until)
         given = table if is_new.any() else table.slice(0, 0)  # without rows, the columns of results are needed
-        columns = with_failing_rows(lambda part: compute_frames(plan, read_rows(part)), given, plan.by, plan.on)
+        columns = with_failing_rows(
+            lambda part: compute_frames(plan, read_rows(part), threads=1), given, plan.by, plan.on
+        )
         count = len(is_new) - int(is_new.sum())
         places = pa.array(np.flatnonzero(is_new)) if count else None  # all rows are new: nothing is copied
         answered = given if places is None else given.take(places)

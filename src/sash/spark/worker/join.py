@@ -78,7 +78,7 @@ class HeldRows:
             ready, later = [one for one, _ in parts], [other for _, other in parts]
         labels, *tables = (_concat(held, schema) for held, schema in zip(ready, schemas, strict=True))
         events = [read_rows(table) for table in tables]
-        columns = join_rows(plan, read_rows(labels), [events[side.table] for side in plan.sides])
+        columns = join_rows(plan, read_rows(labels), [events[side.table] for side in plan.sides], threads=1)
         for name, column in columns.items():
             labels = labels.append_column(name, column)
         if until is not None:
