@@ -37,6 +37,7 @@ WHOLE_STREAMS = ("streaming", "checkpoints", "lives", "chaos")
 PLAIN = (
     *("engine/test_tables", "engine/test_keys", "engine/test_row_batch", "engine/test_coded_columns"),
     *("engine/test_rolling", "engine/test_stream", "engine/test_arrow_bytes", "engine/test_dictionary"),
+    "engine/test_output",
     *("algebra/test_decimals", "text/test_expressions", "kinds/test_calendar", "oracles/test_polars"),
 )
 COMPILED = (

@@ -1,5 +1,6 @@
 """Versions of PySpark: refused in one sentence, or the same by other means."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +87,21 @@ format = "console"
 """
 
 
+UNTESTED_NUMBA = """
+import importlib.machinery, sys, warnings
+import numba
+numba.__version__ = "0.99.1"
+sys.modules["__main__"].__spec__ = {spec}
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    import sash.spark
+    from sash.algebra.numba_parts import compile_kernel
+    for _ in range(2):
+        compile_kernel(lambda x: x, False)
+print(sum("tested with Numba" in str(each.message) for each in said))
+"""
+
+
 class Older:
     """A DataFrame, or groups of one, without some of its methods."""
 
@@ -125,6 +141,17 @@ def test_the_first_call_says_that_pandas_is_missing() -> None:
     needs = f"PySpark {pyspark.__version__} cannot exchange tables with Python: Pandas >= "
     assert one.startswith(f"Error: {needs}") and other.startswith(f"MissingPackage {needs}")
     assert one.endswith(" must be installed; however, it was not found. Install it: pip install 'sash[spark]'")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [("None", 1), ("importlib.machinery.ModuleSpec('pyspark.daemon', None)", 0)],
+    ids=["driver", "worker"],
+)
+def test_the_driver_warns_of_an_untested_numba_once_and_workers_do_not(spec: str, said: int) -> None:
+    program, variables = UNTESTED_NUMBA.format(spec=spec), {**os.environ, "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=variables)
+    assert done.stdout.split() == [str(said)], done.stderr
 
 
 def said_at_first_calls(version: str, lacking: tuple[str, ...]) -> set[str]:
