@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -204,10 +205,11 @@ def test_a_stream_without_its_protobuf_is_refused_at_the_call(
     monkeypatch.setitem(sys.modules, module, found)
     monkeypatch.setattr(google, "runtime_version", found, raising=False)
     query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
-    for call in (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: sash.aggregate(stream, query, on="timestamp", watermark="1 second"),
         lambda: sash.rolling(stream, on="timestamp", rows=3, watermark="1 second", n=sash.count()),
-    ):
+    )
+    for call in calls:
         with pytest.raises(MissingPackage, match=f"a protobuf that PySpark .* can use: .*{says}.*pip install"):
             call()
 
@@ -216,14 +218,15 @@ def test_a_stream_without_its_protobuf_is_refused_at_the_call(
 def test_a_type_that_python_lacks_is_refused_and_works_where_python_has_it(spark: Any) -> None:
     rows = spark.range(3).selectExpr("id AS t", "array(make_interval(1)) AS parts")
     ten = sash.query("ten", sash.tumbling(10), n=sash.count())
-    for call in (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: sash.aggregate(rows, ten, on="t"),
         lambda: sash.rolling(rows, on="t", rows=2, n=sash.count()),
         lambda: sash.explain(rows, ten, on="t"),
         lambda: sash.join(rows, sash.lookback(rows, range=5, n=sash.count()), on="t"),
         lambda: sash.join(spark.range(3).toDF("t"), sash.lookback(rows, range=5, n=sash.count()), on="t"),
         lambda: sash.sql("SELECT COUNT(*) AS n FROM r [RANGE 10 SLIDE 10]", r=rows, on="t"),
-    ):
+    )
+    for call in calls:
         if not pyspark.__version__.startswith("3."):
             call()
             continue
