@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from sash.cli import doctor
@@ -73,6 +74,22 @@ def test_versions_are_compared_with_those_of_the_last_run(
     monkeypatch.setattr(doctor, "_RECORD", record)
     installed(monkeypatch, name, version)
     assert next(each for each in findings() if each.what == name).found == f"{version}; {says}"
+
+
+@pytest.mark.parametrize(
+    ("version", "is_fine", "says"),
+    [
+        ("3.4.4", False, "sash needs PySpark 3.5 to 4.x, but 3.4.4 is installed"),
+        ("3.5.9", True, "tables run. Streams need PySpark 4.0 or newer, but 3.5.9 is installed"),
+        ("4.3.0", True, "tables and streams run"),
+    ],
+)
+def test_what_the_first_call_on_spark_would_say_is_shown(
+    version: str, is_fine: bool, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", version)
+    finding = next(each for each in findings() if each.what == "sash on Spark")
+    assert (finding.is_fine, finding.found[: len(says)]) == (is_fine, says)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The speed of every version of PySpark on this machine: `python -m tests.compat --speed`.
+"""The speed of versions of PySpark on this machine: `python -m tests.compat --speed`.
 
 Each version has a process and a Spark of its own, which wait while another one runs. The versions take turns. Seconds
 are of processor time, of Spark and its Python workers, because other work on the machine changes them little. They
@@ -20,7 +20,7 @@ __all__ = ["measure_speeds"]
 
 ROWS, KEYS, SECONDS = 2_000_000, 100, 2000
 WINDOW_SECONDS, FRAME_ROWS = 100, 1000
-WARM_UPS, RUNS = 2, 5
+WARM_UPS, RUNS = 1, 3
 QUESTIONS = ("windows", "frames")
 
 

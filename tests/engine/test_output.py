@@ -106,6 +106,20 @@ def test_columns_of_pandas_have_the_types_of_the_columns_that_they_read() -> Non
     assert sorted(result["late"].dropna().tolist()) == [3]
 
 
+def test_numbers_about_the_text_of_pandas_3_have_types_of_numpy() -> None:
+    """Its text has NaN as the null, so it is no nullable type; pandas 2.2 and 2.3 have it as an option."""
+    with pd.option_context("future.infer_string", True):
+        rows = pd.DataFrame({"t": [1, 2, 12], "s": ["x", None, "y"]})
+    assert isinstance(rows["s"].dtype, pd.StringDtype)
+    asked: dict[str, Any] = {"n": sash.count("s"), "kinds": sash.count_distinct("s"), "most": sash.max("s")}
+    windows = sash.aggregate(rows, sash.query("q", sash.tumbling(10), **asked), on="t")
+    frames = sash.rolling(rows, on="t", rows=1, **asked)
+    for result, counts in ((windows, [1, 1]), (frames, [1, 0, 1])):
+        assert result["most"].dtype == rows["s"].dtype
+        for name in ("n", "kinds"):
+            assert (str(result[name].dtype), result[name].tolist()) == ("int64", counts)
+
+
 def test_rows_of_pandas_keep_their_types_and_get_such() -> None:
     result = sash.rolling(
         TYPED, on="t", rows=(-2, -1), whole_before=sash.last("whole"), kind=sash.last("k"), n=sash.count()

@@ -1,6 +1,7 @@
 """Results have Spark's own types and values; `on` is any column that advances; instants do not depend on the zone."""
 
 from collections.abc import Callable
+from datetime import time
 from typing import Any
 
 import pytest
@@ -215,3 +216,17 @@ def test_wall_clock_times_stay_as_they_are_in_any_zone(spark: Any, zone: Any) ->
         F.col("window_start").cast("string").alias("start"), F.col("at").cast("string"), "n"
     )
     assert sorted(tuple(row) for row in found.collect()) == [(each.replace("30", "00", 1), each, 1) for each in texts]
+
+
+def test_times_of_day_are_aggregated_by_packed_rows(spark: Any) -> None:
+    """Spark's own aggregates refuse them."""
+    day = F.expr("CASE WHEN id % 2 = 0 THEN time'12:30:00' ELSE time'08:15:00.5' END")
+    rows = spark.range(6).select("id", day.alias("v"))
+    for window in (sash.tumbling(4), sash.sliding(4, every=2)):
+        query = sash.query("q", window, n=sash.count(), most=sash.max("v"))
+        found = sash.aggregate(rows, query, on="id", by="v").where("window_start = 0").orderBy("v")
+        assert [tuple(row) for row in found.select("v", "n", "most").collect()] == [
+            (time(8, 15, 0, 500_000), 2, time(8, 15, 0, 500_000)),
+            (time(12, 30), 2, time(12, 30)),
+        ]
+        assert "times of day of 'v'" in str(sash.explain(rows, query, on="id"))

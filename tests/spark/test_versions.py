@@ -1,7 +1,9 @@
 """Versions of PySpark: refused in one sentence, or the same by other means."""
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -86,6 +88,21 @@ format = "console"
 """
 
 
+UNTESTED_NUMBA = """
+import importlib.machinery, sys, warnings
+import numba
+numba.__version__ = "0.99.1"
+sys.modules["__main__"].__spec__ = {spec}
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    import sash.spark
+    from sash.algebra.numba_parts import compile_kernel
+    for _ in range(2):
+        compile_kernel(lambda x: x, False)
+print(sum("tested with Numba" in str(each.message) for each in said))
+"""
+
+
 class Older:
     """A DataFrame, or groups of one, without some of its methods."""
 
@@ -125,6 +142,17 @@ def test_the_first_call_says_that_pandas_is_missing() -> None:
     needs = f"PySpark {pyspark.__version__} cannot exchange tables with Python: Pandas >= "
     assert one.startswith(f"Error: {needs}") and other.startswith(f"MissingPackage {needs}")
     assert one.endswith(" must be installed; however, it was not found. Install it: pip install 'sash[spark]'")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [("None", 1), ("importlib.machinery.ModuleSpec('pyspark.daemon', None)", 0)],
+    ids=["driver", "worker"],
+)
+def test_the_driver_warns_of_an_untested_numba_once_and_workers_do_not(spec: str, said: int) -> None:
+    program, variables = UNTESTED_NUMBA.format(spec=spec), {**os.environ, "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=variables)
+    assert done.stdout.split() == [str(said)], done.stderr
 
 
 def said_at_first_calls(version: str, lacking: tuple[str, ...]) -> set[str]:
@@ -177,10 +205,11 @@ def test_a_stream_without_its_protobuf_is_refused_at_the_call(
     monkeypatch.setitem(sys.modules, module, found)
     monkeypatch.setattr(google, "runtime_version", found, raising=False)
     query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
-    for call in (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: sash.aggregate(stream, query, on="timestamp", watermark="1 second"),
         lambda: sash.rolling(stream, on="timestamp", rows=3, watermark="1 second", n=sash.count()),
-    ):
+    )
+    for call in calls:
         with pytest.raises(MissingPackage, match=f"a protobuf that PySpark .* can use: .*{says}.*pip install"):
             call()
 
@@ -189,15 +218,15 @@ def test_a_stream_without_its_protobuf_is_refused_at_the_call(
 def test_a_type_that_python_lacks_is_refused_and_works_where_python_has_it(spark: Any) -> None:
     rows = spark.range(3).selectExpr("id AS t", "array(make_interval(1)) AS parts")
     ten = sash.query("ten", sash.tumbling(10), n=sash.count())
-    call: Any
-    for call in (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: sash.aggregate(rows, ten, on="t"),
         lambda: sash.rolling(rows, on="t", rows=2, n=sash.count()),
         lambda: sash.explain(rows, ten, on="t"),
         lambda: sash.join(rows, sash.lookback(rows, range=5, n=sash.count()), on="t"),
         lambda: sash.join(spark.range(3).toDF("t"), sash.lookback(rows, range=5, n=sash.count()), on="t"),
         lambda: sash.sql("SELECT COUNT(*) AS n FROM r [RANGE 10 SLIDE 10]", r=rows, on="t"),
-    ):
+    )
+    for call in calls:
         if not pyspark.__version__.startswith("3."):
             call()
             continue

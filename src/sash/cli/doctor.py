@@ -15,6 +15,7 @@ from typing import Any
 
 from sash.algebra.cache import cache_directory
 from sash.algebra.numba_parts import HAS_PARTS
+from sash.errors import SashError
 
 __all__ = ["Finding", "findings"]
 
@@ -57,6 +58,7 @@ def findings() -> Iterator[Finding]:
     spark = _package("pyspark", "", "").found
     yield replace(_java(is_old_spark=spark.startswith("3.")), is_optional=not has_spark)
     if has_spark:
+        yield _on_spark()
         yield _workers()
     yield _cache()
     yield _port()
@@ -110,6 +112,24 @@ def _standing(version: str, record: list[dict[str, Any]]) -> str:
     what = "tables and streams" if found["streams"] else "tables (streams need 4.0 or newer)"
     state = f"{found['failed']} tests failed" if found["failed"] else "all tests passed"
     return f"{what} with {found['pyspark']}: {state}"
+
+
+def _on_spark() -> Finding:
+    """Tell what the first call on Spark would say: it refuses versions that lack what it needs."""
+    what = "sash on Spark"
+    try:
+        from sash.spark.versions import check_protobuf, check_streams, check_tables
+
+        check_tables()
+    except (SashError, ImportError) as error:
+        found, _, fix = str(error).partition(" Install it: ")
+        return Finding(what, False, found, fix)
+    try:
+        check_streams()
+        check_protobuf()
+    except SashError as error:
+        return Finding(what, True, f"tables run. {error}")
+    return Finding(what, True, "tables and streams run")
 
 
 def _java(is_old_spark: bool) -> Finding:

@@ -200,8 +200,11 @@ def _series(pandas: Any, values: Any, dtype: Any, is_same: bool) -> Any:
     if is_same and getattr(dtype, "kind", "") == "M" and pa.types.is_timestamp(kind):
         unit = dtype.unit if hasattr(dtype, "unit") else np.datetime_data(dtype)[0]
         return _in_unit(values, unit).to_pandas()
-    nullable = _nullable(dtype if isinstance(dtype, pandas.StringDtype) else None)
+    text = dtype if isinstance(dtype, pandas.StringDtype) else None
+    nullable = _nullable(text)
     is_nullable = isinstance(dtype, pandas.api.extensions.ExtensionDtype) and dtype in nullable.values()
+    if text is not None and text.na_value is not pandas.NA:  # NumPy's family has it for text, with NaN as the null
+        is_nullable = _is_text(kind)
     if is_nullable or _needs_nulls(values):
         return values.to_pandas(types_mapper=nullable.get)
     return values.to_pandas() if values.type != kind else None
@@ -225,6 +228,10 @@ def _nullable(text: Any) -> dict[Any, Any]:
     found |= {pa.float32(): pandas.Float32Dtype(), pa.float64(): pandas.Float64Dtype()}
     text = pandas.StringDtype() if text is None else text
     return {**found, pa.bool_(): pandas.BooleanDtype(), pa.string(): text, pa.large_string(): text}
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_whole(kind: Any) -> bool:

@@ -35,6 +35,7 @@ __all__ = [
     "create_table",
     "has_row_state",
     "interval_types",
+    "is_time_of_day",
     "repartition_by_number",
     "round_to",
     "try_cast",
@@ -124,6 +125,11 @@ def interval_types() -> tuple[type, ...]:
     """Return the types of intervals that Arrow lacks. Before 4.0, Python has none for months, days and time."""
     names = ("YearMonthIntervalType", "CalendarIntervalType")
     return tuple(getattr(types, name) for name in names if hasattr(types, name))
+
+
+def is_time_of_day(kind: Any) -> bool:
+    """Return whether a type is TIME, which Spark has since 4.1, and which its aggregates refuse by default."""
+    return hasattr(types, "TimeType") and isinstance(kind, types.TimeType)
 
 
 def collect(rows: Any) -> pa.Table:

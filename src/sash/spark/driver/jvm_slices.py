@@ -23,6 +23,7 @@ from sash.plan.planner import of_slices
 from sash.plan.share import keeps_runs
 from sash.spark.driver.edge_table import can_list, with_listed_starts
 from sash.spark.driver.schema import column
+from sash.spark.versions import is_time_of_day
 from sash.windows.measure import MeasureKind
 from sash.windows.window import Context
 
@@ -52,6 +53,9 @@ def can_slice(plan: Plan, schema: spark.StructType) -> Decision:
         return Decision(False, f"{plan.options.on!r} is a float, and Spark would round edges in its own way")
     if isinstance(schema[plan.options.on].dataType, spark.TimestampNTZType):
         return Decision(False, f"Spark cannot convert {plan.options.on!r}, which has no time zone, to microseconds")
+    for name in (*plan.options.by, *plan.columns):
+        if is_time_of_day(schema[name].dataType):
+            return Decision(False, f"Spark does not aggregate the times of day of {name!r}")
     if plan.options.on in plan.options.by:
         return Decision(False, f"{plan.options.on!r} is a key too")
     if {plan.options.on, *plan.options.by} & {name for own in of_slices(plan).group_columns for name in own}:
