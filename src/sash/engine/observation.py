@@ -135,23 +135,20 @@ class Observers:
     """The observers of one stream. One that raises an error is removed: it never fails a push."""
 
     def __init__(self) -> None:
-        self._all: tuple[Observer, ...] = ()
+        self.all: tuple[Observer, ...] = ()
         self.rejected: Rejected | None = None  # of the running push
 
-    def __bool__(self) -> bool:
-        return bool(self._all)
-
     def add(self, observer: Observer) -> Callable[[], None]:
-        self._all = (*self._all, observer)
+        self.all = (*self.all, observer)
         return lambda: self._remove(observer)
 
     def _remove(self, observer: Observer) -> None:
-        self._all = tuple(each for each in self._all if each is not observer)
+        self.all = tuple(each for each in self.all if each is not observer)
 
     def show(self, stream: "Stream", rows: Any, results: pa.Table, began: float) -> pa.Table:
         """Call each observer with a push, and return its results."""
         observation, self.rejected = Observation(stream, rows, results, self.rejected, began), None
-        for observer in self._all:
+        for observer in self.all:
             try:
                 observer(observation)
             except Exception:

@@ -114,12 +114,13 @@ class Stream:
     @guarded
     def push(self, rows: Any, watermark: Any = None) -> pa.Table:
         """Add rows, move the watermark, and return the windows that are due; bad input has no effect."""
-        began = time.monotonic() if self._observers else 0.0
+        observers = self._observers.all
+        began = time.monotonic() if observers else 0.0
         if watermark is None and self._buffer is not None and self._buffer.add(self._state, rows):
             results = self._buffer.no_results
         else:
             results = self._advance(rows, watermark, None)
-        return self._observers.show(self, rows, results, began) if self._observers else results
+        return self._observers.show(self, rows, results, began) if observers else results
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Call `observer` with an `Observation` at the end of each push; return a function that ends this.
@@ -179,7 +180,7 @@ class Stream:
         before = state.watermark
         state, results, rejected = engine.step(state, read, mark, newest, wants_results)
         if len(rejected):
-            self._observers.rejected = Rejected(given, rejected, before) if self._observers else None
+            self._observers.rejected = Rejected(given, rejected, before) if self._observers.all else None
             if self._keeps_late:
                 self._rejected_rows.append(given.table().take(pa.array(rejected)))
         return state, results
