@@ -135,7 +135,7 @@ def test_reports_of_buckets_fill_the_panels() -> None:
 
 
 def test_rejected_rows_are_counted_by_reason_unless_results_contain_them() -> None:
-    for keeps_late, expected in ((False, [("3 rows of micro-batch 1", 100.0, f"{LATE}.")]), (True, [])):
+    for keeps_late, expected in ((False, [("3 rows of micro-batch 1", 100.0, f"I{LATE[1:]}.")]), (True, [])):
         know("00000002", keeps_late)
         query = Query("00000002")
         source, inbox = source_of(query)
