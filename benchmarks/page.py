@@ -178,6 +178,7 @@ def delays(count: int) -> list[float]:
         viewer = socket.create_connection((parts.hostname, parts.port))
         viewer.sendall(f"GET /events?{parts.query} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
         lines = viewer.makefile("rb")
+        next(line for line in lines if line.startswith(b"data: "))  # its process has started
         for each in rows[1:]:
             time.sleep(0.7)
             stream.push(each)

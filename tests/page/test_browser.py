@@ -1,5 +1,6 @@
 """The page of a stream in a real browser."""
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -11,7 +12,9 @@ import pytest
 from playwright.sync_api import Browser
 
 import sash
+from sash.page.records import BucketRows, SliceFacts
 from tests.page.browser import Viewer, open_browser
+from tests.page.pages import FACTS, hand_page
 from tests.page.smart_home import Home
 
 pytestmark = pytest.mark.browser
@@ -272,6 +275,37 @@ def test_ticks_are_round_and_few(home: Home, look: Look, unit: str) -> None:
 
 
 # --- safety and access -----------------------------------------------------------------------------------
+
+
+def test_panels_say_what_they_cannot_show_and_list_buckets(look: Look) -> None:
+    source, page = hand_page()
+    with page:
+        viewer = look(page.url)
+        notes = (("late", f"With {MARKUP}, more."), ("keys", "Of a sample."))
+        source.inbox.put(dataclasses.replace(FACTS, notes=notes))
+        source.inbox.put(BucketRows(7, 1234, ((MARKUP, 1000), ("b", 234))))
+        source.inbox.put(SliceFacts(MARKUP, ((0.0, 1.0, None, ("q",)),), "Read a minute ago."))
+        viewer.tab.locator("#buckets-body tbody tr").wait_for()
+        assert viewer.tab.locator("#buckets-body td").all_inner_texts()[::2] == ["7", "1,234"]
+        assert viewer.tab.locator("#keys-body tbody tr").first.inner_text().split("\t")[-2:] == ["1,000", "7"]
+        assert viewer.text("#late .note") == f"With {MARKUP}, more." and viewer.text("#keys .note") == "Of a sample."
+        assert not viewer.tab.locator("#batches .note").is_visible()
+        viewer.wait("() => document.querySelector('#sharing').innerText.includes('Read a minute ago.')")
+        assert viewer.tab.locator("#chart").bounding_box()["height"] == 0  # type: ignore[index]  # no result yet
+
+
+def test_results_that_are_no_longer_kept_are_named(look: Look) -> None:
+    query = sash.query("ten", sash.tumbling(10), total=sash.sum("x"))
+    stream = sash.Stream(query, on="n", watermark=0)
+    stream.push({"n": [0, 15], "x": [1.0, 1.0]})
+    with sash.page(stream, keep_results=50) as page:
+        for begin in range(20, 2000, 100):
+            stream.push({"n": list(range(begin, begin + 100)), "x": [1.0] * 100})
+        viewer = look(page.url)
+        viewer.wait(
+            "() => /no longer keeps \\d+ older results/.test(document.querySelector('#chart-range').textContent)"
+        )
+        assert viewer.text("#results .note").startswith("The line begins where the page was opened.")
 
 
 def test_names_that_look_like_markup_are_text(look: Look) -> None:

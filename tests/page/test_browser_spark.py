@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.long]
 FIRST_PICTURE_S = 10.0  # after Spark's start, on a machine without other work: see docs/page.md
 UPDATE_S = 0.5  # after a micro-batch, on such a machine
 PATIENCE = 4  # other work may make everything so many times slower
+PATIENCE_MS = 300_000
 # Note the clock when a micro-batch first appears on the screen.
 WATCH = """() => {
   window.seen = {};
@@ -59,13 +60,14 @@ def test_the_demo_on_spark_is_shown_from_its_start_to_its_end(tmp_path: Path) ->
             viewer.tab.evaluate(WATCH)
             viewer.wait("() => document.querySelector('.figure .value')")
             first = time.time() - begin
-            viewer.tab.wait_for_function(HAS_BATCH, arg=0, timeout=120_000)
+            sys.stdout.write(f"\nSeconds from Spark's start to the first picture: {first:.1f}\n")
+            viewer.tab.wait_for_function(HAS_BATCH, arg=0, timeout=PATIENCE_MS)
             rows = time.time() - begin
-            viewer.tab.wait_for_function(HAS_BATCH, arg=2, timeout=120_000)
-            sys.stdout.write(f"\nSeconds after Spark's start: page {first:.1f}, first micro-batch {rows:.1f}\n")
+            viewer.tab.wait_for_function(HAS_BATCH, arg=2, timeout=PATIENCE_MS)
+            sys.stdout.write(f"Seconds from Spark's start to the picture of the first micro-batch: {rows:.1f}\n")
             assert first < PATIENCE * FIRST_PICTURE_S
             assert viewer.tab.locator("#batches .legend li").count() >= 3  # phases
-            viewer.tab.wait_for_function(HAS_STOPPED, timeout=180_000)
+            viewer.tab.wait_for_function(HAS_STOPPED, timeout=PATIENCE_MS)
             viewer.wait("() => document.querySelector('#chart-range').textContent.includes('results')")
             commits = tmp_path / "demo" / "checkpoint" / "commits"
             seen = viewer.tab.evaluate("window.seen")
@@ -74,12 +76,12 @@ def test_the_demo_on_spark_is_shown_from_its_start_to_its_end(tmp_path: Path) ->
             sys.stdout.write(f"Seconds from a micro-batch to the screen: {shown}\n")
             assert statistics.median(delays) < PATIENCE * UPDATE_S
             # What the buckets report, and the slices of the checkpoint.
-            assert "A delay of" in viewer.text("#covering") and viewer.tab.locator("#lateness .column").count() > 2
-            assert viewer.tab.locator("#keys-body tbody tr").count() == 6  # three keys of each of two buckets
-            assert viewer.tab.locator("#buckets-body tbody tr").count() == 2
-            assert viewer.tab.locator("#late-body tbody tr").count() > 0
+            assert "99.9 %" in viewer.text("#covering") and viewer.tab.locator("#lateness .column").count() > 2
+            assert viewer.tab.locator("#keys-body tbody tr").count() >= 6  # three keys of each bucket
+            assert viewer.tab.locator("#buckets-body tbody tr").count() >= 2
             assert viewer.tab.locator("#sharing .costs tr").count() == 2
             assert viewer.tab.locator("#sharing .chips li").count() > 5
+            viewer.tab.locator("#sharing .slice").first.wait_for()  # of the checkpoint
             assert viewer.tab.locator("#timeline .window[data-state='closed']").count() > 10
             viewer.close()
             demo.send_signal(signal.SIGINT)

@@ -62,4 +62,4 @@ def test_late_rows_are_those_that_results_keep() -> None:
     row = pa.array([None, {"t": 3, "x": "a"}])
     table = pa.table({"query": ["q", "_late"], "late_row": row, "late_reason": [None, "too late"]})
     (late,) = late_rows(table, "t")
-    assert (late.row, late.position, late.reason) == ("t=3, x=a", 3.0, "too late.")
+    assert (late.row, late.position, late.reason) == ("t=3, x=a", 3.0, "Too late.")

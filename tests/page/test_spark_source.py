@@ -12,7 +12,7 @@ from sash.engine.options import options_of
 from sash.page.axis import LatenessCounts
 from sash.page.board import Board
 from sash.page.kept_results import KeptResults
-from sash.page.records import BucketRows, Figures, Inbox, LateRow, MicroBatch, SliceFacts, StreamFacts
+from sash.page.records import BucketRows, Figures, Inbox, LateRow, MicroBatch, QueryFacts, SliceFacts, StreamFacts
 from sash.page.sources import checkpoint, spark
 from sash.page.sources.checkpoint import RunningState
 from sash.page.sources.early import EarlySource
@@ -135,7 +135,7 @@ def test_reports_of_buckets_fill_the_panels() -> None:
 
 
 def test_rejected_rows_are_counted_by_reason_unless_results_contain_them() -> None:
-    for keeps_late, expected in ((False, [("3 rows of micro-batch 1", 100.0, f"{LATE}.")]), (True, [])):
+    for keeps_late, expected in ((False, [("3 rows of micro-batch 1", 100.0, f"I{LATE[1:]}.")]), (True, [])):
         know("00000002", keeps_late)
         query = Query("00000002")
         source, inbox = source_of(query)
@@ -182,7 +182,12 @@ class Found:
 
 def test_slices_of_a_running_query_are_read_rarely_and_only_if_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     readings: list[str] = []
-    monkeypatch.setattr(checkpoint, "state", lambda path: readings.append(path) or Found())
+
+    def read(path: str) -> Found:
+        readings.append(path)
+        return Found()
+
+    monkeypatch.setattr(checkpoint, "state", read)
     inbox = Inbox()
     own = RunningState(inbox, "file:/data")
 
@@ -237,3 +242,38 @@ def test_bins_of_lateness_are_covered_by_their_upper_edge() -> None:
     counts = LatenessCounts()
     counts.count(0.0, np.array([2.0 ** ((8 - 1e-9) / 4)]), np.array([10.0]))
     assert counts.covering(0.999) == pytest.approx(4.0)
+
+
+def test_window_whose_updates_come_before_its_end_is_open() -> None:
+    kept = KeptResults()
+    board = Board(kept, lambda: 10.0)
+    board.add(StreamFacts("s", "number", (), 5.0, 0.0, (QueryFacts("q", "q", ("x",)),)))
+    ends = {"query": ["q", "q"], "window_start": [0, 10], "window_end": [10, 20], "x": [1.0, 2.0]}
+    kept.add([pa.table(ends)])
+
+    def states() -> list[tuple[str, str]]:
+        return [(each["state"], each["waits"]) for each in board.time()["queries"][0]["windows"][:2]]
+
+    board.add(Figures(watermark=15.0, newest=20.0))
+    assert states() == [("closed", "It is closed."), ("open", "It closes when a row at 25 or later comes.")]
+    board.add(Figures(watermark=20.0, newest=25.0))
+    assert [state for state, _ in states()] == ["closed", "closed"]
+    board.add(Figures(is_ended=True))
+    assert [state for state, _ in states()] == ["closed", "closed"]
+
+
+def test_costs_are_those_of_the_last_rows_that_were_combined() -> None:
+    board = Board(KeptResults(), lambda: 10.0)
+    assert board.sharing()["combines_per_row"] is None
+    board.add(Figures(combines_per_row=1.5, without_sharing=2.5))
+    board.add(Figures(rows=0))
+    assert (board.sharing()["combines_per_row"], board.sharing()["without_sharing"]) == (1.5, 2.5)
+
+
+def test_results_that_are_no_longer_kept_are_counted() -> None:
+    kept = KeptResults(100)
+    for begin in range(0, 1000, 50):
+        ends = list(range(begin, begin + 50))
+        kept.add([pa.table({"query": ["q"] * 50, "window_start": ends, "window_end": ends})])
+    (news,) = kept.news()
+    assert news["count"] <= 100 and news["count"] + news["dropped"] == 1000

@@ -103,7 +103,7 @@ def test_the_jobs_of_the_pages_run(
         assert "peak" in capsys.readouterr().out
         return
     job = replace(job, sink=replace(job.sink, trigger="available now"))  # to the end, and no further
-    assert jobs._run_stream(job, results, "quiet", with_page=False) == 0
+    assert jobs._run_stream(job, results, "quiet", jobs.LivePage(job.name)) == 0
     assert spark.read.parquet(job.sink.path).count() > 100
 
 

@@ -28,7 +28,7 @@ def test_page_shows_a_query_its_files_its_end_and_its_checkpoint(spark: Any, tmp
     results = sash.aggregate(feed.stream(), ten, on="ts", by="k", watermark="2 seconds", late="keep")
     writer = results.writeStream.format("parquet").option("path", str(tmp_path / "out")).queryName("plugs")
     query = writer.option("checkpointLocation", feed.checkpoint).trigger(availableNow=True).start()
-    with sash.page(query, queries=[ten], stays=True) as page:
+    with sash.page(query, stays=True) as page:
         events, panels = iter(Events(page, timeout=60)), dict[str, Any](now={"state": ""}, batches=(), late=())
         while panels["now"]["state"] != "stopped" or len(panels["batches"]) < 3 or not panels["late"]:
             name, data = next(events)
@@ -43,6 +43,25 @@ def test_page_shows_a_query_its_files_its_end_and_its_checkpoint(spark: Any, tmp
         assert answer["count"] == len(ends) > 5
         _, series = ask(page, "/api/series")
         assert json.loads(series)["queries"][0]["aggregates"] == ["n", "peak"]
+        # The state of the last micro-batch is in the checkpoint.
+        slices: list[Any] = []
+        while not slices:
+            slices = json.loads(ask(page, "/api/sharing", key="a")[1])["slices"]
+        assert (slices[-1]["start"], slices[-1]["end"], slices[-1]["cut_by"]) == (111.0, 120.0, ["ten"])
+        while sum(each["rows"] for each in panels["keys"]["buckets"]) < 140:
+            name, data = next(events)
+            panels[name] = data
+    # Rows of one micro-batch are not behind each other: in the second, 9 came before the newest row of the first,
+    # and one at 3 came 36 seconds behind; in the third, 9 did.
+    lateness = {each["from"]: each["rows"] for each in panels["time"]["lateness"]}
+    assert lateness[0.0] == 140 - 19 and lateness[32.0] == 1 and sum(lateness.values()) == 140
+    assert 36 <= panels["time"]["covering_delay"] < 36 * 1.25
+    assert panels["time"]["delay"] == 2.0
+    assert sum(each["rows"] for each in panels["keys"]["keys"]) == 140
+    assert {each["key"] for each in panels["keys"]["keys"]} == {"a", "b"}
+    sharing = panels["sharing"]
+    assert sharing["fields"] and sharing["combines_per_row"] >= 1 and sharing["without_sharing"] >= 1
+    assert panels["late"][-1]["position"] is not None and panels["late"][-1]["watermark"] is not None
     batches = panels["batches"]
     assert [each["rows"] for each in batches] == [39, 61, 40]
     assert all(each["phases"]["addBatch"] > 0 and each["written_bytes"] > 0 for each in batches)

@@ -51,6 +51,7 @@ class Board:
         self._windows: tuple[OpenWindow, ...] = ()
         self._tells_windows = False  # whether the source tells open windows
         self._slices = SliceFacts("", ())
+        self._costs: tuple[float | None, float | None] = None, None  # of the last rows that were combined
         self._batches: deque[MicroBatch] = deque(maxlen=MOST_BATCHES)
         self._late: deque[LateRow] = deque(maxlen=MOST_LATE)
         self._keys: Counter[str] = Counter()
@@ -82,6 +83,8 @@ class Board:
         """Take a record into the panels."""
         if isinstance(record, Figures):
             self.history.add(record)
+            if record.combines_per_row:
+                self._costs = record.combines_per_row, record.without_sharing
             self._change("now", "time", "sharing")
         elif isinstance(record, Arrivals):
             self._arrivals.add(record)
@@ -180,10 +183,11 @@ class Board:
     def _query_windows(self, name: str, text: str) -> contract.QueryWindows:
         bars = {}
         for start, end, keys, is_revised in self._results.recent_windows(name):
-            state: Literal["revised", "closed"] = "revised" if is_revised else "closed"
-            bars[start, end] = contract.WindowBar(
-                start=start, end=end, keys=keys, state=state, waits=self._closed_text(end, is_revised)
-            )
+            state: Literal["revised", "closed", "open"] = "revised" if is_revised else "closed"
+            waits = self._closed_text(end, is_revised)
+            if self._is_before_end(end):  # updates are emitted while a window is open
+                state, waits = "open", self._open_text(end)
+            bars[start, end] = contract.WindowBar(start=start, end=end, keys=keys, state=state, waits=waits)
         own = [each for each in self._windows if each.query == name] or self._expected(name, bars)
         for each in own:
             if (each.start, each.end) not in bars or each.keys is not None:
@@ -191,6 +195,10 @@ class Board:
                     start=each.start, end=each.end, keys=each.keys, state="open", waits=self._open_text(each.end)
                 )
         return contract.QueryWindows(name=name, text=text, windows=[bars[edges] for edges in sorted(bars)])
+
+    def _is_before_end(self, end: float) -> bool:
+        watermark = self.figures.watermark
+        return watermark is not None and watermark < end and not self.figures.is_ended
 
     def _expected(self, name: str, closed: Iterable[tuple[float, float]]) -> list[OpenWindow]:
         """Return the windows that follow closed ones, for a source that does not tell open ones.
@@ -225,7 +233,7 @@ class Board:
 
     def sharing(self, slices: SliceFacts | None = None) -> contract.Sharing:
         """Return the panel; of other slices, if they are given."""
-        found, now = slices or self._slices, self.figures
+        found = slices or self._slices
         shown = [
             contract.Slice(start=start, end=end, rows=rows, cut_by=list(cut_by))
             for start, end, rows, cut_by in found.slices
@@ -236,8 +244,8 @@ class Board:
             note=found.note,
             slices=shown,
             fields=list(self.facts.fields),
-            combines_per_row=now.combines_per_row or None,
-            without_sharing=now.without_sharing,
+            combines_per_row=self._costs[0],
+            without_sharing=self._costs[1],
         )
 
     def _busy_keys(self) -> contract.Keys:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from sash.page.records import LateRow, QueryFacts
 
-__all__ = ["by_of", "late_rows", "queries_of", "seconds_of", "unit_of"]
+__all__ = ["as_sentence", "by_of", "late_rows", "queries_of", "seconds_of", "unit_of"]
 
 _OTHERS = ("query", "window_start", "window_end", "rank_start", "rank_end", "revision", "op", "late_row", "late_reason")
 LATE = "_late"
@@ -61,8 +61,17 @@ def late_rows(results: pa.Table, on: str | None, watermark: float | None = None)
     found = []
     for row, reason in zip(own.column("late_row").to_pylist(), own.column("late_reason").to_pylist(), strict=True):
         text = ", ".join(f"{name}={value}" for name, value in (row or {}).items())
-        found.append(LateRow(text, seconds_of((row or {}).get(on)) if on else None, watermark, f"{reason}."))
+        found.append(LateRow(text, seconds_of((row or {}).get(on)) if on else None, watermark, as_sentence(reason)))
     return found
+
+
+def as_sentence(reason: str) -> str:
+    """Return a reason as a sentence.
+
+    >>> as_sentence("it has no position")
+    'It has no position.'
+    """
+    return f"{reason[:1].upper()}{reason[1:]}."
 
 
 def seconds_of(position: Any) -> float | None:

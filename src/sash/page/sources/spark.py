@@ -24,7 +24,7 @@ from sash.page.records import (
 )
 from sash.page.sources.checkpoint import RunningState
 from sash.page.sources.plan_facts import facts_of_plan, length_on
-from sash.page.sources.result_columns import by_of, late_rows, queries_of, seconds_of, unit_of
+from sash.page.sources.result_columns import as_sentence, by_of, late_rows, queries_of, seconds_of, unit_of
 from sash.page.sources.sink import FileSink, MemorySink, sink_of
 from sash.plan.query import Query
 from sash.spark.known_plans import KnownPlan
@@ -55,7 +55,7 @@ class QuerySource:
         self._last = -1  # the number of the last micro-batch
         self._watermark: float | None = None  # after it
         self._newest: float | None = None
-        self._state_bytes, self._combines = 0, 0.0
+        self._state_bytes = 0
         self._is_first, self._is_ended = True, False
         self._sink: FileSink | MemorySink | None = None
         self._state: RunningState | None = None
@@ -146,13 +146,11 @@ class QuerySource:
         watermark, newest = seconds_of(done.watermark), seconds_of(done.newest)
         if watermark is not None and newest is not None and self._facts.delay is None:
             self._change_facts(delay=newest - watermark)
-        if done.rows:  # a micro-batch without rows combines nothing
-            self._combines = done.combines_per_row
         alone = None
-        if self._texts and self._combines:  # a combine for each row and query, and those that make windows of slices
-            alone = len(self._texts) + max(0.0, self._combines - 1)
+        if self._texts and done.combines_per_row:  # a combine for each row and query, and those of finished windows
+            alone = len(self._texts) + max(0.0, done.combines_per_row - 1)
         return Figures(
-            **{**same, "combines_per_row": self._combines},
+            **same,
             watermark=watermark,
             newest=newest,
             next_end=seconds_of(done.next_end),
@@ -180,7 +178,7 @@ class QuerySource:
             for reason, rows in rejected.items():
                 count = "1 row" if rows == 1 else f"{rows:,} rows"
                 text = f"{count} of micro-batch {done.batch}"
-                self._inbox.put(LateRow(text, None, self._watermark, f"{reason}."))
+                self._inbox.put(LateRow(text, None, self._watermark, as_sentence(reason)))
 
     def _read_positions(self, report: BucketReport) -> None:
         assert self._known is not None
