@@ -95,9 +95,11 @@ class Life:
         for query in range(queries):
             for key, own in enumerate(self.orders):
                 begin = self.slices.begin[key]
-                for high in range(max(1, len(own) - self.random.randrange(1, 4)), len(own) + 1):
-                    if high <= len(own) and own:
-                        found.append((key, begin + max(0, high - (20, 12)[query]), begin + high, query))
+                oldest = max(1, len(own) - self.random.randrange(1, 4))
+                found += [
+                    (key, begin + max(0, high - (20, 12)[query]), begin + high, query)
+                    for high in range(oldest, len(own) + 1)
+                ]
         slots, lows, highs, which = (np.array(each, np.int64) for each in zip(*found, strict=True))
         return Ended(slots, lows, highs, lows, highs, which if queries > 1 else None)
 
