@@ -56,7 +56,7 @@ def test_no_page_scrolls_sideways_and_code_and_tables_fit_a_wide_screen(site: Pa
     tab = browser.new_context(java_script_enabled=False).new_page()
     found: list[tuple[Any, ...]] = []
     for page in sorted(site.rglob("*.html")):
-        tab.goto(page.as_uri(), wait_until="domcontentloaded")
+        tab.goto(page.as_uri(), wait_until="load")  # with its stylesheets: without them, pages are wide
         for width in (1300, 360):
             tab.set_viewport_size({"width": width, "height": 900})
             sideways, boxes = tab.evaluate(TOO_WIDE)

@@ -278,8 +278,8 @@ PAPER = Paper(
         Finding(
             "Figure 13, bottom",
             "large partials outgrow the caches",
-            "Both get slower when partials outgrow the caches: from 2^12 rows on for Bloom, and near "
-            "2^20 rows for GeoMean.",
+            "Two-Stacks and DABA get slower when the partials do not fit into a cache: from 2^12 rows on for Bloom, "
+            "and near 2^20 rows for GeoMean.",
             "algorithms throughput",
             _caches,
             f"The checks require no more than a fall. {BLOOM}",
@@ -313,7 +313,7 @@ PAPER = Paper(
             "Table 3",
             "FOA pays early, IOA late, Collect never",
             "FOA is faster than recalculation from 4 to 128 rows on, and IOA from 16 to 1,024 rows on. "
-            "For Collect, no algorithm ever is.",
+            "For Collect, no algorithm is faster than recalculation.",
             "algorithms break_even",
             _okasaki_early,
             f"Collect is plain Python, over 512 rows. {COMPILED} {LIMITS}",
