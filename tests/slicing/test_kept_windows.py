@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -162,7 +162,7 @@ WINDOWS = {
 
 @pytest.mark.parametrize("emit", ["final", "updates"])
 @pytest.mark.parametrize("window", WINDOWS)
-def test_pushes_of_any_size_give_the_windows_of_the_table(window: str, emit: str) -> None:
+def test_pushes_of_any_size_give_the_windows_of_the_table(window: str, emit: Literal["final", "updates"]) -> None:
     answers = {
         "n": sash.count_distinct("x"),
         "m": sash.median("x"),

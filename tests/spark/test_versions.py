@@ -177,6 +177,7 @@ def test_a_stream_without_its_protobuf_is_refused_at_the_call(
     monkeypatch.setitem(sys.modules, module, found)
     monkeypatch.setattr(google, "runtime_version", found, raising=False)
     query = sash.query("ten", sash.tumbling("10 seconds"), n=sash.count())
+    call: Any
     for call in (
         lambda: sash.aggregate(stream, query, on="timestamp", watermark="1 second"),
         lambda: sash.rolling(stream, on="timestamp", rows=3, watermark="1 second", n=sash.count()),

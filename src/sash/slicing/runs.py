@@ -74,7 +74,8 @@ class Runs:
     @property
     def nbytes(self) -> int:
         """The size of the arrays in bytes."""
-        return sum(each.nbytes for each in (self.values, self.counts, self.seats, *self._shelf(), *self.kept.values()))
+        arrays = self.values, self.counts, self.seats, *self._shelf()
+        return sum(each.nbytes for each in arrays) + sum(each.nbytes for each in self.kept.values())
 
     def copy(self) -> "Runs":
         """Return a copy that shares no array; it keeps no windows."""
