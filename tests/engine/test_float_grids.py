@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sash
 from sash.errors import InvalidInput, InvalidWindow
-from tests.engine.oracle import parse
+from tests.engine.descriptions import parse
 from tests.engine.test_random import COMMUTATIVE, KEYS, ORDERED, PROFILE, SAVES, TYPES, XS, YS, check
 from tests.engine.transcripts import Event, Transcript
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sash.engine import batch
 from sash.engine.options import CallOptions
 from sash.limits import LIMITS, Limits
-from tests.engine.oracle import Oracle, Query, Sent, calls, parse
+from tests.engine.descriptions import Query, calls, parse
+from tests.engine.oracle import Oracle, Sent
 from tests.engine.transcripts import Event, Frame, Transcript, difference, key_columns, subjects
 from tests.limits import restored
 

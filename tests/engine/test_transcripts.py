@@ -12,7 +12,8 @@ import pytest
 
 import sash
 from sash.algebra.compiler import JIT_DISABLED
-from tests.engine.oracle import Oracle, Query, Sent, number
+from tests.engine.descriptions import Query, number
+from tests.engine.oracle import Oracle, Sent
 from tests.engine.transcripts import (
     FRAMES,
     TRANSCRIPTS,

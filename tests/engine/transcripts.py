@@ -25,7 +25,8 @@ import yaml
 
 import sash
 from sash.limits import LIMITS, Limits
-from tests.engine.oracle import Call, Oracle, Query, Sent, Window, alike, calls, key_of, number, parse, rolling
+from tests.engine.descriptions import Call, Query, Window, calls, number, parse
+from tests.engine.oracle import Oracle, Sent, alike, key_of, rolling
 from tests.engine.users_own import AGGREGATES, WINDOWS
 from tests.limits import stream_with
 

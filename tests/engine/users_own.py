@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 import sash
-from tests.engine.oracle import LISTED
+from tests.engine.extents import LISTED
 
 __all__ = ["AGGREGATES", "WINDOWS"]
 

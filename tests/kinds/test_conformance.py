@@ -9,7 +9,8 @@ import sash
 from sash.engine.inspection import next_end, open_count, open_windows
 from sash.kinds.catalog import KINDS
 from sash.kinds.kind import Kind
-from tests.engine.oracle import Now, Row, extents, parse
+from tests.engine.descriptions import Row, parse
+from tests.engine.extents import Now, extents
 from tests.engine.transcripts import subject
 from tests.lives.campaign import outcome
 from tests.lives.life import PALETTES, drawn

@@ -19,7 +19,7 @@ from sash.spark.state.snapshot_log import SnapshotLog, WorkerMemory
 from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
-from tests.engine.oracle import number, parse
+from tests.engine.descriptions import number, parse
 from tests.engine.transcripts import key_columns, subjects, written
 from tests.lives.life import COLUMNS, Add, Life, Push, Remove, Restore
 from tests.lives.living import (

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 import sash
 from sash.limits import LIMITS, Limits
-from tests.engine.oracle import Oracle, Query, Sent, alike, key_of, number, parse
+from tests.engine.descriptions import Query, number, parse
+from tests.engine.oracle import Oracle, Sent, alike, key_of
 from tests.engine.transcripts import difference, edges_of, key_columns, subject, subjects, written
 from tests.limits import LOW, restored, stream_with
 from tests.lives.life import COLUMNS, NIGHT, Action, Add, Life, Push, Remove, Restore

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from tests.engine.oracle import number
+from tests.engine.descriptions import number
 from tests.lives.life import Action, Add, Life, Push, Remove, Restore
 from tests.lives.living import change, length, limits_of, oracle_of, position, rows_of
 
@@ -143,7 +143,7 @@ def script(life: Life) -> str:
         "import pyarrow as pa",
         "from sash.limits import Limits",
         "from tests.engine.transcripts import subject, written",
-        "from tests.engine.oracle import parse",
+        "from tests.engine.descriptions import parse",
         "from tests.limits import restored, stream_with",
         "from tests.lives import living",
         "from tests.lives.life import Life",

@@ -27,7 +27,8 @@ from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.recipe import Recipe
 from sash.spark.wire.results import as_results
 from sash.spark.worker import frames
-from tests.engine.oracle import Query, Sent, number
+from tests.engine.descriptions import Query, number
+from tests.engine.oracle import Sent
 from tests.engine.test_random import PROFILE, transcripts
 from tests.engine.test_transcripts import pieces
 from tests.engine.test_user_windows import Lapped, Rises, Squares

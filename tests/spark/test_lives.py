@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sash
-from tests.engine.oracle import parse
+from tests.engine.descriptions import parse
 from tests.engine.transcripts import key_columns, subjects, written
 from tests.lives.bucket import schema_of_rows
 from tests.lives.life import Add, Life, Push, Remove, Restore, drawn

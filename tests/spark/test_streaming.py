@@ -23,7 +23,7 @@ from sash.errors import InvalidAggregate, InvalidInput, SashError, sentence_of
 from sash.spark import Listener, Progress
 from sash.spark.wire.buckets import _hash, bucket_ids
 from tests.algebra.readings import made, settings
-from tests.engine.oracle import number
+from tests.engine.descriptions import number
 from tests.engine.transcripts import TRANSCRIPTS, Transcript, difference, subjects, type_of, written
 from tests.sample import sample
 from tests.spark.native import Grid, Session, Value, answers, native_windows, of_sash

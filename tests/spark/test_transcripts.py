@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import sash
-from tests.engine.oracle import Sent, alike, number
+from tests.engine.descriptions import number
+from tests.engine.oracle import Sent, alike
 from tests.engine.test_transcripts import finished
 from tests.engine.transcripts import (
     FRAMES,
