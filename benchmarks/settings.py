@@ -152,7 +152,7 @@ class SlicingSettings(Settings):
     copy_rows: int = 10_000_000  # of the copy that everything is compared with
     rows: int = 1_000_000  # of a stream, as far as the time of a point allows
     push_rows: int = 100_000
-    point_seconds: float = 2.0  # for one subject and one point
+    point_seconds: float = 1.2  # for one subject and one point
     techniques: tuple[str, ...] | None = None  # that take part; None: all
     windows: tuple[int, ...] = (1, 10, 20, 100, 1000)  # concurrent ones
     measure_windows: tuple[int, ...] = (1, 10, 20, 40, 100, 1000)

@@ -10,27 +10,27 @@ from benchmarks.suite import Experiment, Suite, by_name
 
 __all__ = ["EXPERIMENTS", "SUITE"]
 
-# Experiments with targets come first, because a run ends when its time is used up.
+# What findings of papers need comes first, because a run ends when its time is used up.
 EXPERIMENTS = by_name(
     Experiment("concurrent", "How many rows per second, by concurrent windows?", throughput.concurrent_tasks),
     Experiment("constrained", "The same, with late rows and a session?", throughput.constrained_tasks),
+    Experiment("disorder_fraction", "What do more late rows cost?", throughput.fraction_tasks),
+    Experiment("disorder_delay", "What do later rows cost?", throughput.delay_tasks),
+    Experiment("measures", "How many rows per second, by measure?", throughput.measure_tasks),
+    Experiment("aggregates", "How many rows per second, by aggregate?", throughput.aggregate_tasks),
+    Experiment("median", "How many rows per second of a median?", throughput.median_tasks),
+    Experiment("memory_by_slices", "How much memory, by slices?", memory.by_slices_tasks),
+    Experiment("memory_by_rows", "How much memory, by rows?", memory.by_rows_tasks),
+    Experiment("output_latency", "How long does one window take, by kind of store?", stores.output_tasks),
+    Experiment("splits", "What does a split cost?", stores.split_tasks),
     Experiment("one_row", "How many pushes of one row per second?", pushes.one_row_tasks),
     Experiment("five_rows", "How long does a table of five rows take?", pushes.five_row_tasks),
     Experiment("keys", "How many rows per second of many keys?", pushes.key_tasks),
     Experiment("frames", "How many rows per second, by the position of a frame?", features.frame_tasks),
     Experiment("joins", "How many rows per second, by the window of a join?", features.join_tasks),
     Experiment("own_windows", "How many rows per second, of windows that users write?", own_windows.own_window_tasks),
-    Experiment("memory_by_slices", "How much memory, by slices?", memory.by_slices_tasks),
-    Experiment("memory_by_rows", "How much memory, by rows?", memory.by_rows_tasks),
     Experiment("flat", "Does memory stay constant while keys come and go?", memory.flat_tasks),
     Experiment("finish", "What is the fastest way to compute a window from its slices?", stores.finish_tasks),
-    Experiment("output_latency", "How long does one window take, by kind of store?", stores.output_tasks),
-    Experiment("disorder_fraction", "What do more late rows cost?", throughput.fraction_tasks),
-    Experiment("disorder_delay", "What do later rows cost?", throughput.delay_tasks),
-    Experiment("measures", "How many rows per second, by measure?", throughput.measure_tasks),
-    Experiment("median", "How many rows per second of a median?", throughput.median_tasks),
-    Experiment("splits", "What does a split cost?", stores.split_tasks),
-    Experiment("aggregates", "How many rows per second, by aggregate?", throughput.aggregate_tasks),
 )
 
 

@@ -27,6 +27,7 @@ from benchmarks.spark_tables.rows import Rows
 from benchmarks.spark_tables.separate_process import main as separate_main
 from benchmarks.spark_tables.session import LocalSpark
 from benchmarks.spark_tables.subjects import (
+    DASHBOARD,
     FRAMES,
     JOINS,
     JVM,
@@ -106,6 +107,17 @@ class TestOnSpark:
                 found[subject] = sorted(map(tuple, answer.select(*names, "peak").collect()))
         assert len(found[NATIVE]) > 30
         assert all(each == found[NATIVE] for each in found.values())
+
+    def test_both_sides_draw_the_same_charts(self, local: LocalSpark) -> None:
+        rows = Rows(1500, 3, 30)
+        table = rows.read(local.spark(), local.folder)
+        native = Point(NATIVE, DASHBOARD, 8, rows).answer(table)
+        ours = Point(SASH, DASHBOARD, 8, rows).answer(table)
+        parts = ("first", "last", "low", "high")
+        expected = native.select("k", "window.start", "window.end", *parts).collect()
+        chart = [ours.chart[place] for place in range(4)]  # first, last, min, max
+        found = ours.select("k", "window_start", "window_end", *chart).collect()
+        assert sorted(map(tuple, found)) == sorted(map(tuple, expected)) and len(found) > 100
 
     def test_all_subjects_give_the_same_features(self, local: LocalSpark) -> None:
         rows = Rows(2200, 4, 86_400, hot_percent=50, label_each=11)
