@@ -1,12 +1,14 @@
 """Compile kernels before a call needs them: run small calls, and keep their kernels in the cache.
 
-A helper process does this for the common aggregates, the first time that sash compiles for a cache (decision 39).
+With `SASH_WARM=on`, a helper process does this for the common aggregates, the first time that sash compiles for a
+cache (decision 53).
 """
 
 import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pyarrow as pa
 
 from sash.algebra.aggregate import Template
 from sash.algebra.cache import cache_directory
-from sash.algebra.compiler import on_compile
+from sash.algebra.compiler import interpreted, on_compile
 from sash.algebra.extremes import first, last, max, min
 from sash.algebra.holistic import count_distinct, median
 from sash.algebra.sums import count, mean, stddev, sum
@@ -94,6 +96,7 @@ def _numbers(dtype: Any) -> np.dtype[Any]:
 
 def _calls(template: Template, kind: np.dtype[Any], spark: bool) -> Callable[[], None]:
     def run() -> None:
+        interpreted.set(None)
         rows = _table(kind)
         _compute(rows, template)
         if template.arity == 1:
@@ -106,7 +109,7 @@ def _calls(template: Template, kind: np.dtype[Any], spark: bool) -> Callable[[],
             for begin in range(0, _ROWS, _ROWS // 4):
                 stream.push(rows.slice(begin, _ROWS // 4))
 
-    return run
+    return lambda: copy_context().run(run)
 
 
 def _compute(rows: pa.Table, template: Template) -> None:
@@ -139,13 +142,13 @@ def _with_null(column: Any) -> Any:
 def start_helper(_kernel: str = "", _seconds: float | None = None) -> None:
     """Start a process that compiles the common kernels, if none was started for this cache; return at once.
 
-    It runs with the lowest priority, and `SASH_WARM=off` keeps it from starting. Workers of Spark start none.
+    It runs with the lowest priority, and only if the user set `SASH_WARM=on`. Workers of Spark start none.
     """
     if start_helper in on_compile:
         on_compile.remove(start_helper)  # once in a process
     folder = cache_directory()
     is_worker = any(name in sys.modules for name in ("pyspark.daemon", "pyspark.worker"))
-    if os.environ.get("SASH_WARM") == "off" or folder is None or is_worker or not hasattr(os, "posix_spawn"):
+    if os.environ.get("SASH_WARM") != "on" or folder is None or is_worker or not hasattr(os, "posix_spawn"):
         return
     home = str(Path(__file__).parents[1])
     versions = hashlib.sha256(f"{home} {sys.version} {numba.__version__} {np.__version__}".encode()).hexdigest()[:16]

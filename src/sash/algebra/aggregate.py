@@ -217,6 +217,7 @@ class Aggregate(Template):
             commutative=self.commutative,
             selective=self.selective,
             inputs=tuple(range(self.arity)),
+            is_builtin=False,
         )
         lower = wrap.lower(self.lower)
         result = Field("O") if interpreted else self._infer_result(component, lower, columns)

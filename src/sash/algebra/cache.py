@@ -218,6 +218,13 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
         )
         return f"{self._function.__name__}-{hashlib.sha256(name.encode()).hexdigest()[:40]}.kernel"
 
+    def has(self, signature: object, target_context: Any) -> bool:
+        """Return whether there is an entry of a kernel, right or wrong."""
+        name, folder = self._name(signature, target_context), cache_directory()
+        if name is None or not self._enabled:
+            return False
+        return (folder is not None and (folder / name).exists()) or _read_shipped(name) is not None
+
     def load_overload(self, signature: object, target_context: Any) -> object:
         name, folder = self._name(signature, target_context), cache_directory()
         if name is None or not self._enabled:

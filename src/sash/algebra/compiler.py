@@ -7,9 +7,14 @@ statics. Interpreted, it is called as it is.
 """
 
 import functools
+import math
+import os
+import time
 import types as python_types
 import weakref
 from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -27,12 +32,14 @@ __all__ = [
     "JIT_DISABLED",
     "BoundKernel",
     "Kernel",
+    "Small",
     "Static",
     "bound_kernel",
     "compiled_reading",
     "copy_by_meaning",
     "entry_point",
     "from_source",
+    "interpreted",
     "jitable",
     "kernel",
     "on_compile",
@@ -55,6 +62,7 @@ class Static:
     key: str
     is_compiled: bool
     needs_heap: bool = False  # its functions make arrays
+    is_plain: bool = True  # its functions come with sash, and do the same with NumPy's numbers as compiled
 
 
 class StaticType(types.Type):
@@ -183,8 +191,26 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 # --- kernels -------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Small:
+    """Calls that are interpreted, because to compile their kernel would take longer (decision 52)."""
+
+    length: int = 50_000  # of the longest array of a call
+    seconds: float = 0.2  # of all interpreted calls of a kernel: a kernel compiles in 0.1 to 3 s
+
+
+# None: a kernel is compiled at its first call. Threads that sash starts have the default.
+interpreted: ContextVar[Small | None] = ContextVar(
+    "interpreted", default=None if os.environ.get("SASH_COMPILE") == "always" else Small()
+)
+
+
 class Kernel(Generic[P, R]):
     """An entry point: compiled when its statics are, interpreted otherwise.
+
+    Small calls are interpreted, too, until they have taken so long that compiling pays, or the kernel is in the cache.
+    They work on the same arrays as compiled ones, so their results are the same. Functions of users are always
+    compiled: on NumPy's numbers they can do something else, such as a division by zero.
 
     Compiled code counts references to every array that it touches, at ten times the cost of the
     work itself (measured: DABA Lite 10 against 120 million rows/s). A kernel only borrows the arrays
@@ -197,6 +223,7 @@ class Kernel(Generic[P, R]):
         self._dispatchers: dict[bool, Any] = {}
         self._on_heap: set[tuple[Static, ...]] = set()
         self._plain: Any = None
+        self._interpreted: dict[tuple[Static, ...], float] = {}  # the seconds of interpreted calls; inf: compiled
 
     def dispatcher(self, heap: bool) -> Any:
         """Return the Numba dispatcher; it is made on first use."""
@@ -214,18 +241,41 @@ class Kernel(Generic[P, R]):
         statics = [each for each in arguments[:3] if isinstance(each, Static)]
         if JIT_DISABLED or not all(each.is_compiled for each in statics):
             return self.py_func(*arguments, **named)
-        heap = any(each.needs_heap for each in statics) or tuple(statics) in self._on_heap
+        known = tuple(statics)
+        heap = any(each.needs_heap for each in statics) or known in self._on_heap
+        if self._interpreted.get(known, 0.0) < math.inf:
+            start = time.perf_counter()
+            if not heap and self._is_small(known, arguments, named):
+                with np.errstate(all="ignore"):  # compiled code does not warn
+                    answer = self.py_func(*arguments, **named)
+                self._interpreted[known] = self._interpreted.get(known, 0.0) + time.perf_counter() - start
+                return answer
+            self._interpreted[known] = math.inf
         try:
             result: R = self.dispatcher(heap)(*arguments, **named)
         except NumbaError:
             if heap:
                 raise
-            self._on_heap.add(tuple(statics))  # it makes arrays on the way
+            self._on_heap.add(known)  # it makes arrays on the way
             heap = True
             result = self.dispatcher(heap)(*arguments, **named)
         if not statics:  # a kernel takes statics always or never
             self._plain = self.dispatcher(heap)
         return result
+
+    def _is_small(self, statics: tuple[Static, ...], arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        """Return whether to interpret a call of a kernel that was not compiled in this process."""
+        small = interpreted.get()
+        if small is None or named or not HAS_PARTS or self._interpreted.get(statics, 0.0) > small.seconds:
+            return False
+        if not all(each.is_plain for each in statics):
+            return False
+        for each in _flat(arguments[len(statics) :]):
+            if isinstance(each, np.ndarray) and (len(each) > small.length or not (statics or _is_wide(each.dtype))):
+                return False
+        dispatcher = self.dispatcher(heap=False)
+        signature = tuple(dispatcher.typeof_pyval(each) for each in arguments)
+        return not dispatcher._cache.has(signature, dispatcher.targetctx)
 
 
 class BoundKernel:
@@ -286,6 +336,11 @@ def bound_kernel(kernel: "Kernel[..., Any]", *statics: Static) -> BoundKernel:
             _BOUND.clear()
         found = _BOUND[known] = BoundKernel(kernel, *statics)
     return found
+
+
+def _is_wide(dtype: Any) -> bool:
+    """Return whether the interpreter computes with numbers of a type as compiled code does, which widens others."""
+    return dtype == np.bool_ or (dtype.kind in "iuf" and dtype.itemsize == 8)
 
 
 def _is_alike(array: Any, dtype: Any) -> bool:

@@ -60,7 +60,7 @@ def smart_home(folder: Path, hours: float, compare: bool = True, with_page: bool
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "SASH_WARM": "off"},
+        env={**os.environ, "SASH_WARM": "off", "SASH_COMPILE": "always"},
     )
     try:
         return _smart_home(folder, hours, compare, with_page)
