@@ -8,7 +8,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pyarrow as pa
 
 from sash.algebra.aggregate import Template
 from sash.algebra.cache import cache_directory
-from sash.algebra.compiler import interpreted, on_compile
+from sash.algebra.compiler import on_compile, small_calls
 from sash.algebra.extremes import first, last, max, min
 from sash.algebra.holistic import count_distinct, median
 from sash.algebra.sums import count, mean, stddev, sum
@@ -96,20 +95,23 @@ def _numbers(dtype: Any) -> np.dtype[Any]:
 
 def _calls(template: Template, kind: np.dtype[Any], spark: bool) -> Callable[[], None]:
     def run() -> None:
-        interpreted.set(None)
-        rows = _table(kind)
-        _compute(rows, template)
-        if template.arity == 1:
-            slide(np.arange(_ROWS).astype(kind), 8, template)
-        if spark:
-            nulls = {name: _with_null(rows[name]) if name in _COLUMNS else rows[name] for name in rows.column_names}
-            rows = pa.table(nulls)
-            _compute(rows, template)
-            stream = Stream(_queries(template), on="ts", by="key", watermark="1 second", late="keep")
-            for begin in range(0, _ROWS, _ROWS // 4):
-                stream.push(rows.slice(begin, _ROWS // 4))
+        with small_calls(None):
+            _run(template, _table(kind), spark)
 
-    return lambda: copy_context().run(run)
+    return run
+
+
+def _run(template: Template, rows: pa.Table, spark: bool) -> None:
+    _compute(rows, template)
+    if template.arity == 1:
+        slide(rows[_COLUMNS[0]].to_numpy(), 8, template)
+    if spark:
+        nulls = {name: _with_null(rows[name]) if name in _COLUMNS else rows[name] for name in rows.column_names}
+        rows = pa.table(nulls)
+        _compute(rows, template)
+        stream = Stream(_queries(template), on="ts", by="key", watermark="1 second", late="keep")
+        for begin in range(0, _ROWS, _ROWS // 4):
+            stream.push(rows.slice(begin, _ROWS // 4))
 
 
 def _compute(rows: pa.Table, template: Template) -> None:

@@ -12,10 +12,10 @@ import os
 import time
 import types as python_types
 import weakref
-from collections.abc import Callable
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 from numba import config, types
@@ -39,11 +39,11 @@ __all__ = [
     "copy_by_meaning",
     "entry_point",
     "from_source",
-    "interpreted",
     "jitable",
     "kernel",
     "on_compile",
     "returned_fields",
+    "small_calls",
     "static_of",
 ]
 
@@ -199,12 +199,6 @@ class Small:
     seconds: float = 0.2  # of all interpreted calls of a kernel: a kernel compiles in 0.1 to 3 s
 
 
-# None: a kernel is compiled at its first call. Threads that sash starts have the default.
-interpreted: ContextVar[Small | None] = ContextVar(
-    "interpreted", default=None if os.environ.get("SASH_COMPILE") == "always" else Small()
-)
-
-
 class Kernel(Generic[P, R]):
     """An entry point: compiled when its statics are, interpreted otherwise.
 
@@ -216,6 +210,9 @@ class Kernel(Generic[P, R]):
     work itself (measured: DABA Lite 10 against 120 million rows/s). A kernel only borrows the arrays
     of its caller, so it is compiled without reference counts, unless its aggregate makes arrays.
     """
+
+    # None: each kernel is compiled at its first call.
+    small: ClassVar[Small | None] = None if os.environ.get("SASH_COMPILE") == "always" else Small()
 
     def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
@@ -245,7 +242,7 @@ class Kernel(Generic[P, R]):
         heap = any(each.needs_heap for each in statics) or known in self._on_heap
         if self._interpreted.get(known, 0.0) < math.inf:
             start = time.perf_counter()
-            if not heap and self._is_small(known, arguments, named):
+            if self._is_small(known, heap, arguments, named):
                 with np.errstate(all="ignore"):  # compiled code does not warn
                     answer = self.py_func(*arguments, **named)
                 self._interpreted[known] = self._interpreted.get(known, 0.0) + time.perf_counter() - start
@@ -263,19 +260,31 @@ class Kernel(Generic[P, R]):
             self._plain = self.dispatcher(heap)
         return result
 
-    def _is_small(self, statics: tuple[Static, ...], arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    def _is_small(
+        self, statics: tuple[Static, ...], heap: bool, arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> bool:
         """Return whether to interpret a call of a kernel that was not compiled in this process."""
-        small = interpreted.get()
+        small = Kernel.small
         if small is None or named or not HAS_PARTS or self._interpreted.get(statics, 0.0) > small.seconds:
             return False
         if not all(each.is_plain for each in statics):
             return False
-        for each in _flat(arguments[len(statics) :]):
-            if isinstance(each, np.ndarray) and (len(each) > small.length or not (statics or _is_wide(each.dtype))):
-                return False
-        dispatcher = self.dispatcher(heap=False)
+        arrays = (each for each in _flat(arguments[len(statics) :]) if isinstance(each, np.ndarray))
+        if any(len(each) > small.length for each in arrays):
+            return False
+        dispatcher = self.dispatcher(heap)
         signature = tuple(dispatcher.typeof_pyval(each) for each in arguments)
         return not dispatcher._cache.has(signature, dispatcher.targetctx)
+
+
+@contextmanager
+def small_calls(small: Small | None) -> Iterator[None]:
+    """Change which calls are interpreted, in all threads: None compiles at every first call."""
+    before, Kernel.small = Kernel.small, small
+    try:
+        yield
+    finally:
+        Kernel.small = before
 
 
 class BoundKernel:
@@ -336,11 +345,6 @@ def bound_kernel(kernel: "Kernel[..., Any]", *statics: Static) -> BoundKernel:
             _BOUND.clear()
         found = _BOUND[known] = BoundKernel(kernel, *statics)
     return found
-
-
-def _is_wide(dtype: Any) -> bool:
-    """Return whether the interpreter computes with numbers of a type as compiled code does, which widens others."""
-    return dtype == np.bool_ or (dtype.kind in "iuf" and dtype.itemsize == 8)
 
 
 def _is_alike(array: Any, dtype: Any) -> bool:

@@ -210,8 +210,8 @@ class Monoid(Static):
     @cached_property
     def is_plain(self) -> bool:  # type: ignore[override]
         # NumPy does not widen a narrow integer before it computes, but the compiler does.
-        kinds = {column.field.code for column in self.columns}, {each.code for each in self.fields}
-        is_wide = kinds[0] <= {"i8", "f8"} and kinds[1] <= {"i8", "f8", "b1"}
+        columns = set() if self.lift is _row_itself else {each.field.code for each in self.columns}
+        is_wide = columns <= {"i8", "f8"} and {each.code for each in self.fields} <= {"i8", "f8", "b1"}
         return is_wide and all(each.is_builtin for each in self.components)
 
     @cached_property
@@ -296,9 +296,7 @@ def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, part
     written = 0
     for output, result in zip(aggregate.outputs, results, strict=True):
         value, presence = output.read(partial)
-        if presence == Presence.VALUE or isinstance(
-            result, list
-        ):  # an array has no null
+        if presence == Presence.VALUE or isinstance(result, list):  # an array has no null
             result[place] = value
         if output.presence is not None:
             presences[written][place] = presence
