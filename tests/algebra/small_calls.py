@@ -13,7 +13,7 @@ from sash.algebra.compiler import Kernel, Small, on_compile
 
 AGGREGATES: dict[str, Any] = {
     **{name: getattr(sash, name) for name in ("sum", "mean", "min", "max", "stddev", "first", "last", "median")},
-    "quantile": lambda *column: sash.quantile(*column, q=0.9),
+    "quantile": lambda column=None: sash.quantile(column, q=0.9),
     "count_distinct": sash.count_distinct,
     "argmax": sash.argmax,
 }

@@ -196,7 +196,7 @@ class Small:
     """Calls that are interpreted, because to compile their kernel would take longer (decision 52)."""
 
     length: int = 50_000  # of the longest array of a call
-    seconds: float = 0.2  # of all interpreted calls of a kernel: a kernel compiles in 0.1 to 3 s
+    seconds: float = 0.5  # of the processor, for all interpreted calls of a kernel: it compiles in 0.1 to 3 s
 
 
 class Kernel(Generic[P, R]):
@@ -241,11 +241,11 @@ class Kernel(Generic[P, R]):
         known = tuple(statics)
         heap = any(each.needs_heap for each in statics) or known in self._on_heap
         if self._interpreted.get(known, 0.0) < math.inf:
-            start = time.perf_counter()
+            start = time.thread_time()
             if self._is_small(known, heap, arguments, named):
                 with np.errstate(all="ignore"):  # compiled code does not warn
                     answer = self.py_func(*arguments, **named)
-                self._interpreted[known] = self._interpreted.get(known, 0.0) + time.perf_counter() - start
+                self._interpreted[known] = self._interpreted.get(known, 0.0) + time.thread_time() - start
                 return answer
             self._interpreted[known] = math.inf
         try:
