@@ -195,7 +195,7 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 class Small:
     """Calls that are interpreted, because to compile their kernel would take longer (decision 52)."""
 
-    length: int = 50_000  # of the longest array of a call
+    length: int = 100_000  # of the longest array of a call
     seconds: float = 0.5  # of the processor, for all interpreted calls of a kernel: it compiles in 0.1 to 3 s
 
 
