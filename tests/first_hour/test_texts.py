@@ -33,6 +33,13 @@ WORKS: list[tuple[str, str, list[Any]]] = [
     ("SELECT COUNT(*) AS c FROM events GROUP BY window(ts, '30 minutes', '30 minutes', '10 minutes')", "c", [2, 2, 1]),
     ("SELECT COUNT(*) AS c FROM events GROUP BY session_window(ts, '10 minutes')", "c", [3, 2]),
     ("SELECT COUNT(*) AS c FROM events GROUP BY window(ts, INTERVAL 30 MINUTES)", "c", [3, 2]),
+    ("SELECT COUNT(*) AS c FROM events GROUP BY TUMBLE(ts, INTERVAL '30' MINUTE)", "c", [3, 2]),
+    (
+        "SELECT COUNT(*) AS c FROM events GROUP BY HOP(ts, INTERVAL '15' MINUTE, INTERVAL '30' MINUTE)",
+        "c",
+        [3, 3, 2, 2],
+    ),
+    ("SELECT COUNT(*) AS c FROM events GROUP BY SESSION(ts, INTERVAL '10' MINUTE)", "c", [3, 2]),
     (f"SELECT MAX(CAST(n AS DOUBLE)) / 2 AS half FROM events {HALVES}", "half", [1.5, 2.5]),
     (f"SELECT SUM(CASE WHEN plug = 'a' THEN 1 ELSE 0 END) AS c FROM events {HALVES}", "c", [2, 1]),
     (f"SELECT SUM(CASE plug WHEN 'a' THEN n END) AS s FROM events {HALVES}", "s", [4, 4]),
