@@ -207,6 +207,9 @@ class UnknownAttribute(UnknownName, AttributeError):
     """The package has no such name."""
 
     in_sash = _Sentence("sash has no {name!r}. Write {instead}.")
+    of_stream = _Sentence(
+        "A sash.Stream has no {name!r}. To emit all windows that are open, write stream.push({{}}, watermark=math.inf)."
+    )
 
 
 class UnknownKeyword(UnknownName, TypeError):
@@ -909,7 +912,10 @@ class InvalidText(SashError, ValueError):
     @classmethod
     def types(cls, place: int | None, function: str, kinds: Iterable[object]) -> "InvalidText":
         given = " and ".join(map(str, kinds)) or "nothing"
-        return cls._at(place, f"{function} does not accept {given}: cast columns first, or compare values of one type.")
+        fix = "cast columns first, or compare values of one type"
+        if "timestamp" in given and "string" in given:
+            fix = "write TIMESTAMP '2026-01-31 12:00:00'"
+        return cls._at(place, f"{function} does not accept {given}: {fix}.")
 
     values = _SentenceAt("{function} cannot be computed on these rows: {why:clause}.")
     registered = _Sentence("{name!r} is a built-in function: give your aggregate another name.")

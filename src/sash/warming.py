@@ -23,7 +23,7 @@ from sash.algebra.holistic import count_distinct, median
 from sash.algebra.sums import count, mean, stddev, sum
 from sash.api import aggregate, rolling
 from sash.engine.stream import Stream
-from sash.errors import InvalidInput
+from sash.errors import InvalidAggregate, InvalidInput
 from sash.keywords import checked
 from sash.plan.query import query
 from sash.swag.slide import slide
@@ -79,6 +79,8 @@ def steps(
 
 def _of_columns(template: Template) -> Template:
     """Return an aggregate of columns of these tables."""
+    if not isinstance(template, Template):
+        raise InvalidAggregate.not_an_aggregate(template)
     return template(*_COLUMNS[: template.arity]) if template.arity else template
 
 

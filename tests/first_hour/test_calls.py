@@ -101,6 +101,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a sum of aggregates": (lambda: S.mean("n") - S.min("n"), "Compute with columns of the result"),
     "one more than an aggregate": (lambda: 1 + S.mean("n"), "Compute with columns of the result"),
     "no queries": (lambda: S.aggregate(DF, on="ts"), "sash.aggregate(rows, queries, …)"),
+    "the end of a stream": (lambda: S.Stream([HOURLY], on="ts").flush(), "stream.push({}, watermark=math.inf)"),
+    "a text to compile ahead": (lambda: S.warm("mean"), "such as sash.mean('x'), but got"),
     "rank": (lambda: S.rank("n"), "RANK() OVER"),
     "any": (lambda: S.any("n"), "sash.max('is_true')"),
     "pct_change": (lambda: S.pct_change("n"), "previous=sash.first('x')"),

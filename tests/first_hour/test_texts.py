@@ -77,6 +77,9 @@ WORKS: list[tuple[str, str, list[Any]]] = [
 REFUSED: list[tuple[str, str]] = [
     (f"SELECT max('My Col') FROM events {HALVES}", 'for the column of that name, write max("My Col")'),
     ("SELECT plug, MAX(load) FROM events GROUP BY plug", "There is no window … GROUP BY window(ts, '1 hour')"),
+    ("SELECT TUMBLE_START(ts, INTERVAL '1' HOUR) FROM events GROUP BY TUMBLE(ts, '1 hour')", "write window_start"),
+    (f"SELECT plug, MAX(load) FROM events {HALVES}, ROLLUP(plug)", "ROLLUP … write a SELECT for each set of keys"),
+    (f"SELECT MAX(load) FROM events WHERE ts > '2026-01-01' {HALVES}", "write TIMESTAMP '2026-01-31 12:00:00'"),
     ("SELECT * FROM events LIMIT 5", "There is no window … [RANGE 1 HOUR SLIDE 1 MINUTE]"),
     ("SELECT MAX(load) FROM events GROUP BY date_trunc('hour', ts)", "write GROUP BY window(ts, '1 hour')"),
     ("SELECT COUNT(*) FROM events e JOIN plugs p ON e.plug = p.plug", "JOIN … write WINDOW JOIN"),
