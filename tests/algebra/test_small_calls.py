@@ -4,12 +4,14 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sash
+from sash.algebra.cache import _Turn
 from sash.algebra.compiler import Small, kernel, on_compile, small_calls
 from tests.algebra.small_calls import AGGREGATES, EDGES, results
 from tests.sample import sample
@@ -84,6 +86,24 @@ def test_a_kernel_is_compiled_when_its_calls_have_taken_long_enough(compiled: li
     assert calls > 10
     double(np.ones(1))
     assert compiled == ["double"]
+
+
+def test_a_call_does_not_wait_for_another_process_that_compiles(
+    compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sash.algebra.cache.cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(double, "_interpreted", {(): 1e9})  # as if many calls were interpreted
+    dispatcher = double.dispatcher(heap=False)
+    signature = (dispatcher.typeof_pyval(np.ones(1)),)
+    kernel = tmp_path / str(dispatcher._cache._name(signature, dispatcher.targetctx))
+    other = _Turn()
+    assert other.take(kernel)
+    double(np.ones(3))
+    assert not compiled
+    other.end()
+    double(np.ones(3))
+    assert compiled == ["double"]
+    assert kernel.exists()
 
 
 def test_a_function_of_a_user_is_compiled_at_once(compiled: list[str]) -> None:

@@ -265,7 +265,7 @@ class Kernel(Generic[P, R]):
     ) -> bool:
         """Return whether to interpret a call of a kernel that was not compiled in this process."""
         small = Kernel.small
-        if small is None or named or not HAS_PARTS or self._interpreted.get(statics, 0.0) > small.seconds:
+        if small is None or named or not HAS_PARTS:
             return False
         if not all(each.is_plain for each in statics):
             return False
@@ -274,7 +274,11 @@ class Kernel(Generic[P, R]):
             return False
         dispatcher = self.dispatcher(heap)
         signature = tuple(dispatcher.typeof_pyval(each) for each in arguments)
-        return not dispatcher._cache.has(signature, dispatcher.targetctx)
+        cache, target = dispatcher._cache, dispatcher.targetctx
+        if cache.has(signature, target):
+            return False
+        # Where another process compiles the kernel already, the interpreter is faster than waiting.
+        return self._interpreted.get(statics, 0.0) <= small.seconds or cache.is_being_compiled(signature, target)
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def compile_ahead() -> None:
     """
     _push(readings(0.05))
     if hasattr(os, "nice"):
-        os.nice(19)
+        os.nice(10)
     with small_calls(None):
         _push(readings(0.5))
 
