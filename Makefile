@@ -2,8 +2,6 @@
 # chromium are installed where there is none.
 PYTHON ?= python3
 VENV := .venv
-# No helper process that compiles beside tests and benchmarks.
-export SASH_WARM ?= off
 # Python keeps bytecode, also where it is told not to: without it each process reads all modules anew, for two seconds.
 export PYTHONDONTWRITEBYTECODE =
 BIN := $(VENV)/bin

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
-os.environ["SASH_WARM"] = "off"  # no helper process beside the tests
+os.environ["SASH_COMPILE"] = "always"  # a compiled test runs what is compiled, also on few rows
 
 
 def pytest_collection_finish() -> None:

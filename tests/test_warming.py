@@ -56,7 +56,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     helpers: list[Any] = []
     monkeypatch.setattr(warming, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(os, "posix_spawn", lambda *given, **_: helpers.append(given))
-    monkeypatch.delenv("SASH_WARM")
+    monkeypatch.setenv("SASH_WARM", "on")
     for name in ("pyspark.daemon", "pyspark.worker"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return helpers
@@ -69,12 +69,12 @@ def test_a_cache_gets_one_helper(started: list[Any]) -> None:
     assert python == command[0] == sys.executable and environment["SASH_WARM"] == "off"
 
 
-@pytest.mark.parametrize("why", ["switched off", "a worker of Spark"])
+@pytest.mark.parametrize("why", ["not asked for", "a worker of Spark"])
 def test_no_helper_is_started_where_it_is_not_wanted(
     started: list[Any], monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
-    if why == "switched off":
-        monkeypatch.setenv("SASH_WARM", "off")
+    if why == "not asked for":
+        monkeypatch.delenv("SASH_WARM")
     else:
         monkeypatch.setitem(sys.modules, "pyspark.daemon", sys)
     warming.start_helper()

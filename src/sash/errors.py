@@ -124,8 +124,18 @@ def _short(word: str) -> str:
     return word if len(word) <= 40 else f"{word[:40]}…"
 
 
+_OF_ONE_COLUMN = {"sum", "mean", "min", "first", "last", "median", "stddev", "variance", "product", "count_distinct"}
+
+
+def _aggregate_like(value: object) -> str:
+    """Return how to write the aggregate that a text or a function may mean."""
+    name = value if isinstance(value, str) else getattr(value, "__name__", "")
+    return "sash.count()" if name == "count" else f"sash.{name if name in _OF_ONE_COLUMN else 'max'}('x')"
+
+
 # The formats of values in a message: {name:format}.
 _FORMATS: dict[str, Callable[[Any], str]] = {
+    "aggregate": _aggregate_like,
     "clause": lambda sentence: _ADDRESS.sub("", sentence).rstrip("."),
     "line": lambda value: " ".join(str(value).split()),
     "listed": ", ".join,
@@ -197,6 +207,9 @@ class UnknownAttribute(UnknownName, AttributeError):
     """The package has no such name."""
 
     in_sash = _Sentence("sash has no {name!r}. Write {instead}.")
+    of_stream = _Sentence(
+        "A sash.Stream has no {name!r}. To emit all windows that are open, write stream.push({{}}, watermark=math.inf)."
+    )
 
 
 class UnknownKeyword(UnknownName, TypeError):
@@ -205,6 +218,10 @@ class UnknownKeyword(UnknownName, TypeError):
     instead = _Sentence("{call}() has no keyword {name!r}. Write {instead}.")
     near = _Sentence("{call}() has no keyword {name!r}. Did you mean {near!r}?")
     no_such = _Sentence("{call}() has no keyword {name!r}. It has these: {known:listed}.")
+    of_query = _Sentence(
+        "{call}() has no keyword {name!r}. It has these: {known:listed}. An aggregate belongs to a query: "
+        "sash.query('q', sash.tumbling('1 hour'), {name}=sash.max('x'))."
+    )
     without_keywords = _Sentence("{call}() has no keyword {name!r}: it has no keywords at all.")
     by_name = _Sentence("{call}() accepts {name!r} only by position: pass it first, without a name.", "call name")
     missing = _Sentence("{call}() needs {name}: write {example}.")
@@ -342,10 +359,17 @@ class InvalidAggregate(SashError, TypeError):
         "Aggregate {name!r}: {parameter} must be {expected}, but is {value:shown}.", "name parameter value expected"
     )
     left_out = _Sentence("Aggregate {name!r}: {parameter}={value:shown} is not possible here: {why}. Leave it out.")
-    not_an_aggregate = _Sentence("Expected an aggregate, made by a call such as sash.max('x'), but got {value:shown}.")
+    not_an_aggregate = _Sentence(
+        "Expected an aggregate, made by a call such as {value:aggregate}, but got {value:shown}.", "value"
+    )
     named = _Sentence(
-        "{name!r} must be an aggregate, made by a call such as sash.max('x'), but is {value:shown}. There is no option "
-        "of that name."
+        "{name!r} must be an aggregate, made by a call such as {value:aggregate}, but is {value:shown}. There is no "
+        "option of that name.",
+        "name value",
+    )
+    arithmetic = _Sentence(
+        "sash cannot compute with the aggregate {aggregate}. Compute with columns of the result, or in query text: "
+        "sash.sql('SELECT MAX(x) / COUNT(x) AS share FROM …')."
     )
 
 
@@ -382,6 +406,14 @@ class UnsupportedWindow(SashError, TypeError):
 class InvalidInput(SashError, ValueError):
     """Rows, values or options are not valid."""
 
+    frame = _Sentence(
+        "A frame must be made by sash.frame(rows=… or range=…, name=aggregate), but is {value:shown}. For one frame, "
+        "write its extent by name: sash.rolling(table, on='ts', range='1 hour', …)."
+    )
+    size = _Sentence(
+        "size must be a whole number of rows, but is {value:shown}. For windows of time, write "
+        "sash.rolling(table, on='ts', range={value:shown}, …)."
+    )
     at_least = _Sentence("{what} must be a whole number of at least {least}, but is {value:shown}.", "what value least")
     long_lists = _Sentence(
         "The lists of {column!r} in all frames together have {count:,} values, but a column of lists has room for "
@@ -887,7 +919,10 @@ class InvalidText(SashError, ValueError):
     @classmethod
     def types(cls, place: int | None, function: str, kinds: Iterable[object]) -> "InvalidText":
         given = " and ".join(map(str, kinds)) or "nothing"
-        return cls._at(place, f"{function} does not accept {given}: cast columns first, or compare values of one type.")
+        fix = "cast columns first, or compare values of one type"
+        if "timestamp" in given and "string" in given:
+            fix = "write TIMESTAMP '2026-01-31 12:00:00'"
+        return cls._at(place, f"{function} does not accept {given}: {fix}.")
 
     values = _SentenceAt("{function} cannot be computed on these rows: {why:clause}.")
     registered = _Sentence("{name!r} is a built-in function: give your aggregate another name.")

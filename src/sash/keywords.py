@@ -67,6 +67,8 @@ def unknown_keyword(call: str, name: str, known: Iterable[str]) -> UnknownKeywor
         place = elsewhere.get(each) or ELSEWHERE.get(each)
         if place is not None:
             return UnknownKeyword.instead(call, name, place)
+    if call in ("sash.aggregate", "sash.Stream", "sash.explain"):
+        return UnknownKeyword.of_query(call, name, keywords)
     return UnknownKeyword.no_such(call, name, keywords) if keywords else UnknownKeyword.without_keywords(call, name)
 
 
@@ -115,7 +117,7 @@ def _misfit(
     for place, each in enumerate(parameters):
         is_given = each.name in named or (each in by_place and place < len(given))
         if not is_given and each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
-            is_first = each.name in unnamed
-            example = f"{call}({each.name}, …)" if is_first else EXAMPLES.get(each.name, f"{each.name}=…")
+            before = ", ".join(one.name for one in by_place[: place + 1])
+            example = EXAMPLES.get(each.name) or (f"{call}({before}, …)" if each in by_place else f"{each.name}=…")
             return UnknownKeyword.missing(call, each.name, example)
     return None

@@ -31,6 +31,21 @@ NAMES = {
         ("lag", "shift", "previous"), "sash.rolling(table, on='ts', rows=(-1, -1), previous=sash.first('x'))"
     ),
     "lead": "sash.rolling(table, on='ts', rows=(1, 1), next=sash.first('x'))",
+    "nth": "sash.rolling(table, on='ts', rows=(-2, -2), second_before=sash.first('x'))",
+    **dict.fromkeys(
+        ("rank", "dense_rank", "percent_rank", "ntile"),
+        "sash.sql('SELECT RANK() OVER (ORDER BY ts) AS place FROM events', events=table)",
+    ),
+    **dict.fromkeys(("any", "bool_or", "some"), "sash.max('is_true')"),
+    **dict.fromkeys(("all", "bool_and", "every"), "sash.min('is_true')"),
+    **dict.fromkeys(
+        ("pct_change", "percent_change"),
+        "x divided by sash.rolling(table, on='ts', rows=(-1, -1), previous=sash.first('x'))",
+    ),
+    **dict.fromkeys(
+        ("zscore", "z_score", "bollinger"),
+        "sash.rolling(table, on='ts', rows=100, m=sash.mean('x'), s=sash.stddev('x')), and compute with m and s",
+    ),
     "diff": "x minus sash.rolling(table, on='ts', rows=(-1, -1), previous=sash.first('x'))",
     **dict.fromkeys(("row_number", "cumcount"), "sash.rolling(table, on='ts', rows=(None, 0), number=sash.count())"),
     **dict.fromkeys(("cumsum", "cum_sum"), "sash.rolling(table, on='ts', rows=(None, 0), total=sash.sum('x'))"),
@@ -44,7 +59,7 @@ NAMES = {
     ),
     **dict.fromkeys(("agg", "groupby", "group_by", "run"), "sash.aggregate(table, queries, on='ts', by='key')"),
     **dict.fromkeys(
-        ("corr", "cov", "covar_samp", "skew", "kurtosis", "ewm", "ema"),
+        ("corr", "cov", "covar_samp", "skew", "kurtosis", "ewm", "ema", "top_k", "topk", "nlargest"),
         "an aggregate of your own with sash.Aggregate(name, state=…, identity=…, lift=…, combine=…)",
     ),
 }

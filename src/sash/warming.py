@@ -1,6 +1,7 @@
 """Compile kernels before a call needs them: run small calls, and keep their kernels in the cache.
 
-A helper process does this for the common aggregates, the first time that sash compiles for a cache (decision 39).
+With `SASH_WARM=on`, a helper process does this for the common aggregates, the first time that sash compiles for a
+cache (decision 53).
 """
 
 import hashlib
@@ -16,13 +17,13 @@ import pyarrow as pa
 
 from sash.algebra.aggregate import Template
 from sash.algebra.cache import cache_directory
-from sash.algebra.compiler import on_compile
+from sash.algebra.compiler import on_compile, small_calls
 from sash.algebra.extremes import first, last, max, min
 from sash.algebra.holistic import count_distinct, median
 from sash.algebra.sums import count, mean, stddev, sum
 from sash.api import aggregate, rolling
 from sash.engine.stream import Stream
-from sash.errors import InvalidInput
+from sash.errors import InvalidAggregate, InvalidInput
 from sash.keywords import checked
 from sash.plan.query import query
 from sash.swag.slide import slide
@@ -79,6 +80,8 @@ def steps(
 
 def _of_columns(template: Template) -> Template:
     """Return an aggregate of columns of these tables."""
+    if not isinstance(template, Template):
+        raise InvalidAggregate.not_an_aggregate(template)
     return template(*_COLUMNS[: template.arity]) if template.arity else template
 
 
@@ -95,19 +98,23 @@ def _numbers(dtype: Any) -> np.dtype[Any]:
 
 def _calls(template: Template, kind: np.dtype[Any], spark: bool) -> Callable[[], None]:
     def run() -> None:
-        rows = _table(kind)
-        _compute(rows, template)
-        if template.arity == 1:
-            slide(np.arange(_ROWS).astype(kind), 8, template)
-        if spark:
-            nulls = {name: _with_null(rows[name]) if name in _COLUMNS else rows[name] for name in rows.column_names}
-            rows = pa.table(nulls)
-            _compute(rows, template)
-            stream = Stream(_queries(template), on="ts", by="key", watermark="1 second", late="keep")
-            for begin in range(0, _ROWS, _ROWS // 4):
-                stream.push(rows.slice(begin, _ROWS // 4))
+        with small_calls(None):
+            _run(template, _table(kind), spark)
 
     return run
+
+
+def _run(template: Template, rows: pa.Table, spark: bool) -> None:
+    _compute(rows, template)
+    if template.arity == 1:
+        slide(rows[_COLUMNS[0]].to_numpy(), 8, template)
+    if spark:
+        nulls = {name: _with_null(rows[name]) if name in _COLUMNS else rows[name] for name in rows.column_names}
+        rows = pa.table(nulls)
+        _compute(rows, template)
+        stream = Stream(_queries(template), on="ts", by="key", watermark="1 second", late="keep")
+        for begin in range(0, _ROWS, _ROWS // 4):
+            stream.push(rows.slice(begin, _ROWS // 4))
 
 
 def _compute(rows: pa.Table, template: Template) -> None:
@@ -140,12 +147,12 @@ def _with_null(column: Any) -> Any:
 def start_helper(_kernel: str = "", _seconds: float | None = None) -> None:
     """Start a process that compiles the common kernels, if none was started for this cache; return at once.
 
-    It runs with the lowest priority, and `SASH_WARM=off` keeps it from starting. Workers of Spark start none.
+    It runs with the lowest priority, and only if the user set `SASH_WARM=on`. Workers of Spark start none.
     """
     if start_helper in on_compile:
         on_compile.remove(start_helper)  # once in a process
     folder = cache_directory()
-    if os.environ.get("SASH_WARM") == "off" or folder is None or is_spark_worker() or not hasattr(os, "posix_spawn"):
+    if os.environ.get("SASH_WARM") != "on" or folder is None or is_spark_worker() or not hasattr(os, "posix_spawn"):
         return
     home = str(Path(__file__).parents[1])
     versions = hashlib.sha256(f"{home} {sys.version} {numba.__version__} {np.__version__}".encode()).hexdigest()[:16]

@@ -33,6 +33,13 @@ WORKS: list[tuple[str, str, list[Any]]] = [
     ("SELECT COUNT(*) AS c FROM events GROUP BY window(ts, '30 minutes', '30 minutes', '10 minutes')", "c", [2, 2, 1]),
     ("SELECT COUNT(*) AS c FROM events GROUP BY session_window(ts, '10 minutes')", "c", [3, 2]),
     ("SELECT COUNT(*) AS c FROM events GROUP BY window(ts, INTERVAL 30 MINUTES)", "c", [3, 2]),
+    ("SELECT COUNT(*) AS c FROM events GROUP BY TUMBLE(ts, INTERVAL '30' MINUTE)", "c", [3, 2]),
+    (
+        "SELECT COUNT(*) AS c FROM events GROUP BY HOP(ts, INTERVAL '15' MINUTE, INTERVAL '30' MINUTE)",
+        "c",
+        [3, 3, 2, 2],
+    ),
+    ("SELECT COUNT(*) AS c FROM events GROUP BY SESSION(ts, INTERVAL '10' MINUTE)", "c", [3, 2]),
     (f"SELECT MAX(CAST(n AS DOUBLE)) / 2 AS half FROM events {HALVES}", "half", [1.5, 2.5]),
     (f"SELECT SUM(CASE WHEN plug = 'a' THEN 1 ELSE 0 END) AS c FROM events {HALVES}", "c", [2, 1]),
     (f"SELECT SUM(CASE plug WHEN 'a' THEN n END) AS s FROM events {HALVES}", "s", [4, 4]),
@@ -70,6 +77,9 @@ WORKS: list[tuple[str, str, list[Any]]] = [
 REFUSED: list[tuple[str, str]] = [
     (f"SELECT max('My Col') FROM events {HALVES}", 'for the column of that name, write max("My Col")'),
     ("SELECT plug, MAX(load) FROM events GROUP BY plug", "There is no window … GROUP BY window(ts, '1 hour')"),
+    ("SELECT TUMBLE_START(ts, INTERVAL '1' HOUR) FROM events GROUP BY TUMBLE(ts, '1 hour')", "write window_start"),
+    (f"SELECT plug, MAX(load) FROM events {HALVES}, ROLLUP(plug)", "ROLLUP … write a SELECT for each set of keys"),
+    (f"SELECT MAX(load) FROM events WHERE ts > '2026-01-01' {HALVES}", "write TIMESTAMP '2026-01-31 12:00:00'"),
     ("SELECT * FROM events LIMIT 5", "There is no window … [RANGE 1 HOUR SLIDE 1 MINUTE]"),
     ("SELECT MAX(load) FROM events GROUP BY date_trunc('hour', ts)", "write GROUP BY window(ts, '1 hour')"),
     ("SELECT COUNT(*) FROM events e JOIN plugs p ON e.plug = p.plug", "JOIN … write WINDOW JOIN"),

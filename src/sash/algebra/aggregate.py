@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Never, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -82,6 +82,11 @@ class Template(Call, ABC):
 
     def __repr__(self) -> str:
         return f"sash.{self}"
+
+    def _refuse_arithmetic(self, _other: object) -> Never:
+        raise InvalidAggregate.arithmetic(str(self))
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse_arithmetic
 
     def seal(self: T) -> T:
         """Return the aggregate with its digests fixed, so that a worker does not compute other ones."""
@@ -217,6 +222,7 @@ class Aggregate(Template):
             commutative=self.commutative,
             selective=self.selective,
             inputs=tuple(range(self.arity)),
+            is_builtin=False,
         )
         lower = wrap.lower(self.lower)
         result = Field("O") if interpreted else self._infer_result(component, lower, columns)

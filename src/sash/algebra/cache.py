@@ -218,6 +218,27 @@ class KernelCache(CacheBase):  # type: ignore[misc]  # numba is untyped
         )
         return f"{self._function.__name__}-{hashlib.sha256(name.encode()).hexdigest()[:40]}.kernel"
 
+    def has(self, signature: object, target_context: Any) -> bool:
+        """Return whether there is an entry of a kernel, right or wrong."""
+        name, folder = self._name(signature, target_context), cache_directory()
+        if name is None or not self._enabled:
+            return False
+        return (folder is not None and (folder / name).exists()) or _read_shipped(name) is not None
+
+    def is_being_compiled(self, signature: object, target_context: Any) -> bool:
+        """Return whether another process, or thread, has the turn to compile the kernel."""
+        name, folder = self._name(signature, target_context), cache_directory()
+        if name is None or folder is None or not self._enabled or sys.platform == "win32":
+            return False
+        try:
+            with (folder / name).with_suffix(".turn").open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
     def load_overload(self, signature: object, target_context: Any) -> object:
         name, folder = self._name(signature, target_context), cache_directory()
         if name is None or not self._enabled:

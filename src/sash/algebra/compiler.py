@@ -7,10 +7,15 @@ statics. Interpreted, it is called as it is.
 """
 
 import functools
+import math
+import os
+import time
 import types as python_types
 import weakref
-from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 from numba import config, types
@@ -27,6 +32,7 @@ __all__ = [
     "JIT_DISABLED",
     "BoundKernel",
     "Kernel",
+    "Small",
     "Static",
     "bound_kernel",
     "compiled_reading",
@@ -37,6 +43,7 @@ __all__ = [
     "kernel",
     "on_compile",
     "returned_fields",
+    "small_calls",
     "static_of",
 ]
 
@@ -55,6 +62,7 @@ class Static:
     key: str
     is_compiled: bool
     needs_heap: bool = False  # its functions make arrays
+    is_plain: bool = True  # its functions come with sash, and do the same with NumPy's numbers as compiled
 
 
 class StaticType(types.Type):
@@ -183,13 +191,28 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 # --- kernels -------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Small:
+    """Calls that are interpreted, because to compile their kernel would take longer (decision 52)."""
+
+    length: int = 100_000  # of the longest array of a call
+    seconds: float = 0.5  # of the processor, for all interpreted calls of a kernel: it compiles in 0.1 to 3 s
+
+
 class Kernel(Generic[P, R]):
     """An entry point: compiled when its statics are, interpreted otherwise.
+
+    Small calls are interpreted, too, until they have taken so long that compiling pays, or the kernel is in the cache.
+    They work on the same arrays as compiled ones, so their results are the same. Functions of users are always
+    compiled: on NumPy's numbers they can do something else, such as a division by zero.
 
     Compiled code counts references to every array that it touches, at ten times the cost of the
     work itself (measured: DABA Lite 10 against 120 million rows/s). A kernel only borrows the arrays
     of its caller, so it is compiled without reference counts, unless its aggregate makes arrays.
     """
+
+    # None: each kernel is compiled at its first call.
+    small: ClassVar[Small | None] = None if os.environ.get("SASH_COMPILE") == "always" else Small()
 
     def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
@@ -197,6 +220,7 @@ class Kernel(Generic[P, R]):
         self._dispatchers: dict[bool, Any] = {}
         self._on_heap: set[tuple[Static, ...]] = set()
         self._plain: Any = None
+        self._interpreted: dict[tuple[Static, ...], float] = {}  # the seconds of interpreted calls; inf: compiled
 
     def dispatcher(self, heap: bool) -> Any:
         """Return the Numba dispatcher; it is made on first use."""
@@ -214,18 +238,57 @@ class Kernel(Generic[P, R]):
         statics = [each for each in arguments[:3] if isinstance(each, Static)]
         if JIT_DISABLED or not all(each.is_compiled for each in statics):
             return self.py_func(*arguments, **named)
-        heap = any(each.needs_heap for each in statics) or tuple(statics) in self._on_heap
+        known = tuple(statics)
+        heap = any(each.needs_heap for each in statics) or known in self._on_heap
+        if self._interpreted.get(known, 0.0) < math.inf:
+            start = time.thread_time()
+            if self._is_small(known, heap, arguments, named):
+                with np.errstate(all="ignore"):  # compiled code does not warn
+                    answer = self.py_func(*arguments, **named)
+                self._interpreted[known] = self._interpreted.get(known, 0.0) + time.thread_time() - start
+                return answer
+            self._interpreted[known] = math.inf
         try:
             result: R = self.dispatcher(heap)(*arguments, **named)
         except NumbaError:
             if heap:
                 raise
-            self._on_heap.add(tuple(statics))  # it makes arrays on the way
+            self._on_heap.add(known)  # it makes arrays on the way
             heap = True
             result = self.dispatcher(heap)(*arguments, **named)
         if not statics:  # a kernel takes statics always or never
             self._plain = self.dispatcher(heap)
         return result
+
+    def _is_small(
+        self, statics: tuple[Static, ...], heap: bool, arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> bool:
+        """Return whether to interpret a call of a kernel that was not compiled in this process."""
+        small = Kernel.small
+        if small is None or named or not HAS_PARTS:
+            return False
+        if not all(each.is_plain for each in statics):
+            return False
+        arrays = (each for each in _flat(arguments[len(statics) :]) if isinstance(each, np.ndarray))
+        if any(len(each) > small.length for each in arrays):
+            return False
+        dispatcher = self.dispatcher(heap)
+        signature = tuple(dispatcher.typeof_pyval(each) for each in arguments)
+        cache, target = dispatcher._cache, dispatcher.targetctx
+        if cache.has(signature, target):
+            return False
+        # Where another process compiles the kernel already, the interpreter is faster than waiting.
+        return self._interpreted.get(statics, 0.0) <= small.seconds or cache.is_being_compiled(signature, target)
+
+
+@contextmanager
+def small_calls(small: Small | None) -> Iterator[None]:
+    """Change which calls are interpreted, in all threads: None compiles at every first call."""
+    before, Kernel.small = Kernel.small, small
+    try:
+        yield
+    finally:
+        Kernel.small = before
 
 
 class BoundKernel:

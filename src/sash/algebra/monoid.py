@@ -97,6 +97,7 @@ class Component:
     release: Callable[..., Partial] | None = None  # as absorb
     merge: Callable[[Partial, Partial], Partial] | None = None
     tally: "Component | None" = None
+    is_builtin: bool = True  # its functions come with sash
 
     @property
     def shared_as(self) -> tuple[str, tuple[int, ...]]:
@@ -130,6 +131,7 @@ def optional(component: Component) -> Component:
         inputs=component.inputs,
         passes=component.passes,
         keeps=component.keeps,
+        is_builtin=component.is_builtin,
     )
 
 
@@ -204,6 +206,13 @@ class Monoid(Static):
     def needs_heap(self) -> bool:  # type: ignore[override]
         """Whether partials or results contain arrays."""
         return any(each.is_array for each in (*self.fields, *(output.result for output in self.outputs)))
+
+    @cached_property
+    def is_plain(self) -> bool:  # type: ignore[override]
+        # NumPy does not widen a narrow integer before it computes, but the compiler does.
+        columns = set() if self.lift is _row_itself else {each.field.code for each in self.columns}
+        is_wide = columns <= {"i8", "f8"} and {each.code for each in self.fields} <= {"i8", "f8", "b1"}
+        return is_wide and all(each.is_builtin for each in self.components)
 
     @cached_property
     def make_identity(self) -> Callable[[], Partial]:
@@ -287,7 +296,8 @@ def emit(aggregate: Monoid, results: Fields, presences: Fields, place: int, part
     written = 0
     for output, result in zip(aggregate.outputs, results, strict=True):
         value, presence = output.read(partial)
-        result[place] = value
+        if presence == Presence.VALUE or isinstance(result, list):  # an array has no null
+            result[place] = value
         if output.presence is not None:
             presences[written][place] = presence
             written += 1

@@ -233,7 +233,7 @@ def frames_of(frames: Sequence[Frame], options: dict[str, Any], aggregates: dict
     """Return all frames of a call: the given ones, and the one of the call's own options."""
     for each in frames:
         if not isinstance(each, Frame):
-            raise InvalidInput.option("A frame", each, "made by sash.frame(rows=… or range=…, name=aggregate)")
+            raise InvalidInput.frame(each)
     has_own = any(options[unit] is not None for unit in ("rows", "range", "groups"))
     if frames and not has_own and not aggregates:
         return tuple(frames)

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from sash.engine.state import State
 from sash.engine.step import Engine
 from sash.engine.tables import Rows, read_rows
 from sash.engine.watermark import pending_watermark
-from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownName
+from sash.errors import BrokenStream, InvalidInput, InvalidQuery, InvalidState, UnknownAttribute, UnknownName
 from sash.keywords import checked
 from sash.plan.plan import Options, Plan
 from sash.plan.planner import make_plan
@@ -108,6 +108,11 @@ class Stream:
         stream._use(Engine(plan), State.empty(plan) if state is None else state)
         stream._guard, stream._observers = Guard(), Observers()
         return stream
+
+    def __getattr__(self, name: str) -> Never:
+        if name in ("flush", "close", "end", "finish", "stop", "drain"):
+            raise UnknownAttribute.of_stream(name)
+        raise AttributeError(f"'Stream' object has no attribute {name!r}")
 
     # --- rows in, results out ----------------------------------------------------------------------
 

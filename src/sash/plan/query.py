@@ -103,7 +103,9 @@ def query(name: str, window: Window, /, *unnamed: Never, **aggregates: Template)
                 name, result, template.name, template.arity, is_own=isinstance(template, Aggregate)
             )
         if not all(isinstance(column, str) for column in template.columns):
-            raise InvalidAggregate.parameter(template.name, "columns", template.columns, "names")
+            raise InvalidAggregate.parameter(
+                template.name, "columns", template.columns, f"names, as in sash.{template.name}('x')"
+            )
         if template.where is not None:
             try:
                 condition(template.where)

@@ -320,6 +320,8 @@ def _sizes(size: Any) -> tuple[bool, tuple[int, ...]]:
     if isinstance(size, np.ndarray) and size.ndim == 0:
         size = size.item()
     several = isinstance(size, Sequence | np.ndarray) and not isinstance(size, str | bytes)
+    if isinstance(size, str):
+        raise InvalidInput.size(size)
     sizes = tuple(border.at_least("size", each, 1) for each in (size if several else [size]))
     if not sizes:
         raise InvalidInput.option("size", size, "at least one size")

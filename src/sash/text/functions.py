@@ -69,6 +69,9 @@ _RARE = {"average", "maxcount", "mincount", "geomean", "nunique", "n_unique", "g
 OVER_ONLY = ("lag", "lead", "row_number", "rank")
 # Functions that people know from elsewhere, and what to write instead.
 _INSTEAD = {
+    **dict.fromkeys(("tumble_start", "hop_start", "session_start"), "write window_start"),
+    **dict.fromkeys(("tumble_end", "hop_end", "session_end"), "write window_end"),
+    **dict.fromkeys(("tumble_rowtime", "hop_rowtime", "session_rowtime"), "write window_end"),
     **dict.fromkeys(("dense_rank", "ntile", "percent_rank", "cume_dist"), "use RANK or ROW_NUMBER"),
     "nth_value": "write LAG or LEAD with a number of rows",
     **dict.fromkeys(("percentile_disc", "quantile_disc"), "write PERCENTILE_CONT"),

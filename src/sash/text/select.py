@@ -183,6 +183,9 @@ class _Translator:
         if statement.bracket is not None:
             raise InvalidText.meaning(statement.bracket.place, "There are two windows", "leave out one of them")
         windows = [each for each in statement.groups or () if isinstance(each, Call)]
+        for each in windows:
+            if each.name.lower() in ("rollup", "cube", "grouping"):
+                raise InvalidText.unsupported(each.place, each.name, "write a SELECT for each set of keys")
         if len(windows) > 1:
             raise InvalidText.meaning(windows[1].place, "There are two windows", "leave out one of them")
         on, window = window_of_group(windows[0])

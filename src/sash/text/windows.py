@@ -130,10 +130,14 @@ def window_of_function(function: Function) -> tuple[Column, Column, Window, tupl
     return data.table, timecol.column, window, data.keys
 
 
-# Functions of windows in GROUP BY, as in Spark: how their windows are made, and the least and most lengths.
+# Functions of windows in GROUP BY, as in Spark and Flink: how their windows are made, and the least and most lengths.
 _IN_GROUPS: dict[str, tuple[Callable[..., Window], int, int]] = {
     "window": (lambda size, every=None, offset=0: sliding(size, every=every or size, offset=offset), 1, 3),
     "session_window": (lambda gap: session(gap=gap), 1, 1),
+    # as in Flink
+    "tumble": (tumbling, 1, 1),
+    "hop": (lambda every, size: sliding(size, every=every), 2, 2),
+    "session": (lambda gap: session(gap=gap), 1, 1),
 }
 
 
