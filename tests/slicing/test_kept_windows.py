@@ -23,7 +23,7 @@ class Life:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.runs = Runs("int64")
+        self.runs = Runs("int64", fewest=8)
         self.runs.ensure(SLICES)
         self.slices = Slices.empty(np.int64)
         self.slices.ensure_keys(KEYS)
@@ -145,15 +145,15 @@ def test_windows_start_from_kept_ones(queries: int, outputs: list[Statistic]) ->
 def rows_of(seed: int, jitter: int) -> list[tuple[int, int, int]]:
     """Return rows (t, k, x) that come up to `jitter` late."""
     chance = random.Random(seed)
-    rows = [(t, chance.randrange(3), chance.randrange(30)) for t in range(400)]
+    rows = [(t, chance.randrange(3), chance.randrange(30)) for t in range(500)]
     return sorted(rows, key=lambda row: row[0] + chance.randrange(jitter + 1))
 
 
 WINDOWS = {
-    "sliding": sash.sliding(60, every=2),
-    "count": sash.sliding(rows=40, every=1),
-    "last rows": sash.sliding(rows=30, every=3),
-    "last time": sash.sliding(50, every_rows=1),
+    "sliding": sash.sliding(150, every=1),
+    "count": sash.sliding(rows=80, every=1),
+    "last rows": sash.sliding(rows=70, every=3),
+    "last time": sash.sliding(250, every_rows=1),
 }
 
 

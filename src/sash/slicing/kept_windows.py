@@ -25,19 +25,19 @@ from sash.slicing.window_manager import Ended
 __all__ = ["KeptWindows", "keep_window", "note_window", "read_window"]
 
 _LENGTH, _BEGIN, _ROOM, _LOWEST, _HIGHEST, _SLICES = range(6)  # what a seat holds
-_TOP, _MISSING = range(2)  # the places of the counters in `cursor`: the top of the arena; the room that was missing
-_FEWEST = 8  # slices: shorter windows are merged quickly
+# The places of the numbers in `cursor`: the top of the arena, the room that was missing, the slices of a kept window.
+_TOP, _MISSING, _FEWEST = range(3)
 
 
 class KeptWindows:
-    """The kept windows of one family of queries."""
+    """The kept windows of one family of queries; those of fewer than `fewest` slices are merged quickly."""
 
-    def __init__(self, key: np.dtype[Any]) -> None:
+    def __init__(self, key: np.dtype[Any], fewest: int) -> None:
         self.values: Array = np.empty(0, key)
         self.counts: Array = np.empty(0, np.int64)
         self.seats: Array = np.zeros((_SLICES + 1, 0, 0), np.int64)
         self.marks: Array = np.zeros(0, np.int64)
-        self.cursor = np.zeros(2, np.int64)
+        self.cursor = np.array([0, 0, fewest], np.int64)
 
     @property
     def nbytes(self) -> int:
@@ -56,10 +56,12 @@ class KeptWindows:
         Add the lengths of the runs from which they start to `covered`, and mark these chains in `overlaps`.
         """
         starts, slots = np.full(len(begins), -1), ended.slots[begins]
+        if not self.seats.size and (ended.highs - ended.lows).max() < self.cursor[_FEWEST]:
+            return slots, starts, slots
         seats = self._seats(slices, slots, None if ended.which is None else ended.which[begins])
         if self.seats.size:
             windows = slices.begin[slots], ended.lows[begins], ended.highs[begins]
-            _find(self.arrays()[2], seats, slices.order, windows, starts, covered, overlaps)
+            _find(self.arrays(), seats, slices.order, windows, starts, covered, overlaps)
         return seats, starts, slots
 
     def _seats(self, slices: Slices, slots: Array, which: Array | None) -> Array:
@@ -81,7 +83,7 @@ class KeptWindows:
         if self.cursor[_MISSING]:
             size = 2 * int(self.seats[_ROOM].sum() + self.cursor[_MISSING])
             self.values, self.counts = np.empty(size, self.values.dtype), np.empty(size, np.int64)
-            self.seats[_LENGTH], self.seats[_ROOM], self.cursor[:] = -1, 0, 0
+            self.seats[_LENGTH], self.seats[_ROOM], self.cursor[:_FEWEST] = -1, 0, 0
 
     def remove(self, numbers: Array) -> None:
         """Remove the runs that contain these slices, because they change."""
@@ -113,11 +115,12 @@ class KeptWindows:
 
 
 @kernel
-def _find(seats: Any, chosen: Any, order: Any, windows: Any, starts: Any, covered: Any, overlaps: Any) -> None:
+def _find(kept: Any, chosen: Any, order: Any, windows: Any, starts: Any, covered: Any, overlaps: Any) -> None:
+    _values, _counts, seats, _marks, cursor = kept
     begins, lows, highs = windows
     for chain in range(len(chosen)):
         seat, low, high = chosen[chain], lows[chain], highs[chain]
-        if high - low < _FEWEST or seats[_SLICES, seat] == 0:
+        if high - low < cursor[_FEWEST] or seats[_SLICES, seat] == 0:
             continue
         at, least = high - 1, (low + high) // 2
         while at >= least and order[at] != seats[_HIGHEST, seat]:
@@ -166,7 +169,7 @@ def keep_window(
     """Keep the last window of a chain: the keys whose count is not zero. Without room, only note its slices."""
     values, counts, seats, marks, cursor = kept
     note_window(kept, seat, order, low, high)
-    if seats.shape[1] == 0 or high - low < _FEWEST:
+    if seats.shape[1] == 0 or high - low < cursor[_FEWEST]:
         return
     if seats[_ROOM, seat] <= different:
         room = different + different // 4 + 16

@@ -38,6 +38,8 @@ _LONG = 256  # NumPy sorts more rows than this faster; measured with 500: 59 aga
 _SLIDE_FROM = 8
 # A list of a window is read from the counts of its chain, so a chain covers at most so many times a window's keys.
 _LONGEST = 4
+# Windows of fewer slices are not kept: to merge ten slices takes less time than to find the kept window.
+_FEWEST = 64
 _MOST_ROWS = 2**62  # counts add up without overflow
 
 
@@ -61,7 +63,8 @@ class Statistic:
 class Runs:
     """One run per slice, of one column of numbers."""
 
-    def __init__(self, column_dtype: Any, capacity: int = 0) -> None:
+    def __init__(self, column_dtype: Any, capacity: int = 0, fewest: int = _FEWEST) -> None:
+        self.fewest = fewest  # slices of a window that is kept
         self.dtype = np.dtype(column_dtype)
         # Two widths of keys, so two sets of kernels, serve all types.
         self.key = np.dtype(np.uint64 if self.dtype.itemsize == 8 else np.uint32)
@@ -79,7 +82,7 @@ class Runs:
 
     def copy(self) -> "Runs":
         """Return a copy that shares no array; it keeps no windows."""
-        twin = Runs(self.dtype)
+        twin = Runs(self.dtype, fewest=self.fewest)
         for name in ("values", "counts", "begins", "lengths", "rooms", "seats", "cursor"):
             setattr(twin, name, getattr(self, name).copy())
         return twin
@@ -149,7 +152,7 @@ class Runs:
             chains = find_chains(order, self.lengths, lows, highs, longest, sizes, begins, covered)
             sizes, begins, covered = sizes[:windows], begins[: chains + 1], covered[:chains]
             overlaps = np.add.reduceat(sizes, begins[:-1]) > _SLIDE_FROM * covered
-            kept = self.kept.setdefault(family, KeptWindows(self.key))
+            kept = self.kept.setdefault(family, KeptWindows(self.key, self.fewest))
             seats = kept.find(slices, ended, begins[:-1], covered, overlaps)
             scratch, tally = self._scratch(lows, highs, sizes, begins, covered, overlaps, len(modes) > 0)
             if has_lists:
