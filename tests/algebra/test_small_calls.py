@@ -60,6 +60,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The names of kernels that are compiled, with small calls as users have them, and nothing in the cache."""
     monkeypatch.setattr("sash.algebra.cache.cache_directory", lambda: None)
     monkeypatch.setattr(double, "_interpreted", {})
+    monkeypatch.setattr(double, "_compiled", {})
     monkeypatch.setattr(double, "_plain", None)
     monkeypatch.setattr(double, "_dispatchers", {})
     names: list[str] = []

@@ -7,7 +7,6 @@ statics. Interpreted, it is called as it is.
 """
 
 import functools
-import math
 import os
 import time
 import types as python_types
@@ -218,9 +217,9 @@ class Kernel(Generic[P, R]):
         functools.update_wrapper(self, function)
         self.py_func = function
         self._dispatchers: dict[bool, Any] = {}
-        self._on_heap: set[tuple[Static, ...]] = set()
+        self._compiled: dict[tuple[Static, ...], bool] = {}  # those that were compiled: whether with a heap
         self._plain: Any = None
-        self._interpreted: dict[tuple[Static, ...], float] = {}  # the seconds of interpreted calls; inf: compiled
+        self._interpreted: dict[tuple[Static, ...], float] = {}  # the seconds of interpreted calls
 
     def dispatcher(self, heap: bool) -> Any:
         """Return the Numba dispatcher; it is made on first use."""
@@ -239,22 +238,22 @@ class Kernel(Generic[P, R]):
         if JIT_DISABLED or not all(each.is_compiled for each in statics):
             return self.py_func(*arguments, **named)
         known = tuple(statics)
-        heap = any(each.needs_heap for each in statics) or known in self._on_heap
-        if self._interpreted.get(known, 0.0) < math.inf:
+        heap = self._compiled.get(known)
+        if heap is None:
+            heap = any(each.needs_heap for each in statics)
             start = time.thread_time()
             if self._is_small(known, heap, arguments, named):
                 with np.errstate(all="ignore"):  # compiled code does not warn
                     answer = self.py_func(*arguments, **named)
                 self._interpreted[known] = self._interpreted.get(known, 0.0) + time.thread_time() - start
                 return answer
-            self._interpreted[known] = math.inf
+            self._compiled[known] = heap
         try:
             result: R = self.dispatcher(heap)(*arguments, **named)
         except NumbaError:
             if heap:
                 raise
-            self._on_heap.add(known)  # it makes arrays on the way
-            heap = True
+            self._compiled[known] = heap = True  # it makes arrays on the way
             result = self.dispatcher(heap)(*arguments, **named)
         if not statics:  # a kernel takes statics always or never
             self._plain = self.dispatcher(heap)

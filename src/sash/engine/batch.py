@@ -1,8 +1,6 @@
 """Bounded tables: one push of all rows, then the end of the stream."""
 
-import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,8 +38,6 @@ def aggregate(rows: Any, queries: Query | Sequence[Query], given: CallOptions) -
 def compute_windows(rows: Rows, queries: Sequence[Query], options: Options) -> pa.Table:
     """Return all windows of a bounded table."""
     conditions = conditions_of(queries, rows.names)
-    # The stream ends with this push, so there is no need to sweep it, or to compile what does.
-    options = replace(options, limits=replace(options.limits, sweep_slices=sys.maxsize))
     stream = Stream.with_options(conditions.rewrite(queries), options)
     return stream.push(conditions.rows(rows), watermark=np.inf)
 
