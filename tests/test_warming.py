@@ -57,8 +57,6 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     monkeypatch.setattr(warming, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(os, "posix_spawn", lambda *given, **_: helpers.append(given))
     monkeypatch.setenv("SASH_WARM", "on")
-    for name in ("pyspark.daemon", "pyspark.worker"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
     return helpers
 
 
@@ -76,6 +74,6 @@ def test_no_helper_is_started_where_it_is_not_wanted(
     if why == "not asked for":
         monkeypatch.delenv("SASH_WARM")
     else:
-        monkeypatch.setitem(sys.modules, "pyspark.daemon", sys)
+        monkeypatch.setattr(warming, "is_spark_worker", lambda: True)
     warming.start_helper()
     assert not started

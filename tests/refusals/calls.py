@@ -253,7 +253,7 @@ STATES: dict[str, Case] = {
     "of another version": (
         lambda: sash.Stream.restore(saved()[:8] + b"\x63" + saved()[9:], TEN),
         InvalidState,
-        "Use the version that saved it",
+        "Use the version that saved the state",
     ),
     "of other queries": (
         lambda: sash.Stream.restore(saved(), sash.query("other", sash.tumbling(5), n=sash.count())),
