@@ -34,7 +34,7 @@ MOST_LATE = 100
 MOST_KEYS = 20
 MOST_EXPECTED = 100  # open windows of one query
 MOST_COUNTED = 10_000  # keys whose rows are counted
-DETAILS = frozenset({"sharing", "batches", "keys", "late"})
+DETAILS = frozenset({"sharing", "keys", "late"})
 DETAILS_S = 1.0  # between two events of such a panel
 NO_FACTS = StreamFacts("sash", "number", (), None, 0.0, ())
 
