@@ -138,7 +138,7 @@ def test_windows_start_from_kept_ones(queries: int, outputs: list[Statistic]) ->
             ended = life.due(queries)
             started += life.count_starts(ended)
             for family in ("a", "b"):
-                life.check(ended, life.runs.finish(outputs, life.slices, ended, family))
+                life.check(ended, life.runs.compute_windows(outputs, life.slices, ended, family))
     assert started > 20
 
 

@@ -97,7 +97,7 @@ def plain(value: Any) -> Any:
 def assert_finishes(
     runs: Runs, model: list[Counter[Any]], order: list[int], ranges: list[tuple[int, int]], dtype: str
 ) -> None:
-    results = runs.finish([each for each, _ in STATISTICS], *windows(order, ranges))
+    results = runs.compute_windows([each for each, _ in STATISTICS], *windows(order, ranges))
     for (statistic, template), (values, valid) in zip(STATISTICS, results, strict=True):
         assert isinstance(values, Lists) == (statistic.read is Read.COLLECT_DISTINCT)
         got = [value if known else None for value, known in zip(values.tolist(), valid.tolist(), strict=True)]

@@ -15,7 +15,7 @@ from sash.slicing.kept_windows import keep_window, note_window, read_window
 from sash.slicing.run_merging import find_at_least, find_key, merge_all, merge_two
 from sash.swag.range_modes import change, most_frequent, room_for
 
-__all__ = ["BITS", "KEYS", "NEEDED", "TOP", "find_chains", "finish_windows"]
+__all__ = ["BITS", "KEYS", "NEEDED", "TOP", "compute_windows_of_runs", "find_chains"]
 
 # The places of the counters in `cursor`: the top of the arena or of lists, and the room that was missing when a kernel
 # stopped; for lists, the top of their keys.
@@ -255,7 +255,7 @@ def _finish_chain(
 
 
 @kernel
-def finish_windows(
+def compute_windows_of_runs(
     arena: Any,
     shelf: Any,
     order: Any,

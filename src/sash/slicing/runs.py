@@ -23,7 +23,7 @@ from sash.slicing.kept_windows import KeptWindows
 from sash.slicing.lists import Lists
 from sash.slicing.run_arena import add_runs, group_by_slice, merge_runs, pack_runs, sort_groups
 from sash.slicing.run_merging import SHORT
-from sash.slicing.run_windows import BITS, KEYS, NEEDED, TOP, find_chains, finish_windows
+from sash.slicing.run_windows import BITS, KEYS, NEEDED, TOP, compute_windows_of_runs, find_chains
 from sash.slicing.slices import Array, Slices, check_array, with_room
 from sash.slicing.window_manager import Ended
 from sash.swag.range_modes import room_for
@@ -131,7 +131,7 @@ class Runs:
         while (at := merge_runs(self._arena(), self._shelf(), pairs, spare, spare_counts, at)) < len(pairs):
             self._make_room()
 
-    def finish(
+    def compute_windows(
         self, outputs: Sequence[Statistic], slices: Slices, ended: Ended, family: str = ""
     ) -> list[tuple[Any, Array]]:
         """Return for each output the results of windows, and where there is one; windows are merged once for all."""
@@ -162,7 +162,7 @@ class Runs:
             while place < windows:
                 if has_lists:
                     listed = with_room(listed, int(cursor[KEYS]) + most)
-                place = finish_windows(
+                place = compute_windows_of_runs(
                     self._arena(),
                     self._shelf(),
                     order,
@@ -202,7 +202,7 @@ class Runs:
         self, view: Any, slices: Slices, ended: Ended, algorithm: str | None, family: str = ""
     ) -> tuple[Any, Any]:
         """Return results, and presences of the outputs that can be absent, as `Partials.answer` does."""
-        found = self.finish(view.statistics, slices, ended, family)
+        found = self.compute_windows(view.statistics, slices, ended, family)
         results = tuple(values for values, _ in found)
         pairs = zip(view.monoid.outputs, found, strict=True)
         return results, tuple(valid.astype(np.uint8) for output, (_, valid) in pairs if output.presence is not None)

@@ -188,7 +188,7 @@ class Window(WindowSteps):
         monoid = self._usable()
         order = np.argsort(indexes, kind="stable")
         order = order[np.append(np.diff(indexes[order]) > 0, True)] if len(order) else order
-        partials = window_rows.taken(window_rows.lifted(self.aggregate, monoid, typed), order)
+        partials = window_rows.rows_in_order(window_rows.lifted(self.aggregate, monoid, typed), order)
         places = indexes[order] if monoid.is_compiled else indexes[order].tolist()
         self._run(kernels.update_indexes, places, partials, len(order))
 
@@ -257,7 +257,7 @@ class Window(WindowSteps):
         partials = window_rows.lifted(self.aggregate, self._usable(), typed)
         self._reserve(len(order))
         self._has_gaps = True
-        ordered = window_rows.taken(partials, order)
+        ordered = window_rows.rows_in_order(partials, order)
         self._run(kernels.insert_at_positions, places[order].astype(np.int64), ordered, len(order))
 
     @guarded

@@ -12,7 +12,7 @@ from sash.errors import InvalidAggregate, InvalidInput, SashError
 from sash.swag import values as border
 from sash.swag import window_kernels as kernels
 
-__all__ = ["columns_of", "index", "indexes", "is_column", "lifted", "position", "taken"]
+__all__ = ["columns_of", "index", "indexes", "is_column", "lifted", "position", "rows_in_order"]
 
 
 def position(value: Any) -> int:
@@ -49,7 +49,7 @@ def indexes(values: Any, rows: int) -> Any:
     return given.astype(np.int64)
 
 
-def taken(partials: Fields, order: Any) -> Fields:
+def rows_in_order(partials: Fields, order: Any) -> Fields:
     """Return partials in another order."""
     return tuple(
         each[order] if isinstance(each, np.ndarray) else [each[k] for k in order.tolist()] for each in partials
