@@ -6,8 +6,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyspark
 import pytest
@@ -310,3 +312,21 @@ def test_a_stream_with_a_restart_is_the_same_with_state_in_pandas(
     if flush is None:
         wanted = [row for row in wanted if row["window_end"] <= base + 3 * 26 + 2 - 2]
     assert [(row["window_start"], row["all"]) for row in found] == [(row["window_start"], row["all"]) for row in wanted]
+
+
+def test_buckets_of_state_in_pandas_have_integers_of_python() -> None:
+    from sash.spark.state.pandas_processor import PandasProcessor
+
+    seen: list[Any] = []
+
+    class Recorder:
+        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Any:  # noqa: N802, N803
+            seen.append((key, list(rows)))
+            return iter([(1, "2")])
+
+    frames = [pd.DataFrame({"bucket": [3], "newest": ["5"]})]
+    processor = PandasProcessor(cast("Any", Recorder()), ["newest"], int, ["bucket", "text"])
+    (results,) = processor.handleInputRows((np.int32(3),), iter(frames), cast("Any", None))
+    assert seen == [((3,), [{"bucket": 3, "newest": 5}])]
+    assert type(seen[0][0][0]) is int
+    assert results.to_dict("records") == [{"bucket": 1, "text": "2"}]

@@ -90,7 +90,7 @@ def product_of_floats(p: Partial) -> float:
     if p[2] > 1024:
         return sign * math.inf
     # In two steps: interpreted, ldexp raises an error for a result that exceeds a float.
-    return sign * (math.ldexp(p[0] + p[1], p[2] - 1) * 2.0)
+    return sign * (math.ldexp(p[0] + p[1], int(p[2]) - 1) * 2.0)
 
 
 def whole_product(p: Partial) -> int:
@@ -98,7 +98,8 @@ def whole_product(p: Partial) -> int:
     if p[4] > 0:
         return 0
     # Negative, because -2⁶³ fits 64 bits. `low` counts only above 2⁵³, where high is a whole number.
-    minus = int(-math.ldexp(p[0], p[2])) + math.floor(0.5 - math.ldexp(p[1], p[2]))
+    exponent = int(p[2])  # ldexp accepts no integer of NumPy
+    minus = int(-math.ldexp(p[0], exponent)) + math.floor(0.5 - math.ldexp(p[1], exponent))
     return minus if p[3] % 2 == 1 else -minus
 
 

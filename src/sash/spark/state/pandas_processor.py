@@ -38,16 +38,16 @@ class PandasProcessor(StatefulProcessor):
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:
         for row in self._rows(initialState):
-            self._processor.handleInitialState(key, row, timerValues)
+            self._processor.handleInitialState(_plain(key), row, timerValues)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:
         given = (row for frame in rows for row in self._rows(frame))
-        return self._frames(self._processor.handleInputRows(key, given, timerValues))
+        return self._frames(self._processor.handleInputRows(_plain(key), given, timerValues))
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
     ) -> Iterator[Any]:
-        return self._frames(self._processor.handleExpiredTimer(key, timerValues, expiredTimerInfo))
+        return self._frames(self._processor.handleExpiredTimer(_plain(key), timerValues, expiredTimerInfo))
 
     def close(self) -> None:
         self._processor.close()
@@ -63,3 +63,9 @@ class PandasProcessor(StatefulProcessor):
         found = [tuple(row) for row in rows]
         if found:
             yield pd.DataFrame(found, columns=self._results, dtype=object)  # whole numbers with nulls stay whole
+
+
+def _plain(key: Any) -> tuple[int]:
+    """Return the number of a bucket as an integer of Python; PySpark 4.0 gives one of NumPy."""
+    (bucket,) = key
+    return (int(bucket),)
