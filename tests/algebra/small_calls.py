@@ -16,7 +16,7 @@ AGGREGATES: dict[str, Any] = {
     "quantile": lambda column=None: sash.quantile(column, q=0.9),
     "argmax": sash.argmax,
     **{name: getattr(sash, name) for name in ("count_distinct", "product", "geometric_mean", "variance", "range")},
-    **{name: getattr(sash, name) for name in ("m4", "mode", "min_count", "collect", "hyperloglog")},
+    **{name: getattr(sash, name) for name in ("m4", "mode", "min_count", "hyperloglog")},
 }
 COMMON = tuple(AGGREGATES)[:9]
 EDGES: dict[str, list[Any]] = {
