@@ -13,7 +13,7 @@ import pytest
 import sash
 from sash.algebra.cache import _Turn
 from sash.algebra.compiler import Small, kernel, on_compile, small_calls
-from tests.algebra.small_calls import AGGREGATES, COMMON, EDGES, results
+from tests.algebra.small_calls import AGGREGATES, EDGES, results
 from tests.sample import sample
 
 pytestmark = pytest.mark.only_compiled
@@ -45,7 +45,7 @@ def test_interpreted_calls_give_what_compiled_ones_give(without_kernels: Any, na
     case = name, kind
     given, compiled = without_kernels(case, OFTEN if case in OFTEN else CASES)
     np.testing.assert_equal(given, results(name, kind))
-    if kind in WIDE and name in COMMON:
+    if kind in WIDE and name not in ("count_distinct", "argmax"):  # the ten most common aggregates
         assert not compiled
 
 
