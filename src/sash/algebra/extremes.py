@@ -101,7 +101,7 @@ def _range(columns: Columns, invertible: bool) -> Parts:
     width = len(high.fields)
 
     def lower(p: Partial) -> Any:
-        return p[0] - p[width]
+        return 1 * p[0] - 1 * p[width]  # NumPy does not subtract booleans
 
     @jitable
     def fits(p: Partial) -> int:
