@@ -12,7 +12,7 @@ import pytest
 
 import sash
 from sash.algebra.cache import _Turn
-from sash.algebra.compiler import Small, kernel, on_compile, small_calls
+from sash.algebra.compiler import Small, compiling_for, kernel, on_compile, small_calls
 from tests.algebra.small_calls import AGGREGATES, EDGES, results
 from tests.sample import sample
 
@@ -76,6 +76,13 @@ def test_a_call_with_a_long_array_is_compiled(compiled: list[str], length: int) 
     double(values)
     assert (values == 2).all()
     assert compiled == ["double"] * (length > 10)
+
+
+@pytest.mark.parametrize("rows", [10, 11])
+def test_a_call_with_short_arrays_is_compiled_in_work_with_many_rows(compiled: list[str], rows: int) -> None:
+    with compiling_for(rows):
+        double(np.ones(1))
+    assert compiled == ["double"] * (rows > 10)
 
 
 def test_a_kernel_is_compiled_when_its_calls_have_taken_long_enough(compiled: list[str]) -> None:

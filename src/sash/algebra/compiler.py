@@ -13,6 +13,7 @@ import types as python_types
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
@@ -35,6 +36,7 @@ __all__ = [
     "Static",
     "bound_kernel",
     "compiled_reading",
+    "compiling_for",
     "copy_by_meaning",
     "entry_point",
     "from_source",
@@ -194,7 +196,7 @@ def returned_fields(name: str, what: str, function: Callable[..., Any], argument
 class Small:
     """Calls that are interpreted, because to compile their kernel would take longer (decision 52)."""
 
-    length: int = 100_000  # of the longest array of a call
+    length: int = 50_000  # of the longest array of a call, and rows of the work that it is part of
     seconds: float = 0.5  # of the processor, for all interpreted calls of a kernel: it compiles in 0.1 to 3 s
 
 
@@ -264,7 +266,7 @@ class Kernel(Generic[P, R]):
     ) -> bool:
         """Return whether to interpret a call of a kernel that was not compiled in this process."""
         small = Kernel.small
-        if small is None or named or not HAS_PARTS:
+        if small is None or named or not HAS_PARTS or _rows_at_work.get() > small.length:
             return False
         if not all(each.is_plain for each in statics):
             return False
@@ -278,6 +280,19 @@ class Kernel(Generic[P, R]):
             return False
         # Where another process compiles the kernel already, the interpreter is faster than waiting.
         return self._interpreted.get(statics, 0.0) <= small.seconds or cache.is_being_compiled(signature, target)
+
+
+_rows_at_work = ContextVar("_rows_at_work", default=0)
+
+
+@contextmanager
+def compiling_for(rows: int) -> Iterator[None]:
+    """Compile the kernels that this block calls, also those of short arrays, if it computes with many rows."""
+    token = _rows_at_work.set(rows)
+    try:
+        yield
+    finally:
+        _rows_at_work.reset(token)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.compiler import compiling_for
 from sash.engine.input_rows import InputRows
 from sash.engine.labels import encode_labels, sweep_strings
 from sash.engine.placement import Placer, as_user_error
@@ -109,7 +110,8 @@ class Engine:
             state.newest = max(state.newest, last.item())
         after = self.watermarks.after(state.watermark, state.newest, watermark)
         try:
-            return self._advance(state, batch, after, wants_results)
+            with compiling_for(state.rows + len(batch)):
+                return self._advance(state, batch, after, wants_results)
         except BaseException as error:  # an interrupt, too, leaves an incomplete push
             state.broken = error
             raise
