@@ -127,12 +127,21 @@ def _draw(suite: Suite[Any], report: Report, out: Path) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The page to write.",
 )
-def report(folder: Path, out: Path) -> None:
+@click.option(
+    "--fill",
+    "page",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Also fill the tables of this Markdown page, such as docs/performance.md.",
+)
+def report(folder: Path, out: Path, page: Path | None) -> None:
     """Write one page of all results, beside the findings of the papers."""
+    from benchmarks.report.filled_page import fill
     from benchmarks.report.runs import read_runs
     from benchmarks.report.writer import write_page
 
     runs = read_runs(folder)
+    if page is not None:
+        page.write_text(fill(page.read_text(encoding="utf-8"), runs), encoding="utf-8")
     with progress("report", len(runs)) as begin:
         written = write_page(runs, out, begin)
     show(written.findings)
