@@ -1,6 +1,5 @@
 """A suite of benchmarks: named experiments, planned as tasks, run one after the other, and compared with targets."""
 
-import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from benchmarks.bars.target import Target, bars_of
+from benchmarks.other_work import busy_cores
 from benchmarks.plots import Plot, figures_of
 from benchmarks.records import Machine, Record, Report
 from benchmarks.run_log import RunLog
@@ -18,6 +18,7 @@ from sash.errors import UnknownName
 __all__ = ["CAUTIONS", "Experiment", "Suite", "Task", "by_name"]
 
 BUSY = "The machine was busy when the run began"
+MOST_BUSY = 0.3  # cores, with which a machine still counts as idle
 SMALL = "A quick run shows that everything works; its sizes are too small to judge speed by."
 CAUTIONS = (BUSY, SMALL)  # beginnings of notes that question the results of their own run
 S = TypeVar("S", bound=Settings)
@@ -96,7 +97,7 @@ class Suite(Generic[S]):
         """
         chosen = settings or self.full
         records: list[Record] = []
-        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before this run adds its own
+        busy = busy_cores()
         spent: defaultdict[str, float] = defaultdict(float)
         done, left = 0, 0
         try:
@@ -120,14 +121,14 @@ class Suite(Generic[S]):
             left = len(tasks) - done
         finally:
             self.finish()
-        notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, load, left, len(tasks)))
+        notes = (*self.notes({name for name, _ in tasks}), *_circumstances(chosen, busy, left, len(tasks)))
         report = Report(self.title(chosen), Machine.here(self.packages), tuple(records), notes=notes)
         return replace(report, bars=bars_of(self.targets, report))
 
 
-def _circumstances(settings: Settings, load: float, left: int, tasks: int) -> Iterator[str]:
-    if load > 0.5:
-        yield f"{BUSY} (load {load:.1f}): do not judge by these numbers."
+def _circumstances(settings: Settings, busy: float, left: int, tasks: int) -> Iterator[str]:
+    if busy > MOST_BUSY:
+        yield f"{BUSY} ({busy:.1f} cores): do not judge by these numbers."
     if settings.name == "quick":
         yield SMALL
     if left:

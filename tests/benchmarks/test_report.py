@@ -565,7 +565,7 @@ def test_what_was_never_run_is_said_with_the_command() -> None:
 
 
 def test_what_a_run_says_against_its_numbers_stands_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.getloadavg", lambda: (3.0, 0.0, 0.0), raising=False)
+    monkeypatch.setattr("benchmarks.suite.busy_cores", lambda: 1.5)
     run = run_of("spark_tables", tuple(spark_tables()))
     notes = (*run.suite.run([], run.suite.quick).notes, "Judge for yourself.")
     text = render(Content(PAPERS, Runs((replace(run, report=replace(run.report, notes=notes)),)), {}, None))
