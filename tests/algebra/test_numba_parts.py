@@ -6,8 +6,10 @@ from typing import Any
 
 import numba
 import pytest
+from numba.core.targetconfig import TargetConfig
 
-from sash.algebra.numba_parts import HAS_PARTS, NEWEST, OLDEST
+from sash.algebra.compiler import kernel
+from sash.algebra.numba_parts import HAS_PARTS, NEWEST, OLDEST, compile_kernel
 from tests.sample import sample
 
 # Numba itself needs the parts, so they are missing only while sash is imported.
@@ -85,3 +87,30 @@ def test_kernels_are_right_without_the_parts_and_a_warning_says_so_once(
 def test_the_parts_are_used_with_a_tested_version() -> None:
     version = tuple(map(int, numba.__version__.split(".")[:2]))
     assert OLDEST <= version <= NEWEST and HAS_PARTS
+
+
+@kernel
+def _add_up(values: Any, others: Any, out: Any) -> None:
+    for k in range(len(values)):
+        out[k] = values[k] + others[k]
+        out[k] = max(out[k], values[k]) - min(out[k], others[k])
+        out[k] += values[k] * others[k]
+
+
+@pytest.mark.only_compiled
+def test_a_kernel_compiles_without_comparing_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba compares the options of the compiler at many lookups of types: half of its time for large kernels."""
+    compared = 0
+    equals = TargetConfig.__eq__
+
+    def count(self: Any, other: object) -> Any:
+        nonlocal compared
+        compared += 1
+        return equals(self, other)
+
+    signature = "void(f8[::1], f8[::1], f8[::1])"
+    for heap in (True, False):  # with other options first, so that the second kernel has something to compare with
+        compile_kernel(_add_up.py_func, heap=heap).compile(signature)
+    monkeypatch.setattr(TargetConfig, "__eq__", count)
+    compile_kernel(_add_up.py_func, heap=False).compile(signature)
+    assert not compared

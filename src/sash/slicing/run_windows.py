@@ -272,14 +272,15 @@ def compute_windows_of_runs(
 ) -> int:
     """Write the results of windows from `place` on; return the first window whose lists do not fit, or their number.
 
-    `seats` are the seats of the chains, the places from which they start, or -1, and their keys.
+    `seats` are the seats of the chains, the places from which they start, or -1, and their keys. `tally` is None if no
+    chain overlaps; the kernel is then compiled without `_finish_chain`, in a third of the time.
     """
     chain = 0
     while place < len(windows[0]):
         while begins[chain + 1] <= place:
             chain += 1
         stop = begins[chain + 1]
-        if overlaps[chain]:
+        if tally is not None and overlaps[chain]:
             place = _finish_chain(
                 arena, shelf, order, windows, scratch, tally, shares, out, place, stop, kept, seats, chain
             )

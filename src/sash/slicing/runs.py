@@ -290,14 +290,16 @@ class Runs:
 
     def _scratch(
         self, lows: Array, highs: Array, sizes: Array, begins: Array, covered: Array, overlaps: Array, has_modes: bool
-    ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-        """Allocate room for what kernels merge at a time, and for the tally of a chain."""
+    ) -> tuple[tuple[Array, ...], tuple[Array, ...] | None]:
+        """Allocate room for what kernels merge at a time, and for the tally of chains that overlap, if there are."""
         first, last = begins[:-1], begins[1:] - 1
         most = int(np.where(overlaps, covered, np.maximum.reduceat(sizes, first)).max())
         runs = int(np.where(overlaps, highs[last] - lows[first], np.maximum.reduceat(highs - lows, first)).max())
-        ranks = int(covered[overlaps].max()) if overlaps.any() else 0
         numbers, ints = self.key, np.dtype(np.int64)
         scratch = (*(np.empty(most, kind) for kind in (numbers, ints, numbers, ints)), np.empty(runs, ints))
+        if not overlaps.any():
+            return scratch, None
+        ranks = int(covered[overlaps].max())
         tally = tuple(np.empty((ranks >> bits) + 1, ints) for bits in (0, 0, BITS, 2 * BITS))
         return scratch, (*tally, np.empty(2 * room_for(ranks) if has_modes else 0, ints))
 
