@@ -129,18 +129,19 @@ def _draw(suite: Suite[Any], report: Report, out: Path) -> None:
 )
 @click.option(
     "--fill",
-    "page",
+    "pages",
+    multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Also fill the tables of this Markdown page, such as docs/performance.md.",
+    help="Also fill the tables of this Markdown page, such as docs/performance.md. Can be given several times.",
 )
-def report(folder: Path, out: Path, page: Path | None) -> None:
+def report(folder: Path, out: Path, pages: tuple[Path, ...]) -> None:
     """Write one page of all results, beside the findings of the papers."""
     from benchmarks.report.filled_page import fill
     from benchmarks.report.runs import read_runs
     from benchmarks.report.writer import write_page
 
     runs = read_runs(folder)
-    if page is not None:
+    for page in pages:
         page.write_text(fill(page.read_text(encoding="utf-8"), runs), encoding="utf-8")
     with progress("report", len(runs)) as begin:
         written = write_page(runs, out, begin)

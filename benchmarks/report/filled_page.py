@@ -7,19 +7,23 @@ several, which become one list:
     …
     <!-- end -->
 
-`<!-- machine: slicing -->` is replaced by the machine, the versions and the date of the run in the same way.
+In the same way, `<!-- machine: slicing -->` is followed by the machine, the versions and the date of the run, and
+`<!-- findings: daba -->` by a list of the findings of a paper, their verdicts and what was measured.
 """
 
 import re
+from collections.abc import Iterator
 
 from benchmarks.records import Report
+from benchmarks.report.findings import Finding
+from benchmarks.report.papers.catalog import PAPERS
 from benchmarks.report.runs import Runs
 from sash.cli.table import Table
-from sash.errors import InvalidInput
+from sash.errors import InvalidInput, UnknownName
 
 __all__ = ["fill"]
 
-_BLOCK = re.compile(r"(<!-- (measured|machine): (\w+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- (measured|machine|findings): ([\w-]+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def fill(page: str, runs: Runs) -> str:
@@ -32,12 +36,29 @@ def fill(page: str, runs: Runs) -> str:
 
 
 def _filled(block: re.Match[str], runs: Runs) -> str:
-    begin, what, suite, title, end = block.groups()
-    full = [run.report for run in runs.of(suite) if not run.is_quick]
+    begin, what, name, title, end = block.groups()
+    full = [run.report for run in runs if not run.is_quick and (what == "findings" or run.suite.name == name)]
     if not full:
         return block.group(0)
-    text = _machine(full[0]) if what == "machine" else _tables(full[0], suite, title)
+    if what == "findings":
+        text = _findings(name, Runs(tuple(run for run in runs if not run.is_quick)))
+    else:
+        text = _machine(full[0]) if what == "machine" else _tables(full[0], name, title)
     return f"{begin}\n{text}\n\n{end}"
+
+
+def _findings(key: str, runs: Runs) -> str:
+    papers = {paper.key: paper for paper in PAPERS}
+    if key not in papers:
+        raise UnknownName.of("paper", key, papers)
+    return "\n".join(line for each in papers[key].findings for line in _finding(each, runs))
+
+
+def _finding(finding: Finding, runs: Runs) -> Iterator[str]:
+    outcome = finding.judge(runs)
+    note = f" *{finding.note}*" if finding.note else ""
+    yield f"- **{finding.where}: {outcome.verdict}.** {finding.claim}{note}"
+    yield from (f"  - {bar.name}: {bar.found} (required {bar.limit})" for bar in outcome.bars)
 
 
 def _machine(report: Report) -> str:

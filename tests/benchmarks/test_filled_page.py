@@ -7,8 +7,9 @@ import pytest
 from benchmarks.catalog import SUITES
 from benchmarks.records import Machine, Record, Report
 from benchmarks.report.filled_page import fill
+from benchmarks.report.papers.daba import PAPER as DABA
 from benchmarks.report.runs import Run, Runs
-from sash.errors import InvalidInput
+from sash.errors import InvalidInput, UnknownName
 
 MACHINE = Machine("a processor", 2, "Linux x86_64", "3.11.0", (("sash", "1"),), "2026-01-02")
 SLICING = SUITES["slicing"]
@@ -61,3 +62,16 @@ def test_several_tables_have_their_titles() -> None:
 def test_a_title_that_no_table_has_is_refused_with_those_that_exist() -> None:
     with pytest.raises(InvalidInput, match="concurrent of sum"):
         fill("<!-- measured: slicing concurent -->\n<!-- end -->\n", FULL)
+
+
+def test_findings_of_a_paper_have_their_verdicts() -> None:
+    page = "<!-- findings: daba -->\nold\n<!-- end -->\n"
+    filled = fill(page, FULL)
+    assert len([line for line in filled.splitlines() if ": not measured.** " in line]) == len(DABA.findings)
+    assert fill(filled, FULL) == filled
+    assert fill(page, runs_of(SLICING.title(SLICING.quick))) == page
+
+
+def test_findings_of_an_unknown_paper_are_refused() -> None:
+    with pytest.raises(UnknownName, match="daba"):
+        fill("<!-- findings: dabba -->\n<!-- end -->\n", FULL)
