@@ -19,6 +19,7 @@ from tests.limits import LOW, restored, stream_with
 COUNTED = {"n": sash.count(), "s": sash.sum("x")}
 ENDS = {"f": sash.first("x"), "l": sash.last("x")}
 MIDDLE = {"m": sash.median("x"), "n": sash.count()}
+SKETCHED = {"c": sash.count_min("x", width=4, depth=2), "n": sash.count("x")}
 
 
 class Weeks(sash.ContextFreeWindow):
@@ -87,7 +88,7 @@ def test_a_query_does_not_notice_others_that_come_and_go(seed: int) -> None:
     in_order = draw.random() < 0.25
     lateness = 0 if in_order else draw.choice([0, 0, 8, 30])
     emit = draw.choice(["final", "final", "updates"])
-    aggregates: Any = draw.choice([COUNTED, COUNTED, ENDS, MIDDLE])
+    aggregates: Any = draw.choice([COUNTED, COUNTED, ENDS, MIDDLE, SKETCHED])
     query = sash.query("q", any_window(draw), **aggregates)
     options: Any = {"on": "t", "by": "k", "in_order": in_order, "allowed_lateness": lateness, "emit": emit}
     alone, among = (stream_with(LOW, [query], **options) for _ in range(2))
@@ -104,7 +105,7 @@ def test_a_query_does_not_notice_others_that_come_and_go(seed: int) -> None:
                 among.remove(draw.choice(names))
             else:
                 others += 1
-                chosen: Any = draw.choice([COUNTED, ENDS, MIDDLE])
+                chosen: Any = draw.choice([COUNTED, ENDS, MIDDLE, SKETCHED])
                 results = {f"{name}_{others % 2}": each for name, each in chosen.items()}
                 others_query = sash.query(f"o{others}", any_window(draw), **results)
                 among.add(others_query)

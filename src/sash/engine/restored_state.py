@@ -158,7 +158,7 @@ def _partials(plan: Plan, slices: Slices, saved: dict[str, Any]) -> list[Any]:
         keys = State.layout(group, names)
         if not all(key in found for key in keys):
             raise InvalidState.damaged("partials that its queries read are missing")
-        each = new_store(group, plan)
+        each = new_store(group, names, plan)
         each.restore(tuple(found[key] for key in keys), slices.capacity)
         if isinstance(each, Partials):
             _refuse_foreign_objects(plan, group, names, each.fields)

@@ -18,6 +18,7 @@ from sash.slicing.lists import Lists
 from sash.slicing.partials import Partials
 from sash.slicing.row_lists import RowLists
 from sash.slicing.runs import Runs
+from sash.slicing.single_rows import SingleRows
 from sash.slicing.slices import Array, Slices
 
 __all__ = ["State", "new_store"]
@@ -29,7 +30,7 @@ class State:
 
     keys: Keys
     slices: Slices
-    partials: list[Partials | Runs | RowLists]
+    partials: list[Partials | SingleRows | Runs | RowLists]
     groups: tuple[Monoid, ...]  # what each of them keeps
     names: tuple[tuple[str, ...], ...]  # the columns that each group of partials reads
     waiting: RowBatch
@@ -63,7 +64,7 @@ class State:
         state = cls(
             Keys(plan.key_types, plan.options.by),
             Slices.empty(dtype),
-            [new_store(group, plan) for group in plan.groups],
+            [new_store(group, names, plan) for group, names in zip(plan.groups, plan.group_columns, strict=True)],
             plan.groups,
             plan.group_columns,
             RowBatch.empty(plan.columns, plan.measure.dtype),
@@ -232,20 +233,33 @@ class State:
         """Change to another plan: keep partials that both plans have; others start without rows."""
         found: dict[tuple[Any, ...], Any] = {}
         known: dict[tuple[Any, ...], Any] = {}
+        stores = [new_store(group, names, new) for group, names in zip(new.groups, new.group_columns, strict=True)]
+        numbers, _ = self.slices.list_all()
+        singles = {
+            (each.monoid, names)
+            for names, each in zip(new.group_columns, stores, strict=True)
+            if isinstance(each, SingleRows)
+        }
         for group, names, each in zip(self.groups, self.names, self.partials, strict=True):
-            if not isinstance(each, Partials):
+            if isinstance(each, SingleRows) and (group, names) in singles:
+                found[group, names] = each
+            elif isinstance(each, Partials | SingleRows):
+                whole = each.fields if isinstance(each, Partials) else each.sketches(numbers, self.slices.capacity)
+                known |= dict(zip(self.layout(group, names), whole, strict=True))
+            else:
                 found[type(each), names] = each
                 each.forget_windows()
-            else:
-                known |= dict(zip(self.layout(group, names), each.fields, strict=True))
         partials = []
-        for group, names in zip(new.groups, new.group_columns, strict=True):
-            each = new_store(group, new)
+        for group, names, each in zip(new.groups, new.group_columns, stores, strict=True):
             each.ensure(self.slices.capacity)
-            if not isinstance(each, Partials):
+            if not isinstance(each, Partials | SingleRows):
                 partials.append(found.get((type(each), names), each))
                 continue
-            fields = list(each.fields)
+            if isinstance(each, SingleRows) and (group, names) in found:
+                each.take_over(found[group, names])
+                partials.append(each)
+                continue
+            fields = list(group.allocate(self.slices.capacity))
             blank = tuple(identity(group))
             for place, key in enumerate(self.layout(group, names)):
                 if key in known:
@@ -254,7 +268,10 @@ class State:
                     fields[place][:] = group.initial[place]
                 else:
                     fields[place] = [blank[place]] * self.slices.capacity
-            each.fields = tuple(fields)
+            if isinstance(each, Partials):
+                each.fields = tuple(fields)
+            else:
+                each.hold(tuple(fields), numbers)
             partials.append(each)
         old = set(_parts(self.groups, self.names))
         self.lacking = {
@@ -280,11 +297,20 @@ def _parts(groups: Sequence[Monoid], columns: Sequence[tuple[str, ...]]) -> Iter
         yield from ((group.name, part_of(component, names)) for component in group.components)
 
 
-def new_store(group: Monoid, plan: Plan) -> Any:
-    """Return the store for a group of partials, without slices."""
+def new_store(group: Monoid, names: tuple[str, ...], plan: Plan) -> Any:
+    """Return the store for a group of partials of these columns, without slices."""
     if keeps_lists(group):
         return RowLists(group.columns[0].field.dtype)
-    return Runs(group.columns[0].field.dtype) if keeps_runs(group) else Partials(group, bool(plan.tree.choice))
+    if keeps_runs(group):
+        return Runs(group.columns[0].field.dtype)
+    store = SingleRows if _keeps_single_rows(group, names, plan) else Partials
+    return store(group, bool(plan.tree.choice))
+
+
+def _keeps_single_rows(group: Monoid, names: tuple[str, ...], plan: Plan) -> bool:
+    """Return whether slices keep their only row; labels in rows would have to change when strings are forgotten."""
+    has_labels = any(plan.columns[name].has_labels for name in names)
+    return plan.cuts.is_each_row and group.absorb is not None and not group.has_objects and not has_labels
 
 
 def _move_bits(bits: Array, old: tuple[str, ...], new: tuple[str, ...]) -> Array:

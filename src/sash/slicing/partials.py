@@ -25,7 +25,7 @@ from sash.slicing.window_manager import Ended
 from sash.swag.catalog import find
 from sash.swag.contract import Algorithm, evict, insert, query
 
-__all__ = ["Answer", "Partials", "View", "mark_trees_updated"]
+__all__ = ["Answer", "Partials", "View", "empty_answer", "lengthen", "mark_trees_updated", "shape_of"]
 
 Answer = tuple[Fields, Fields]  # results and presences
 
@@ -180,7 +180,7 @@ class Partials:
     def ensure(self, capacity: int) -> None:
         """Make room for this many slices."""
         if self.fields and len(self.fields[0]) < capacity:
-            self.fields = _lengthen(self.fields, capacity)
+            self.fields = lengthen(self.fields, capacity)
 
     def reset(self, numbers: Array) -> None:
         """Set the partials of these slices to the identity."""
@@ -220,16 +220,13 @@ class Partials:
 
     def answer(self, view: View, slices: Slices, ended: Ended, algorithm: str | None, family: str = "") -> Answer:
         """Return the results of windows, from the trees if eager, else by sliding if an algorithm is given."""
-        outputs, compiled = view.monoid.outputs, view.monoid.is_compiled
-        results = tuple(each.result.empty(len(ended), compiled) for each in outputs)
-        presences = allocate(tuple(Field("u1") for each in outputs if each.presence), len(ended), compiled)
-        answer, windows = (results, presences), (ended.slots, ended.lows, ended.highs)
+        answer, windows = empty_answer(view, len(ended)), (ended.slots, ended.lows, ended.highs)
         fields, order = view.of(self.fields), slices.order
         if not len(ended):
             return answer
         if self.inner is not None:
             read = read_wide_trees if self._is_wide else _read_trees
-            read(view.monoid, fields, view.of(self.inner), _shape(slices), windows, answer)
+            read(view.monoid, fields, view.of(self.inner), shape_of(slices), windows, answer)
         elif algorithm is None:
             bound_kernel(_fold, view.monoid)(fields, order, windows, answer)
         else:
@@ -245,9 +242,9 @@ class Partials:
             return
         room = inner_room(len(slices.order)) if self._is_wide else len(slices.order)
         if len(self.inner) and len(self.inner[0]) < room:
-            self.inner = _lengthen(self.inner, room)
+            self.inner = lengthen(self.inner, room)
         grow = grow_wide_trees if self._is_wide else _grow_trees
-        grow(self.monoid, self.fields, self.inner, _shape(slices))
+        grow(self.monoid, self.fields, self.inner, shape_of(slices))
 
     @property
     def nbytes(self) -> int:
@@ -278,7 +275,15 @@ class Partials:
         return tuple([each[number] for number in numbers.tolist()] for each in self.fields)
 
 
-def _shape(slices: Slices) -> tuple[Array, ...]:
+def empty_answer(view: View, windows: int) -> Answer:
+    """Return room for the results of so many windows."""
+    outputs, compiled = view.monoid.outputs, view.monoid.is_compiled
+    results = tuple(each.result.empty(windows, compiled) for each in outputs)
+    return results, allocate(tuple(Field("u1") for each in outputs if each.presence), windows, compiled)
+
+
+def shape_of(slices: Slices) -> tuple[Array, ...]:
+    """Return what kernels get of the slices to find nodes of trees."""
     return slices.begin, slices.count, slices.room, slices.dirty, slices.order
 
 
@@ -287,7 +292,8 @@ def mark_trees_updated(slices: Slices) -> None:
     slices.dirty[:] = NO_CUT
 
 
-def _lengthen(fields: Fields, capacity: int) -> Fields:
+def lengthen(fields: Fields, capacity: int) -> Fields:
+    """Return the fields with room for this many partials."""
     return tuple(
         with_room(each, capacity) if isinstance(each, np.ndarray) else each + [None] * (capacity - len(each))
         for each in fields

@@ -17,15 +17,36 @@ from sash.algebra.compiler import jitable, kernel
 from sash.algebra.fields import Fields, load, store
 from sash.algebra.monoid import Monoid, borrow, emit, merge
 
-__all__ = ["grow_wide_trees", "inner_room", "read_wide_trees"]
+__all__ = [
+    "BLOCK",
+    "BLOCK_BITS",
+    "blocks_of_node",
+    "grow_above_blocks",
+    "grow_wide_trees",
+    "inner_room",
+    "read_wide_trees",
+]
 
-_BITS = 4
-_BLOCK = 1 << _BITS
+BLOCK_BITS = 4
+BLOCK = 1 << BLOCK_BITS
 
 
 def inner_room(slices: int) -> int:
     """Return the room of the inner nodes for an arena of so many slices (T2)."""
-    return 2 * slices // _BLOCK + 1
+    return 2 * slices // BLOCK + 1
+
+
+@jitable
+def grow_above_blocks(aggregate: Monoid, inner: Fields, base: int, blocks: int, first: int, full: int) -> None:
+    """Recompute the nodes above blocks of a key; those from `first` to `full` changed."""
+    first, last, span = blocks + first, blocks + full - 1, 1
+    while first > 1:
+        first, last, span = first // 2, last // 2, span * 2
+        for node in range(first, last + 1):
+            if (node + 1) * span <= blocks + full:
+                folded = load(inner, base + 2 * node)
+                folded = merge(aggregate, folded, borrow(aggregate, inner, base + 2 * node + 1))
+                store(inner, base + node, folded)
 
 
 @kernel
@@ -33,29 +54,22 @@ def grow_wide_trees(aggregate: Monoid, fields: Fields, inner: Fields, shape: Any
     """Recompute the nodes above slices that changed."""
     begins, counts, rooms, dirty, order = shape
     for slot in range(len(begins)):
-        begin, base, blocks = begins[slot], 2 * begins[slot] // _BLOCK, rooms[slot] // _BLOCK
-        full = counts[slot] // _BLOCK
-        first = dirty[slot] // _BLOCK
+        begin, base, blocks = begins[slot], 2 * begins[slot] // BLOCK, rooms[slot] // BLOCK
+        full = counts[slot] // BLOCK
+        first = dirty[slot] // BLOCK
         if first >= full:
             continue
         for block in range(first, full):
-            at = begin + block * _BLOCK
+            at = begin + block * BLOCK
             folded = load(fields, order[at])
-            for k in range(at + 1, at + _BLOCK):
+            for k in range(at + 1, at + BLOCK):
                 folded = merge(aggregate, folded, borrow(aggregate, fields, order[k]))
             store(inner, base + blocks + block, folded)
-        first, last, span = blocks + first, blocks + full - 1, 1
-        while first > 1:
-            first, last, span = first // 2, last // 2, span * 2
-            for node in range(first, last + 1):
-                if (node + 1) * span <= blocks + full:
-                    folded = load(inner, base + 2 * node)
-                    folded = merge(aggregate, folded, borrow(aggregate, inner, base + 2 * node + 1))
-                    store(inner, base + node, folded)
+        grow_above_blocks(aggregate, inner, base, blocks, first, full)
 
 
 @jitable
-def _span(block: int, stop: int) -> int:
+def blocks_of_node(block: int, stop: int) -> int:
     """Return the number of blocks of the largest node that begins at a block and does not reach past another one."""
     span = 1
     while block & span == 0 and block + 2 * span <= stop:
@@ -73,23 +87,23 @@ def read_wide_trees(
     begins, _counts, rooms, _dirty, order = shape
     for place in range(len(lows)):
         begin = begins[slots[place]]
-        base, blocks = 2 * begin // _BLOCK, rooms[slots[place]] // _BLOCK
+        base, blocks = 2 * begin // BLOCK, rooms[slots[place]] // BLOCK
         at, stop = lows[place] - begin, highs[place] - begin
-        last = stop >> _BITS  # the first block that is not whole
-        block = at >> _BITS
-        if at & (_BLOCK - 1) == 0 and block < last:
-            span = _span(block, last)
+        last = stop >> BLOCK_BITS  # the first block that is not whole
+        block = at >> BLOCK_BITS
+        if at & (BLOCK - 1) == 0 and block < last:
+            span = blocks_of_node(block, last)
             folded = load(inner, base + (blocks + block) // span)
-            at += span * _BLOCK
+            at += span * BLOCK
         else:  # a window has at least one slice
             folded = load(fields, order[begin + at])
             at += 1
         while at < stop:
-            block = at >> _BITS
-            if at & (_BLOCK - 1) == 0 and block < last:
-                span = _span(block, last)
+            block = at >> BLOCK_BITS
+            if at & (BLOCK - 1) == 0 and block < last:
+                span = blocks_of_node(block, last)
                 folded = merge(aggregate, folded, borrow(aggregate, inner, base + (blocks + block) // span))
-                at += span * _BLOCK
+                at += span * BLOCK
             else:
                 folded = merge(aggregate, folded, borrow(aggregate, fields, order[begin + at]))
                 at += 1
