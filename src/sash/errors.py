@@ -876,6 +876,10 @@ class InvalidText(SashError, ValueError):
         "A name with a dot must be between backticks, as in `a.b`; before a dot, only the table of the query can stand."
     )
 
+    double_quotes = _SentenceAt(
+        "There is no column {name!r}: a text goes between single quotes, double ones are for names."
+    )
+
     @classmethod
     def ambiguous(cls, place: int, name: str, spellings: Iterable[str]) -> "InvalidText":
         *most, last = (f"`{each}`" for each in spellings)
@@ -922,6 +926,12 @@ class InvalidText(SashError, ValueError):
         fix = "cast columns first, or compare values of one type"
         if "timestamp" in given and "string" in given:
             fix = "write TIMESTAMP '2026-01-31 12:00:00'"
+        elif function in ("+", "-") and "timestamp" in given:
+            fix = "compute with times in the table or in the result"
+        elif function.startswith("CAST"):
+            fix = "convert the column in the table or in the result"
+        elif function == "=" and "bool" in given:
+            fix = "write the condition alone, or NOT before it"
         return cls._at(place, f"{function} does not accept {given}: {fix}.")
 
     values = _SentenceAt("{function} cannot be computed on these rows: {why:clause}.")

@@ -120,6 +120,15 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "the time in the index": (lambda: agg(DF.set_index("ts")), "df.reset_index('ts')"),
     "a list of dicts": (lambda: agg([{"ts": 1}]), "pyarrow.Table.from_pylist"),
     "a watermark of a table": (lambda: agg(flush="at_end"), "is an option of streams"),
+    "& in a condition": (lambda: S.rolling(DF, on="ts", rows=2, m=S.sum("n", where="n > 1 & n < 3")), "write AND"),
+    "a text between double quotes": (
+        lambda: S.rolling(DF, on="ts", rows=2, m=S.sum("n", where='user = "z"')),
+        "a text goes between single quotes",
+    ),
+    "a column of a condition misspelt": (
+        lambda: S.rolling(DF, on="ts", rows=2, m=S.sum("n", where="prize > 1")),
+        "'price'? The known ones: n, price, ts, user",
+    ),
     "a stddev of strings": (lambda: agg(query=S.query("q", S.tumbling("1h"), m=S.stddev("user"))), "Cast the values"),
     "progress of a stream in one process": (lambda: S.progress(5), "the StreamingQuery that start() returned"),
     "two keys of one name": (

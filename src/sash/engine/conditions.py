@@ -78,10 +78,12 @@ class Conditions:
 
     def check_names(self, known: Iterable[str], nested: Iterable[str] = ()) -> None:
         """Refuse conditions on columns that a table lacks, and a table that has a column with the name of a copy."""
-        names = [*known, *nested]
+        names = list(dict.fromkeys((*known, *nested)))
         for name, copy in self.copies.items():
             for column in copy.expression.columns():
                 if column.name not in names:
+                    if f'"{column.name}"' in (copy.template.where or ""):
+                        raise copy.error(InvalidText.double_quotes(None, column.name))
                     raise copy.error(UnknownName.of("column", column.name, names))
             if name in names:
                 raise InvalidInput.twice(name)

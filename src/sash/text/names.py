@@ -136,6 +136,5 @@ def unknown_column(column: Column, known: Sequence[str], text: str) -> InvalidTe
         return InvalidText.dotted(column.place)
     alike = [each for each in known if each.lower() == column.name.lower()]
     if text[column.place : column.place + 1] == '"' and not alike:
-        what = f"There is no column {column.name!r}"
-        return InvalidText.meaning(column.place, what, "a text goes between single quotes, double ones are for names")
+        return InvalidText.double_quotes(column.place, column.name)
     return InvalidText.unknown(column.place, "column", column.name, known)
