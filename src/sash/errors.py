@@ -193,7 +193,7 @@ class UnknownName(SashError, LookupError):
 
     @classmethod
     def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
-        known = sorted(known)
+        known = sorted(set(known))
         spelled = {each.lower(): each for each in known}
         near = difflib.get_close_matches(str(name).lower(), spelled, n=1)
         hint = f" Did you mean {spelled[near[0]]!r}?" if near else ""
@@ -207,6 +207,7 @@ class UnknownAttribute(UnknownName, AttributeError):
     """The package has no such name."""
 
     in_sash = _Sentence("sash has no {name!r}. Write {instead}.")
+    of_kind = _Sentence("A {kind} has no {name!r}. Write {instead}.", "kind name instead")
     of_stream = _Sentence(
         "A sash.Stream has no {name!r}. To emit all windows that are open, write stream.push({{}}, watermark=math.inf)."
     )
@@ -227,10 +228,13 @@ class UnknownKeyword(UnknownName, TypeError):
     missing = _Sentence("{call}() needs {name}: write {example}.")
 
     @classmethod
-    def too_many(cls, call: str, most: int, given: int, others: Iterable[str]) -> "UnknownKeyword":
+    def too_many(
+        cls, call: str, most: int, given: int, others: Iterable[str], instead: str | None = None
+    ) -> "UnknownKeyword":
         taken = f"{most or 'no'} argument{'' if most == 1 else 's'}"
         listed = ", ".join(f"{name}=…" for name in others)
         rest = f" Pass {'the others' if most else 'them'} by name: {listed}." if listed else ""
+        rest = rest if instead is None else f" Write {instead}."
         return cls(f"{call}() takes {taken} by position, but got {given}.{rest}")
 
 
@@ -941,5 +945,7 @@ class InvalidText(SashError, ValueError):
     def no_table(cls, place: int | None, name: str, known: Iterable[str]) -> "InvalidText":
         known = sorted(known)
         if known:
+            if known == ["tables"]:
+                return cls._at(place, f"There is no table {name!r}: pass a dict of tables as sash.sql(text, **tables).")
             return cls.unknown(place, "table", name, known)
         return cls._at(place, f"There is no table {name!r}: pass it by its name, as in sash.sql(text, {name}=rows).")

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["ELSEWHERE", "ELSEWHERE_OF", "EXAMPLES", "KEYWORDS", "NAMES", "nearest_name"]
+__all__ = ["BY_NAME", "ELSEWHERE", "ELSEWHERE_OF", "EXAMPLES", "KEYWORDS", "NAMES", "nearest_name"]
 
 # Names of pandas, Polars, SQL, Spark and Flink, and what to write in sash.
 NAMES = {
@@ -157,6 +157,13 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("time", "timestamp", "index_column", "ts", "time_column", "order_by", "orderBy", "timeColumn", "date"), ("on",)
     ),
+    **dict.fromkeys(("left_on", "right_on"), ("on",)),
+    **dict.fromkeys(("left_by", "right_by"), ("by",)),
+    **dict.fromkeys(("merge", "reduce"), ("combine",)),
+    **dict.fromkeys(("init", "zero", "initializer"), ("identity",)),
+    **dict.fromkeys(("accumulate", "map", "prepare"), ("lift",)),
+    **dict.fromkeys(("finish", "finalize", "terminate"), ("lower",)),
+    **dict.fromkeys(("inverse", "retract", "subtract"), ("invert",)),
     **dict.fromkeys(("sort_by", "tie_breaker"), ("order",)),
     **dict.fromkeys(("weeks", "days", "hours", "minutes", "seconds"), ("size", "range", "gap")),
     **dict.fromkeys(("slide", "step", "hop", "slideDuration", "freq", "interval"), ("every",)),
@@ -187,6 +194,12 @@ ELSEWHERE = {
     "delay": "sash.join(…, delay='1 minute')",
     "q": "q=… in the aggregate, such as sash.quantile('x', q=0.95)",
     "population": "population=… in the aggregate, such as sash.stddev('x', population=True)",
+}
+
+# What to write if too many arguments are passed by position.
+BY_NAME = {
+    "sash.sql": "the name of each table before it, as in sash.sql(text, events=table)",
+    "sash.windowed": "the other arguments by name, as in df.pipe(sash.windowed(queries, on='ts'))",
 }
 
 # The same for one call, where it is another place.

@@ -65,6 +65,8 @@ def test_what_text_and_python_say_must_agree() -> None:
         sash.sql(f"SELECT MAX(load) {WINDOW}", t=TABLE)
     with pytest.raises(InvalidText, match=r"pass it by its name, as in sash.sql\(text, t=rows\)"):
         sash.sql(f"SELECT MAX(load) {WINDOW}", on="ts")
+    with pytest.raises(InvalidText, match=r"pass a dict of tables as sash.sql\(text, \*\*tables\)"):
+        sash.sql(f"SELECT MAX(load) {WINDOW}", on="ts", tables={"t": TABLE})
 
 
 def million(unit: str) -> str:

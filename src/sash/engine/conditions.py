@@ -78,7 +78,7 @@ class Conditions:
 
     def check_names(self, known: Iterable[str], nested: Iterable[str] = ()) -> None:
         """Refuse conditions on columns that a table lacks, and a table that has a column with the name of a copy."""
-        names = list(dict.fromkeys((*known, *nested)))
+        names = [*known, *nested]
         for name, copy in self.copies.items():
             for column in copy.expression.columns():
                 if column.name not in names:
