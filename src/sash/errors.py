@@ -880,6 +880,10 @@ class InvalidText(SashError, ValueError):
         "A name with a dot must be between backticks, as in `a.b`; before a dot, only the table of the query can stand."
     )
 
+    nested = _SentenceAt(
+        "Query text does not read nested fields, such as {name!r}: make a column of the field first, or use "
+        "sash.aggregate or sash.rolling."
+    )
     double_quotes = _SentenceAt(
         "There is no column {name!r}: a text goes between single quotes, double ones are for names."
     )

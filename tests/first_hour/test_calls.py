@@ -55,6 +55,11 @@ WORKS: dict[str, tuple[Callable[[], Any], Any]] = {
         lambda: agg(pl.DataFrame(EVENTS), on=pl.col("ts"), by=pl.col("user"))["user"].to_list(),
         ["a", "b"],
     ),
+    "fields of structs of Polars": (
+        lambda: S.rolling(pl.DataFrame(NESTED), on=pl.col("event").struct.field("ts"), rows=2,
+                          m=S.max(pl.col("meta").struct.field("load")))["m"].to_list(),
+        [3.0, 4.0, 5.0],
+    ),
     "a timedelta for a size": (lambda: repr(S.tumbling(dt.timedelta(hours=1))), "sash.tumbling('1h')"),
     "a categorical key": (
         lambda: str(agg(DF.astype({"user": "category"}), by="user")["user"].dtype),

@@ -132,6 +132,9 @@ def _tables(statement: Statement) -> list[str]:
 
 def unknown_column(column: Column, known: Sequence[str], text: str) -> InvalidText:
     """Return the error for a column that a table lacks."""
+    first, dot, _ = column.name.partition(".")
+    if dot and first.lower() in [each.lower() for each in known]:
+        return InvalidText.nested(column.place, column.name)
     if column.path:
         return InvalidText.dotted(column.place)
     alike = [each for each in known if each.lower() == column.name.lower()]
