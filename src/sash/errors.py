@@ -580,6 +580,7 @@ class InvalidJob(SashError, ValueError):
     def unknown(cls, path: object, what: str, name: str, known: Iterable[str]) -> "InvalidJob":
         return cls(f"{path}: {UnknownName.of(what, name, known)}")
 
+    other_part = _Sentence("{path}: [{part}] has no key {key!r}: write it under [{other}].", "path part key other")
     missing = _Sentence("{path}: [{part}] has no {key!r}. Add, for example, {example}")
     wrong_type = _Sentence("{path}: {key} must be {expected}, but is {value!r}.", "path key value expected")
     in_query = _Sentence("{path}: query {query!r}: {why}")
