@@ -47,6 +47,8 @@ def test_every_public_call_refuses_an_unknown_keyword(call: Any) -> None:
         (lambda: S.sliding(period="1 hour"), "Write rows=100 or size='1 hour'"),
         (lambda: S.aggregate(EVENTS, QUERY, on="ts", window="1 hour"), "in the window of a query"),
         (lambda: S.tumbling(window="1h"), "no keyword 'window'. Write rows=100 or size='1 hour'."),
+        (lambda: S.string_agg("x", sep=","), "no keyword 'sep'. Write separator=','."),
+        (lambda: S.hyperloglog("x", p=12), "no keyword 'p'. Write precision=12."),
         (lambda: S.tumbling(hours=1), "no keyword 'hours'. Write size='1 hour'."),
         (lambda: S.session(minutes=5), "no keyword 'minutes'. Write gap='30 minutes'."),
         (lambda: S.tumbling(10, every=5), "Write sash.sliding('1 hour', every='1 minute')"),

@@ -200,6 +200,7 @@ class UnknownName(SashError, LookupError):
         listed = f"The known ones: {', '.join(known)}." if known else f"There is no {kind} at all."
         return cls(f"There is no {kind} {_shown(name)}.{hint} {listed}")
 
+    elsewhere = _Sentence("There is no {kind} {name!r}. Did you mean {ours!r}?", "kind name ours")
     index_level = _Sentence(_INDEX_LEVEL)
 
 

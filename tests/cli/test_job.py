@@ -130,7 +130,7 @@ WRONG = [
     ('{ sliding = "1 hour", every = "1 minute" }', '{ sliding = "1 hour", evry = "1 minute" }', "evry"),
     ('{ session = "30 seconds" }', '{ session = "-1 seconds" }', "visits"),
     ('"max(load)"', '"maxx(load)"', "query 'hourly': There is no aggregate 'maxx'. Did you mean 'max'?"),
-    ('"max(load)"', '"avg(load)"', "There is no aggregate 'avg'. Write mean."),
+    ('"max(load)"', '"avg(load)"', "There is no aggregate 'avg'. Did you mean 'mean'?"),
     ('"max(load)"', '"max(load) filter (where load > 3)"', 'part of a text = "SELECT …" under [job]'),
     ('[job]\nname = "plugs"', '[job]\nformat = "parquet"', "[job] has no key 'format': write it under [source]."),
     ('"max(load)"', '"max load"', 'a call such as "max(load)"'),

@@ -60,6 +60,7 @@ WORKS: dict[str, tuple[Callable[[], Any], Any]] = {
                           m=S.max(pl.col("meta").struct.field("load")))["m"].to_list(),
         [3.0, 4.0, 5.0],
     ),
+    "the star of SQL": (lambda: [repr(S.count("*")), repr(S.count(1))], ["sash.count()", "sash.count()"]),
     "a timedelta for a size": (lambda: repr(S.tumbling(dt.timedelta(hours=1))), "sash.tumbling('1h')"),
     "a categorical key": (
         lambda: str(agg(DF.astype({"user": "category"}), by="user")["user"].dtype),

@@ -22,10 +22,9 @@ from typing import Any
 
 import sash
 from sash import text as texts
-from sash.cli.arguments import aggregates
+from sash.cli.arguments import aggregates, unknown_aggregate
 from sash.engine.options import length_of, options_of
 from sash.errors import InvalidJob, SashError, UnknownKeyword, UnknownName
-from sash.synonyms import NAMES
 from sash.windows.duration import Duration, duration
 
 __all__ = ["Job", "read_job"]
@@ -64,7 +63,6 @@ _EXPECTED_TRIGGER = "'available now', or a duration such as '10 seconds'"
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')""")
-_SASH_CALL = re.compile(r"sash\.(\w+)")
 _ARGUMENT = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]+)\s*,?""")
 
 
@@ -284,13 +282,8 @@ def _aggregate(path: Path, query: str, name: str, text: Any) -> Any:
         raise InvalidJob.wrong_type(path, f"queries.{query}.{name}", text, expected)
     known = aggregates()
     if found[1] not in known:
-        ours = _SASH_CALL.match(NAMES.get(found[1].lower(), ""))
-        error = UnknownName.of("aggregate", found[1], known)
-        why = f"There is no aggregate {found[1]!r}. Write {ours[1]}." if ours and ours[1] in known else str(error)
-        raise InvalidJob.in_query(path, query, why)
+        raise InvalidJob.in_query(path, query, str(unknown_aggregate(found[1])))
     arguments = [_argument(each) for each in _ARGUMENT.findall(found[2])]
-    if found[1] == "count" and arguments == ["*"]:
-        arguments = []
     try:
         return known[found[1]](*arguments)
     except TypeError as error:
