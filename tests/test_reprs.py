@@ -44,6 +44,7 @@ AGGREGATES: list[object] = [
 ]
 OTHERS: list[object] = [
     sash.query("hourly", sash.sliding("1 hour", every="5 minutes"), peak=sash.max("load"), rows=sash.count()),
+    sash.query("q", sash.tumbling(10), n=sash.count(), **{"max load": sash.max("load"), "from": sash.min("load")}),
     sash.frame(rows=3, peak=sash.max("x")),
     sash.frame(range=("-1 hour", "-5 minutes"), closed="left", min_samples=2, peak=sash.max("x")),
     sash.frame(groups=(None, 0), exclude="ties", peak=sash.max("x")),

@@ -68,6 +68,31 @@ def test_no_page_scrolls_sideways_and_code_and_tables_fit_a_wide_screen(site: Pa
     assert not found
 
 
+def test_on_a_narrow_screen_examples_wrap_and_figures_stay_whole(site: Path, browser: Browser) -> None:
+    tab = browser.new_page(viewport={"width": 360, "height": 900})
+    for page, kind in (("quick_start", "pycon"), ("reference/aggregates", "doctest")):
+        tab.goto((site / f"{page}.html").as_uri())
+        styles = "blocks => blocks.map((block) => getComputedStyle(block).whiteSpace)"
+        assert set(tab.locator(f"div[class*='{kind}'] pre").evaluate_all(styles)) == {"pre-wrap"}, page
+    tab.goto((site / "performance.html").as_uri())
+    styles = "cells => cells.map((cell) => getComputedStyle(cell).overflowWrap)"
+    assert set(tab.locator("td.text-right").evaluate_all(styles)) == {"normal"}
+    tab.close()
+
+
+def test_the_title_of_the_sidebar_fits(site: Path, browser: Browser) -> None:
+    tab = browser.new_page(viewport={"width": 1300, "height": 900})
+    tab.goto((site / "algorithms.html").as_uri())
+    rooms = """bar => {
+        const words = document.createRange();
+        words.selectNodeContents(bar.querySelector(".bd-links__title"));
+        return [words.getBoundingClientRect().right, bar.getBoundingClientRect().right];
+    }"""
+    end, edge = tab.locator(".bd-sidebar-primary").evaluate(rooms)
+    assert end < edge - 8
+    tab.close()
+
+
 def test_a_wide_page_and_a_wide_block_would_be_noticed(browser: Browser) -> None:
     tab = browser.new_page(viewport={"width": 360, "height": 900})
     tab.set_content("<p style='width: 400px'>wide</p>")

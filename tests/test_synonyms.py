@@ -20,6 +20,32 @@ def test_name_of_another_library_says_what_to_write(name: str) -> None:
         assert called in sash.__all__
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("Max", "sash.max."),
+        ("MEAN", "sash.mean."),
+        ("stream", "sash.Stream."),
+        ("Tumbling", "sash.tumbling."),
+        ("rolling_sum", "sash.sum."),
+        ("sliding_window", "sash.sliding."),
+        ("hopping_window", "sash.sliding('1 "),
+        ("countDistinct", "sash.count_distinct."),
+        ("collectList", "sash.collect('x')"),
+        ("groupBy", "sash.aggregate("),
+        ("medain", "sash.median."),
+        ("agregate", "sash.aggregate."),
+        ("quantil", "sash.quantile."),
+        ("sum_", "sash.sum."),
+    ],
+)
+def test_other_spelling_of_a_name_says_what_to_write(name: str, instead: str) -> None:
+    with pytest.raises(AttributeError) as error:
+        getattr(sash, name)
+    assert str(error.value).startswith(f"sash has no '{name}'. Write {instead}")
+    assert not hasattr(sash, "_repr_html_")
+
+
 def test_names_are_none_of_our_own() -> None:
     assert not set(NAMES) & set(sash.__all__)
 

@@ -29,7 +29,7 @@ from sash.page import page
 from sash.plan.plan import Plan
 from sash.plan.query import Query, query
 from sash.query_text import register, sql
-from sash.synonyms import NAMES
+from sash.synonyms import NAMES, nearest_name
 from sash.warming import start_helper, warm
 from sash.windows.built_in import cumulative, landmark, punctuated, session, sliding, tumbling
 from sash.windows.calendar import calendar
@@ -41,9 +41,10 @@ on_compile.append(start_helper)
 
 
 def __getattr__(name: str) -> Never:
-    """Refuse a name that does not exist; if another library has it, say what to write."""
-    if name in NAMES:
-        raise UnknownAttribute.in_sash(name, NAMES[name])
+    """Refuse a name that does not exist; if another library has it or it is misspelt, say what to write."""
+    instead = NAMES.get(name) or nearest_name(name, __all__)
+    if instead is not None:
+        raise UnknownAttribute.in_sash(name, instead)
     raise AttributeError(f"module 'sash' has no attribute {name!r}")
 
 

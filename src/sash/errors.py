@@ -193,13 +193,14 @@ class UnknownName(SashError, LookupError):
 
     @classmethod
     def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
-        known = sorted(known)
+        known = sorted(set(known))
         spelled = {each.lower(): each for each in known}
         near = difflib.get_close_matches(str(name).lower(), spelled, n=1)
         hint = f" Did you mean {spelled[near[0]]!r}?" if near else ""
         listed = f"The known ones: {', '.join(known)}." if known else f"There is no {kind} at all."
         return cls(f"There is no {kind} {_shown(name)}.{hint} {listed}")
 
+    elsewhere = _Sentence("There is no {kind} {name!r}. Did you mean {ours!r}?", "kind name ours")
     index_level = _Sentence(_INDEX_LEVEL)
 
 
@@ -207,6 +208,7 @@ class UnknownAttribute(UnknownName, AttributeError):
     """The package has no such name."""
 
     in_sash = _Sentence("sash has no {name!r}. Write {instead}.")
+    of_kind = _Sentence("A {kind} has no {name!r}. Write {instead}.", "kind name instead")
     of_stream = _Sentence(
         "A sash.Stream has no {name!r}. To emit all windows that are open, write stream.push({{}}, watermark=math.inf)."
     )
@@ -227,10 +229,13 @@ class UnknownKeyword(UnknownName, TypeError):
     missing = _Sentence("{call}() needs {name}: write {example}.")
 
     @classmethod
-    def too_many(cls, call: str, most: int, given: int, others: Iterable[str]) -> "UnknownKeyword":
+    def too_many(
+        cls, call: str, most: int, given: int, others: Iterable[str], instead: str | None = None
+    ) -> "UnknownKeyword":
         taken = f"{most or 'no'} argument{'' if most == 1 else 's'}"
         listed = ", ".join(f"{name}=…" for name in others)
         rest = f" Pass {'the others' if most else 'them'} by name: {listed}." if listed else ""
+        rest = rest if instead is None else f" Write {instead}."
         return cls(f"{call}() takes {taken} by position, but got {given}.{rest}")
 
 
@@ -576,6 +581,7 @@ class InvalidJob(SashError, ValueError):
     def unknown(cls, path: object, what: str, name: str, known: Iterable[str]) -> "InvalidJob":
         return cls(f"{path}: {UnknownName.of(what, name, known)}")
 
+    other_part = _Sentence("{path}: [{part}] has no key {key!r}: write it under [{other}].", "path part key other")
     missing = _Sentence("{path}: [{part}] has no {key!r}. Add, for example, {example}")
     wrong_type = _Sentence("{path}: {key} must be {expected}, but is {value!r}.", "path key value expected")
     in_query = _Sentence("{path}: query {query!r}: {why}")
@@ -876,6 +882,14 @@ class InvalidText(SashError, ValueError):
         "A name with a dot must be between backticks, as in `a.b`; before a dot, only the table of the query can stand."
     )
 
+    nested = _SentenceAt(
+        "Query text does not read nested fields, such as {name!r}: make a column of the field first, or use "
+        "sash.aggregate or sash.rolling."
+    )
+    double_quotes = _SentenceAt(
+        "There is no column {name!r}: a text goes between single quotes, double ones are for names."
+    )
+
     @classmethod
     def ambiguous(cls, place: int, name: str, spellings: Iterable[str]) -> "InvalidText":
         *most, last = (f"`{each}`" for each in spellings)
@@ -922,6 +936,12 @@ class InvalidText(SashError, ValueError):
         fix = "cast columns first, or compare values of one type"
         if "timestamp" in given and "string" in given:
             fix = "write TIMESTAMP '2026-01-31 12:00:00'"
+        elif function in ("+", "-") and "timestamp" in given:
+            fix = "compute with times in the table or in the result"
+        elif function.startswith("CAST"):
+            fix = "convert the column in the table or in the result"
+        elif function == "=" and "bool" in given:
+            fix = "write the condition alone, or NOT before it"
         return cls._at(place, f"{function} does not accept {given}: {fix}.")
 
     values = _SentenceAt("{function} cannot be computed on these rows: {why:clause}.")
@@ -931,5 +951,7 @@ class InvalidText(SashError, ValueError):
     def no_table(cls, place: int | None, name: str, known: Iterable[str]) -> "InvalidText":
         known = sorted(known)
         if known:
+            if known == ["tables"]:
+                return cls._at(place, f"There is no table {name!r}: pass a dict of tables as sash.sql(text, **tables).")
             return cls.unknown(place, "table", name, known)
         return cls._at(place, f"There is no table {name!r}: pass it by its name, as in sash.sql(text, {name}=rows).")

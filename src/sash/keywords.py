@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from sash.errors import SashError, UnknownKeyword
-from sash.synonyms import ELSEWHERE, ELSEWHERE_OF, EXAMPLES, KEYWORDS
+from sash.synonyms import BY_NAME, ELSEWHERE, ELSEWHERE_OF, EXAMPLES, KEYWORDS
 
 __all__ = ["checked", "is_keyword", "keywords_of", "unknown_keyword"]
 
@@ -113,7 +113,7 @@ def _misfit(
             return unknown_keyword(call, name, keywords)
     if len(given) > len(by_place) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         others = [name for name in keywords if name not in {each.name for each in by_place} and name not in named]
-        return UnknownKeyword.too_many(call, len(by_place), len(given), others)
+        return UnknownKeyword.too_many(call, len(by_place), len(given), others, BY_NAME.get(call))
     for place, each in enumerate(parameters):
         is_given = each.name in named or (each in by_place and place < len(given))
         if not is_given and each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):

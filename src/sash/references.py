@@ -8,8 +8,8 @@ from sash.errors import InvalidInput
 
 __all__ = ["name_of", "names_of"]
 
-# F.col("x"), F.col("meta.x"), and df["meta.x"], which Spark shows with an alias.
-_PLAIN_COLUMN = re.compile(r"Column<'((?:[\w`]+\.)*`?([^\W\d]\w*)`?)(?: AS \2)?'>")
+# F.col("x"), F.col("meta.x"), df["meta.x"], which Spark shows with an alias, and df.meta.x.
+_PLAIN_COLUMN = re.compile(r"Column<'((?:[\w`]+\.)*`?([^\W\d]\w*)`?)((?:\['?[^\W\d]\w*'?\])*)(?: AS \2)?'>")
 
 
 def name_of(value: Any) -> Any:
@@ -25,14 +25,19 @@ def name_of(value: Any) -> Any:
     package, name = type(value).__module__.partition(".")[0], type(value).__name__
     if package == "polars" and name == "Expr":
         roots = value.meta.root_names()
-        if len(roots) == 1 and value.meta.eq(sys.modules["polars"].col(roots[0])):
-            return roots[0]
+        if len(roots) == 1:
+            root, last = sys.modules["polars"].col(roots[0]), value.meta.output_name(raise_if_undetermined=False)
+            if value.meta.eq(root):
+                return roots[0]
+            if last is not None and value.meta.eq(root.struct.field(last)):
+                return f"{roots[0]}.{last}"
         raise InvalidInput.expression(value)
     if package == "pyspark" and name == "Column":
         found = _PLAIN_COLUMN.fullmatch(str(value))
         if found is None:
             raise InvalidInput.expression(value)
-        return found[1].replace("`", "")
+        fields = re.findall(r"\w+", found[3])
+        return ".".join((found[1].replace("`", ""), *fields))
     return value
 
 

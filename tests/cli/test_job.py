@@ -105,6 +105,11 @@ def test_the_job_of_the_readme_is_one(tmp_path: Path) -> None:
     assert job.source.stream and [each.name for each in job.queries] == ["hourly"]
 
 
+def test_a_job_may_count_rows_as_sql_does(tmp_path: Path) -> None:
+    job = read_job(written(tmp_path, GOOD.replace('"max(load)"', '"count(*)"', 1)), {"DATA": "/data"})
+    assert [each for query in job.queries for _, each in query.aggregates if each == sash.count()]
+
+
 WRONG = [
     ("[job", "[job\n", "is not TOML"),
     ('[job]\nname = "plugs"', "[job]\nname = 3", "job.name must be a string"),
@@ -116,11 +121,18 @@ WRONG = [
     ("options = { maxFilesPerTrigger = 1 }", "options = 1", "source.options must be a table"),
     ("${DATA}", "${NOWHERE}", "${NOWHERE} is not set"),
     ('{ sliding = "1 hour", every = "1 minute" }', '{ sliding = "1 our", every = "1 minute" }', "1 our"),
-    ('{ sliding = "1 hour", every = "1 minute" }', '{ slide = "1 hour" }', "There is no window of query 'hourly'"),
+    (
+        '{ sliding = "1 hour", every = "1 minute" }',
+        '{ slide = "1 hour" }',
+        "query 'hourly': There is no window 'slide'. Did you mean 'sliding'?",
+    ),
     ('{ sliding = "1 hour", every = "1 minute" }', '"1 hour"', "queries.hourly.window must be"),
     ('{ sliding = "1 hour", every = "1 minute" }', '{ sliding = "1 hour", evry = "1 minute" }', "evry"),
     ('{ session = "30 seconds" }', '{ session = "-1 seconds" }', "visits"),
-    ('"max(load)"', '"maxx(load)"', "There is no aggregate in query 'hourly' 'maxx'"),
+    ('"max(load)"', '"maxx(load)"', "query 'hourly': There is no aggregate 'maxx'. Did you mean 'max'?"),
+    ('"max(load)"', '"avg(load)"', "There is no aggregate 'avg'. Did you mean 'mean'?"),
+    ('"max(load)"', '"max(load) filter (where load > 3)"', 'part of a text = "SELECT …" under [job]'),
+    ('[job]\nname = "plugs"', '[job]\nformat = "parquet"', "[job] has no key 'format': write it under [source]."),
     ('"max(load)"', '"max load"', 'a call such as "max(load)"'),
     ('"max(load)"', "7", 'a call such as "max(load)"'),
     ('"max(load)"', '"max(load, load, load)"', "hourly"),

@@ -55,6 +55,12 @@ WORKS: dict[str, tuple[Callable[[], Any], Any]] = {
         lambda: agg(pl.DataFrame(EVENTS), on=pl.col("ts"), by=pl.col("user"))["user"].to_list(),
         ["a", "b"],
     ),
+    "fields of structs of Polars": (
+        lambda: S.rolling(pl.DataFrame(NESTED), on=pl.col("event").struct.field("ts"), rows=2,
+                          m=S.max(pl.col("meta").struct.field("load")))["m"].to_list(),
+        [3.0, 4.0, 5.0],
+    ),
+    "the star of SQL": (lambda: [repr(S.count("*")), repr(S.count(1))], ["sash.count()", "sash.count()"]),
     "a timedelta for a size": (lambda: repr(S.tumbling(dt.timedelta(hours=1))), "sash.tumbling('1h')"),
     "a categorical key": (
         lambda: str(agg(DF.astype({"user": "category"}), by="user")["user"].dtype),
@@ -120,6 +126,28 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "the time in the index": (lambda: agg(DF.set_index("ts")), "df.reset_index('ts')"),
     "a list of dicts": (lambda: agg([{"ts": 1}]), "pyarrow.Table.from_pylist"),
     "a watermark of a table": (lambda: agg(flush="at_end"), "is an option of streams"),
+    "one row for columns": (
+        lambda: S.Stream(HOURLY, on="ts").push({"ts": pd.Timestamp("2026-01-01"), "price": 1.0}),
+        "Pass one list or one-dimensional array per column",
+    ),
+    "append of a stream": (lambda: S.Stream(HOURLY, on="ts").append(DF), "Write stream.push(rows)"),
+    "push of a window": (lambda: S.swag.open("daba_lite", S.max()).push(1), "Write window.insert(value)"),
+    "pop of a window": (lambda: S.swag.open("daba_lite", S.max()).pop(), "Write window.evict()"),
+    "value of a window": (lambda: S.swag.open("daba_lite", S.max()).value, "Write window.query()"),
+    "a table of a text by position": (lambda: S.sql("SELECT MAX(n) FROM t", DF), "sash.sql(text, events=table)"),
+    "a query in pipe": (lambda: DF.pipe(S.windowed, HOURLY, on="ts"), "df.pipe(sash.windowed(queries, on='ts'))"),
+    "left_on of a join": (lambda: S.join(DF, left_on="ts"), "Write on='name of a column'"),
+    "merge of an own aggregate": (lambda: S.Aggregate("a", state="f8", merge=max), "Write combine=…"),
+    "init of an own aggregate": (lambda: S.Aggregate("a", state="f8", init=0.0), "Write identity=…"),
+    "& in a condition": (lambda: S.rolling(DF, on="ts", rows=2, m=S.sum("n", where="n > 1 & n < 3")), "write AND"),
+    "a text between double quotes": (
+        lambda: S.rolling(DF, on="ts", rows=2, m=S.sum("n", where='user = "z"')),
+        "a text goes between single quotes",
+    ),
+    "a column of a condition misspelt": (
+        lambda: S.rolling(DF, on="ts", rows=2, m=S.sum("n", where="prize > 1")),
+        "'price'? The known ones: n, price, ts, user",
+    ),
     "a stddev of strings": (lambda: agg(query=S.query("q", S.tumbling("1h"), m=S.stddev("user"))), "Cast the values"),
     "progress of a stream in one process": (lambda: S.progress(5), "the StreamingQuery that start() returned"),
     "two keys of one name": (

@@ -141,7 +141,7 @@ WINDOWS: dict[str, Case] = {
     "a month": (lambda: sash.session(gap="1 month"), InvalidInput, "give days or weeks"),
     "thousands with a comma": (lambda: sash.tumbling("1,000 seconds"), InvalidInput, "write such as 1.5 or 1500"),
     "a unit without a number": (lambda: sash.tumbling("minute"), InvalidInput, "Write for example '1 hour'"),
-    "a moment for a size": (lambda: sash.tumbling(NOON), InvalidInput, "it is a datetime. Write for example"),
+    "a moment for a size": (lambda: sash.tumbling(NOON), InvalidInput, "its type is datetime. Write for example"),
     "size and rows": (lambda: sash.tumbling("10s", rows=5), InvalidWindow, "leave one of them out"),
     "rows as a text": (lambda: S.sliding(rows="10", every=2), InvalidWindow, "a whole number of at least 1"),
     "rows beside every_rows": (lambda: sash.sliding("5s", rows=3, every_rows=10), InvalidWindow, "Leave out rows"),

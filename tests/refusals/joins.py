@@ -76,7 +76,7 @@ JOINS: dict[str, Case] = {
     "rows that are true": (looking(range=None, rows=True), InvalidInput, "rows must be"),
     "rows in a pair": (looking(range=None, rows=(-3, 0)), InvalidInput, "rows must be a whole number"),
     "a negative range": (looking(range="-1s"), InvalidWindow, "range must be … not negative"),
-    "a range in a pair": (looking(range=("-2s", "-1s")), InvalidInput, "not a valid duration: it is a tuple"),
+    "a range in a pair": (looking(range=("-2s", "-1s")), InvalidInput, "not a valid duration: its type is tuple"),
     "a range that is NaN": (looking(range=math.nan), InvalidWindow, "range must be"),
     "a range without a unit": (looking(range=10), InvalidWindow, "add the unit, as in '10 seconds'"),
     "a negative delay": (joined(delay="-1s"), InvalidWindow, "delay must be … not negative"),

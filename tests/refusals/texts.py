@@ -76,7 +76,11 @@ WRONG: list[tuple[str, str, str]] = [
     ("SELECT MAX(load) FROM t GROUP BY window(ts, plug)", "plug", "window needs a length here"),
     ("SELECT MAX(load) FROM t GROUP BY windw(ts, 5)", "windw", "Did you mean 'window'?"),
     ("SELECT MAX(load) FROM t GROUP BY window(ts, 5), upper(plug)", "upper", "GROUP BY takes columns"),
-    ("WITH u AS (SELECT MAX(n) AS n FROM t) SELECT MAX(n) FROM u [ROWS 5]", "MAX(n) AS", "no function of one row"),
+    (
+        "WITH u AS (SELECT MAX(n) AS n FROM t) SELECT MAX(n) FROM u [ROWS 5]",
+        "MAX(n) AS",
+        "has no aggregates, such as MAX",
+    ),
     (f"SELECT MAX(load) {WINDOW} ORDER BY 1; SELECT MIN(load) {WINDOW}", "t [RANGE 10 SLIDE 10] ORDER", "one SELECT"),
     (f"SELECT MAX(load) {WINDOW} HAVING n > 3", "n >", "neither a key nor in an aggregate: add GROUP BY n"),
     (f"SELECT MAX(load) {WINDOW} LIMIT 2.5", "2.5", "LIMIT and OFFSET take whole numbers"),

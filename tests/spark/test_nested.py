@@ -50,8 +50,9 @@ def test_windows_of_nested_fields_are_those_of_one_process(rows: Any) -> None:
     assert expected.column_names[0] == "device"
     assert sorted_rows(sash.aggregate(rows, QUERY, **NESTED).toArrow()) == sorted_rows(expected)
     simple = sash.query("q", sash.tumbling("10 seconds"), peak=sash.max("meta.load"))  # Spark aggregates it alone
-    found = sash.aggregate(rows, simple, on=F.col("event.ts"), by=[rows["meta.device"]])
-    assert sorted_rows(found.toArrow()) == sorted_rows(sash.aggregate(ROWS, simple, **NESTED))
+    for on, by in ((F.col("event.ts"), rows["meta.device"]), (rows.event.ts, F.col("meta").getField("device"))):
+        found = sash.aggregate(rows, simple, on=on, by=[by])
+        assert sorted_rows(found.toArrow()) == sorted_rows(sash.aggregate(ROWS, simple, **NESTED))
 
 
 def test_frames_and_joins_read_nested_fields_and_return_the_columns_of_the_rows(rows: Any) -> None:

@@ -29,6 +29,12 @@ def test_a_wrong_text_is_one_sentence_with_the_fix(name: str) -> None:
     check(TEXTS[name])
 
 
+@pytest.mark.parametrize("name", ["meta.load", "`meta.load`", "t.meta.load", "META.load"])
+def test_nested_fields_are_refused_with_what_to_do(name: str) -> None:
+    with pytest.raises(InvalidText, match="make a column of the field first, or use sash"):
+        sash.sql(f"SELECT MAX({name}) AS m FROM t [RANGE 10 SLIDE 10]", t={"ts": [1], "meta": [{"load": 1}]}, on="ts")
+
+
 def test_the_line_of_several_is_shown() -> None:
     with pytest.raises(InvalidText, match=r"^Line 3: Expected .*\n    FORM t \[ROWS 5\]\n    \^$"):
         asked("SELECT\n  MAX(load)\nFORM t [ROWS 5]\n;")
@@ -65,6 +71,8 @@ def test_what_text_and_python_say_must_agree() -> None:
         sash.sql(f"SELECT MAX(load) {WINDOW}", t=TABLE)
     with pytest.raises(InvalidText, match=r"pass it by its name, as in sash.sql\(text, t=rows\)"):
         sash.sql(f"SELECT MAX(load) {WINDOW}", on="ts")
+    with pytest.raises(InvalidText, match=r"pass a dict of tables as sash.sql\(text, \*\*tables\)"):
+        sash.sql(f"SELECT MAX(load) {WINDOW}", on="ts", tables={"t": TABLE})
 
 
 def million(unit: str) -> str:

@@ -83,7 +83,7 @@ REFUSALS = [
     ("1" * 5000 + "s", "does not read"),
     ("١ hour", "does not read"),
     ("9999999999 days", "longer than"),
-    ([1], "a list"),
+    ([1], "its type is list"),
 ]
 
 

@@ -270,6 +270,9 @@ def count(column: str | None = None, *, where: str | None = None) -> Template:
     ... )
     ([1, 2, 2], [1, 1, 1])
     """
+    given: Any = column
+    if type(given) in (str, int) and given in ("*", 1):  # as SQL counts rows
+        column = None
     return builtin("count", column, _count, arity=0 if column is None else 1, **_ADDED, where=where)
 
 

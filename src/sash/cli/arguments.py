@@ -1,6 +1,7 @@
 """Aggregates and types by their names on the command line."""
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,16 +10,30 @@ import numpy as np
 import sash
 from sash.algebra.aggregate import Template
 from sash.errors import InvalidInput, UnknownName
+from sash.synonyms import NAMES
 
-__all__ = ["aggregate_named", "aggregates", "dtype_named"]
+__all__ = ["aggregate_named", "aggregates", "dtype_named", "unknown_aggregate"]
 
 
 def aggregate_named(name: str) -> Template:
     """Return the built-in aggregate of that name, with default parameters."""
     known = aggregates()
     if name not in known:
-        raise UnknownName.of("aggregate", name, known)
+        raise unknown_aggregate(name)
     return known[name]()
+
+
+def unknown_aggregate(name: str) -> UnknownName:
+    """Return the error for a name that no aggregate has.
+
+    >>> print(unknown_aggregate("avg"))
+    There is no aggregate 'avg'. Did you mean 'mean'?
+    """
+    known = aggregates()
+    ours = re.match(r"sash\.(\w+)", NAMES.get(name.lower(), ""))
+    if ours is not None and ours[1] in known:
+        return UnknownName.elsewhere("aggregate", name, ours[1])
+    return UnknownName.of("aggregate", name, known)
 
 
 def dtype_named(name: str) -> np.dtype[Any]:

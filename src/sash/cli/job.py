@@ -22,9 +22,9 @@ from typing import Any
 
 import sash
 from sash import text as texts
-from sash.cli.arguments import aggregates
+from sash.cli.arguments import aggregates, unknown_aggregate
 from sash.engine.options import length_of, options_of
-from sash.errors import InvalidJob, SashError, UnknownKeyword
+from sash.errors import InvalidJob, SashError, UnknownKeyword, UnknownName
 from sash.windows.duration import Duration, duration
 
 __all__ = ["Job", "read_job"]
@@ -62,6 +62,7 @@ _TRIGGER = re.compile(
 _EXPECTED_TRIGGER = "'available now', or a duration such as '10 seconds'"
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(.*?)\s*\)\s*\Z", re.S)
+_QUOTED = re.compile(r"""("[^"]*"|'[^']*')""")
 _ARGUMENT = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]+)\s*,?""")
 
 
@@ -130,6 +131,9 @@ def read_job(path: Path, environment: Mapping[str, str] | None = None) -> Job:
     for name, keys in _PARTS.items():
         for key in parts[name]:
             if key not in keys:
+                other = next((part for part, others in _PARTS.items() if key in others), None)
+                if other is not None:
+                    raise InvalidJob.other_part(path, name, key, other)
                 raise InvalidJob.unknown(path, f"key of [{name}]", key, keys)
     return _job(path, parts)
 
@@ -259,7 +263,8 @@ def _window(path: Path, query: str, given: Any) -> Any:
     if len(kinds) > 1:
         raise InvalidJob.window_kinds(path, query, kinds)
     if not kinds:
-        raise InvalidJob.unknown(path, f"window of query {query!r}", ", ".join(given) or "nothing", _WINDOWS)
+        error = UnknownName.of("window", ", ".join(given) or "nothing", _WINDOWS)
+        raise InvalidJob.window_words(path, query, str(error), _WINDOWS["sliding"])
     words = {key: value for key, value in given.items() if key != kinds[0]}
     make, size = getattr(sash, kinds[0]), given[kinds[0]]
     try:
@@ -272,11 +277,12 @@ def _window(path: Path, query: str, given: Any) -> Any:
 
 def _aggregate(path: Path, query: str, name: str, text: Any) -> Any:
     found = _CALL.match(text) if isinstance(text, str) else None
-    if found is None:
-        raise InvalidJob.wrong_type(path, f"queries.{query}.{name}", text, 'a call such as "max(load)"')
+    if found is None or _QUOTED.sub("", found[2]).count(")"):
+        expected = 'a call such as "max(load)", or part of a text = "SELECT …" under [job]'
+        raise InvalidJob.wrong_type(path, f"queries.{query}.{name}", text, expected)
     known = aggregates()
     if found[1] not in known:
-        raise InvalidJob.unknown(path, f"aggregate in query {query!r}", found[1], known)
+        raise InvalidJob.in_query(path, query, str(unknown_aggregate(found[1])))
     arguments = [_argument(each) for each in _ARGUMENT.findall(found[2])]
     try:
         return known[found[1]](*arguments)

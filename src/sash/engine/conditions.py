@@ -82,6 +82,8 @@ class Conditions:
         for name, copy in self.copies.items():
             for column in copy.expression.columns():
                 if column.name not in names:
+                    if f'"{column.name}"' in (copy.template.where or ""):
+                        raise copy.error(InvalidText.double_quotes(None, column.name))
                     raise copy.error(UnknownName.of("column", column.name, names))
             if name in names:
                 raise InvalidInput.twice(name)

@@ -112,6 +112,8 @@ class Stream:
     def __getattr__(self, name: str) -> Never:
         if name in ("flush", "close", "end", "finish", "stop", "drain"):
             raise UnknownAttribute.of_stream(name)
+        if name in ("append", "insert", "send", "update", "write", "feed", "process", "ingest", "add_rows"):
+            raise UnknownAttribute.of_kind("sash.Stream", name, "stream.push(rows)")
         raise AttributeError(f"'Stream' object has no attribute {name!r}")
 
     # --- rows in, results out ----------------------------------------------------------------------

@@ -145,7 +145,7 @@ def _as_column(name: str, column: Any) -> Any:
     elif isinstance(column, np.ndarray):
         if column.ndim == 1:
             return column
-    elif is_pandas(column) and getattr(column, "ndim", 1) == 1:
+    elif is_pandas(column) and getattr(column, "ndim", 1) == 1 and hasattr(column, "__len__"):
         return column
     elif isinstance(column, Sequence) and not isinstance(column, str | bytes):
         return list(column)

@@ -1,5 +1,6 @@
 """Queries: a name, a window, and aggregates by the names of their results."""
 
+import keyword
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -66,7 +67,14 @@ class Query:
 
 def written(aggregates: Iterable[tuple[str, Template]]) -> str:
     """Return named aggregates as a user writes them."""
-    return ", ".join(f"{name}={each!r}" for name, each in aggregates)
+    pairs = tuple(aggregates)
+    words = [f"{name}={each!r}" for name, each in pairs if _is_keyword(name)]
+    others = ", ".join(f"{name!r}: {each!r}" for name, each in pairs if not _is_keyword(name))
+    return ", ".join([*words, f"**{{{others}}}"] if others else words)
+
+
+def _is_keyword(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 @checked

@@ -1,11 +1,19 @@
 """One window that slides by hand: insert, evict, query, save, restore."""
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from sash.algebra.aggregate import Template
-from sash.errors import CallWithinCall, EmptyWindow, InvalidInput, InvalidState, SashError, UnsupportedAggregate
+from sash.errors import (
+    CallWithinCall,
+    EmptyWindow,
+    InvalidInput,
+    InvalidState,
+    SashError,
+    UnknownAttribute,
+    UnsupportedAggregate,
+)
 from sash.keywords import checked
 from sash.swag import state_bytes, window_rows, window_state
 from sash.swag import values as border
@@ -34,6 +42,14 @@ def open(algorithm: str, aggregate: Template, *, dtype: Any = None) -> "Window":
     return Window(algorithm, aggregate, dtype)
 
 
+# Names of the methods of other data structures.
+_ELSEWHERE = {
+    "window.insert(value)": ("push", "add", "append", "put", "update", "enqueue"),
+    "window.evict()": ("pop", "popleft", "remove", "dequeue"),
+    "window.query()": ("get", "value", "result", "aggregate_value", "max", "min", "sum", "mean"),
+}
+
+
 class Window(WindowSteps):
     """A sliding window over one aggregate; `open` makes one.
 
@@ -46,6 +62,12 @@ class Window(WindowSteps):
     >>> sash.swag.open("daba_lite", sash.max()).restore(window.save()).query()
     2
     """
+
+    def __getattr__(self, name: str) -> Never:
+        for ours, theirs in _ELSEWHERE.items():
+            if name in theirs:
+                raise UnknownAttribute.of_kind("sash.swag.Window", name, ours)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # --- in order --------------------------------------------------------------------------------
 

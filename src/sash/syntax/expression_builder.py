@@ -75,8 +75,13 @@ class ExpressionBuilder:
         return _apply("<>" if sign == "!=" else str(sign), [left, right], sign)
 
     def is_null(self, parts: list[Any]) -> Expression:
-        value, word, negation, _ = parts
-        return _negate(negation, _apply("is_null", [value], word))
+        value, word, negation, kind = parts
+        if kind.type == "NULL":
+            return _negate(negation, _apply("is_null", [value], word))
+        wanted = kind.type == "TRUE"
+        known = _apply("coalesce", [value, Literal(not wanted, word.start_pos)], word)
+        found = known if wanted else _apply("not", [known], word)
+        return _negate(negation, found)
 
     def is_in(self, parts: list[Any]) -> Expression:
         value, negation, word, *members = parts

@@ -50,6 +50,10 @@ _ELSEWHERE = {
     "LATERAL": "compute the columns before",
     "PIVOT": "pivot the result",
 }
+_PATTERNS = {
+    "ILIKE": "write LOWER(x) LIKE 'a%'",
+    **dict.fromkeys(("RLIKE", "REGEXP", "SIMILAR", "GLOB"), "write LIKE, or compute it as a column of the table"),
+}
 _RARE = {"IGNORE", "RESPECT", "_WITHIN", "_DOT"}
 _RESERVED = "a word that cannot be an alias"
 
@@ -134,9 +138,12 @@ def _unexpected(word: Word, fed: list[Token], start: str) -> InvalidText:
     accepted = _accepted(fed, start)
     before = Word(fed[-1].type, str(fed[-1]), fed[-1].start_pos or 0) if fed else word
     if accepted == {"_COLON"}:  # without a colon, the name before is not a label
+        if before.text.upper() == "EXPLAIN":
+            fix = "write sash.explain(table, sash.text.queries(text), on='ts')"
+            return InvalidText.unsupported(before.place, before.text, fix)
         near = difflib.get_close_matches(before.text.upper(), ["SELECT"])
         return InvalidText.unexpected(before.place, before.text, ["SELECT"], near[0] if near else None)
-    special = _special(word, before, accepted)
+    special = _special(word, before, accepted) or _in_call(word, fed, accepted)
     if special is not None:
         return special
     if len(fed) > 1 and before.kind == "NAME":  # an alias that was meant as a keyword
@@ -161,8 +168,21 @@ def _special(word: Word, before: Word, accepted: set[str]) -> InvalidText | None
         return InvalidText.unsupported(before.place, "==", "write =")
     if word.text == before.text == ":" or (word.text == ":" and "STAR" in accepted):
         return InvalidText.unsupported(word.place, "::", "write CAST(x AS type)")
+    if word.kind == "_DOT" and before.kind == "_RPAR":
+        return InvalidText.meaning(word.place, "A call has no fields", "write window_start or window_end")
     if word.kind == "_DOT":
         return InvalidText.dotted(word.place)
+    if word.kind == "STRING" and ("_AS" in accepted or before.kind == "_AS"):
+        return InvalidText.meaning(word.place, "A name is not a text", f'write "{word.text}" in double quotes')
+    if word.text == before.text == "/" or before.text.upper() == "DIV":
+        return InvalidText.unsupported(before.place, "//" if before.text == "/" else "DIV", "write FLOOR(a / b)")
+    if word.kind == "NUMBER" and before.text.upper() == "TOP":
+        return InvalidText.unsupported(before.place, before.text, f"write LIMIT {word.text} at the end")
+    if word.text.upper() in _PATTERNS and word.kind == "NAME" and "LIKE" in accepted:
+        return InvalidText.unsupported(word.place, word.text, _PATTERNS[word.text.upper()])
+    if word.keyword == "WHERE" and "_LIMIT" in accepted and "_GROUP" not in accepted:
+        fix = "move it, or write HAVING for a condition on results"
+        return InvalidText.meaning(word.place, "WHERE must be before GROUP BY", fix)
     if accepted == {"_ARROW"} and before.text.upper() in ("RANGE", "ROWS", "SESSION"):
         return InvalidText.meaning(before.place, "A window must be in brackets", "write for example [RANGE 1 HOUR]")
     instead = _ELSEWHERE.get(word.text.upper()) if word.kind == "NAME" else None
@@ -178,6 +198,32 @@ def _special(word: Word, before: Word, accepted: set[str]) -> InvalidText | None
         return InvalidText.meaning(word.place, "OVER must follow an aggregate", "write for example MAX(x) OVER (…)")
     if word.kind == "_LPAR" and before.text.upper() == "FILTER":
         return InvalidText.meaning(before.place, "FILTER must follow an aggregate", "write it after SUM(x)")
+    return None
+
+
+def _in_call(word: Word, fed: list[Token], accepted: set[str]) -> InvalidText | None:
+    """Return the error for a mistake between the parentheses of a call, or after a call in GROUP BY."""
+    kinds = [each.type for each in fed]
+    is_alias = word.keyword == "AS" or (word.kind == "NAME" and not _near(word, accepted))
+    if is_alias and kinds[-1:] == ["_RPAR"] and "_LIMIT" in accepted and "_GROUP" not in accepted:
+        what = "An entry of GROUP BY has no alias"
+        return InvalidText.meaning(word.place, what, "leave it out, and write window_start and window_end")
+    if "_RPAR" not in accepted or "_LPAR" not in kinds[1:]:
+        return None
+    opened = len(kinds) - 1 - kinds[::-1].index("_LPAR")
+    function = fed[opened - 1]
+    if word.keyword == "FROM" and function.upper() == "EXTRACT":
+        fix = "compute it as a column of the table or of the result"
+        return InvalidText.unsupported(function.start_pos or 0, str(function), fix)
+    if word.keyword == "ORDER":
+        what = f"ORDER BY inside of {function}"
+        return InvalidText.unsupported(word.place, what, "leave it out, because rows are in the order of `on`")
+    if word.kind == "_COMMA" and "DISTINCT" in kinds[opened:]:
+        what = f"{function}(DISTINCT …) of several columns"
+        return InvalidText.unsupported(word.place, what, "write one of them, such as concat(a, '/', b)")
+    if word.kind == "NAME" and kinds[-1] == "NUMBER" and "_COMMA" in accepted:
+        what = "A length with a unit is a text"
+        return InvalidText.meaning(fed[-1].start_pos or 0, what, f"write '{fed[-1]} {word.text}'")
     return None
 
 

@@ -80,6 +80,15 @@ _WORD = re.compile(
       | (?P<symbol>=>|\|\||<>|!=|<=|>=|/(?!\*)|[()\[\],;:.*%+\-=<>])""",
     re.VERBOSE,
 )
+# Characters of other languages, and what to write instead.
+_OF_OTHERS = {
+    "&": "AND",
+    "|": "OR",
+    "!": "NOT",
+    "^": "POWER(a, b)",
+    "#": "-- before a comment",
+    **dict.fromkeys("{$@", "the value itself"),
+}
 _UNCLOSED = {"'": ("text", "'"), "`": ("name", "`"), '"': ("name", '"'), "/": ("comment", "*/")}
 
 
@@ -148,6 +157,8 @@ def _unreadable(text: str, at: int) -> InvalidText:
     if letter in _UNCLOSED:
         what, closing = _UNCLOSED[letter]
         return InvalidText.unclosed(at, what, closing)
+    if letter in _OF_OTHERS:
+        return InvalidText.unsupported(at, letter, f"write {_OF_OTHERS[letter]}")
     return InvalidText.unreadable(at, letter)
 
 

@@ -51,7 +51,7 @@ AGGREGATES: dict[str, Signature] = {
     **dict.fromkeys(
         ("quantile", "percentile", "quantile_cont", "percentile_cont"), Signature(holistic.quantile, parameters=1)
     ),
-    **dict.fromkeys(("collect", "collect_list", "array_agg"), Signature(holistic.collect)),
+    **dict.fromkeys(("collect", "collect_list", "array_agg", "list"), Signature(holistic.collect)),
     **dict.fromkeys(("collect_distinct", "collect_set"), Signature(holistic.collect_distinct)),
     **dict.fromkeys(("count_distinct", "nunique", "n_unique"), Signature(holistic.count_distinct)),
     **dict.fromkeys(("string_agg", "listagg", "group_concat"), Signature(holistic.string_agg, parameters=1)),
@@ -64,7 +64,18 @@ AGGREGATES: dict[str, Signature] = {
 _OF_DISTINCT = {"count": "count_distinct", "collect": "collect_distinct", "array_agg": "collect_distinct"}
 _NEEDED = frozenset(("quantile", "percentile", "quantile_cont", "percentile_cont"))  # their parameter has no default
 _OF_CONDITION = ("count_if", "countif")
-_RARE = {"average", "maxcount", "mincount", "geomean", "nunique", "n_unique", "group_concat", "stdev", "collect_set"}
+_RARE = {
+    "list",
+    "average",
+    "maxcount",
+    "mincount",
+    "geomean",
+    "nunique",
+    "n_unique",
+    "group_concat",
+    "stdev",
+    "collect_set",
+}
 # Functions that have a meaning only with OVER; `sash.text.over` translates them.
 OVER_ONLY = ("lag", "lead", "row_number", "rank")
 # Functions that people know from elsewhere, and what to write instead.
@@ -79,8 +90,25 @@ _INSTEAD = {
         ("approx_percentile", "percentile_approx", "approx_quantile"), "write PERCENTILE(x, 0.95), which is exact"
     ),
     **dict.fromkeys(("date_trunc", "date_bin", "time_bucket"), "write GROUP BY window(ts, '1 hour')"),
+    **dict.fromkeys(
+        (
+            *("extract", "year", "month", "day", "hour", "minute", "second", "dayofweek", "weekday", "date_part"),
+            *("date_format", "to_date", "unix_timestamp", "epoch", "datediff", "timestampdiff", "window_time"),
+        ),
+        "compute it as a column of the table or of the result",
+    ),
+    **dict.fromkeys(("bool_or", "any", "some", "logical_or"), "write MAX(condition), because true is more than false"),
+    **dict.fromkeys(
+        ("bool_and", "every", "all", "logical_and"), "write MIN(condition), because false is less than true"
+    ),
+    "arg_max": "write MAX_BY(who, x)",
+    "arg_min": "write MIN_BY(who, x)",
+    **dict.fromkeys(("sum_if", "sumif"), "write SUM(x) FILTER (WHERE condition)"),
     **dict.fromkeys(("now", "current_timestamp", "current_date"), "write a constant such as TIMESTAMP '2026-01-31'"),
-    **dict.fromkeys(("corr", "covar_samp", "skewness", "kurtosis"), "write your own with sash.Aggregate"),
+    **dict.fromkeys(
+        ("corr", "covar_samp", "covar_pop", "skewness", "kurtosis", "histogram", "entropy"),
+        "write your own with sash.Aggregate",
+    ),
 }
 
 _registered: dict[str, Template] = {}
@@ -142,7 +170,7 @@ class Functions:
         if name not in AGGREGATES:
             known = {*AGGREGATES, *SCALARS, *OVER_ONLY, "count_if", *self.own} - _RARE
             raise InvalidText.unknown(call.place, "function", call.name, known)
-        if name == "count" and (call.of_rows or _is_constant(call)):
+        if name == "count" and (call.of_rows or _is_constant(call) or not call.arguments):
             return sums.count()
         if call.is_distinct:
             if name not in _OF_DISTINCT:

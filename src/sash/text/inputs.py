@@ -81,7 +81,10 @@ def _check(statement: Statement) -> None:
     limit = None if statement.limit is None else statement.limit[2]
     sorting = statement.sortings[0].expression.place if statement.sortings else None
     for place, what in (
-        (calls[0].place if calls else None, f"{calls[0].name if calls else ''} is no function of one row"),
+        (
+            calls[0].place if calls else None,
+            f"A table of WITH has no aggregates, such as {calls[0].name if calls else ''}",
+        ),
         (statement.bracket and statement.bracket.place, "A table of WITH has no window"),
         (statement.function and statement.function.name.place, "A table of WITH has no window"),
         (statement.join and statement.join.table.place, "A table of WITH joins nothing"),

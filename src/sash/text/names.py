@@ -132,10 +132,12 @@ def _tables(statement: Statement) -> list[str]:
 
 def unknown_column(column: Column, known: Sequence[str], text: str) -> InvalidText:
     """Return the error for a column that a table lacks."""
+    first, dot, _ = column.name.partition(".")
+    if dot and first.lower() in [each.lower() for each in known]:
+        return InvalidText.nested(column.place, column.name)
     if column.path:
         return InvalidText.dotted(column.place)
     alike = [each for each in known if each.lower() == column.name.lower()]
     if text[column.place : column.place + 1] == '"' and not alike:
-        what = f"There is no column {column.name!r}"
-        return InvalidText.meaning(column.place, what, "a text goes between single quotes, double ones are for names")
+        return InvalidText.double_quotes(column.place, column.name)
     return InvalidText.unknown(column.place, "column", column.name, known)

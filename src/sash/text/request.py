@@ -100,7 +100,7 @@ class Request:
             for column in select.columns:
                 if column.name not in known:
                     is_level = column.name in levels
-                    error = InvalidText.index_level(column.place, column.name) if is_level else None
+                    error = InvalidText.index_level(column.place, column.name) if is_level else select.misplaced(column)
                     raise (error or unknown_column(column, known, self.text)).within(self.text)
         for name in self.computed:
             if name in known:

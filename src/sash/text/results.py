@@ -91,7 +91,10 @@ class Results:
         for call in expression.calls():
             if not self.functions.knows(call.name):
                 self.functions.template_of(call, str)  # says which functions there are
-            raise InvalidText.meaning(call.place, f"{where} is computed from one row", f"{call.name} is an aggregate")
+            fix = f"{call.name} is an aggregate"
+            if where == "WHERE":
+                fix += f", so write {'HAVING' if call.over is None else 'QUALIFY'}"
+            raise InvalidText.meaning(call.place, f"{where} is computed from one row", fix)
 
     def column(self, expression: Expression) -> str:
         """Return the name of the column that an expression is computed into: its own, or the text of the expression."""

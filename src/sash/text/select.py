@@ -65,6 +65,14 @@ class Select:
             table = each.table if each.name == table else table
         return table
 
+    def misplaced(self, column: Column) -> InvalidText | None:
+        """Return the error for a column of WHERE that has the name of a result; None if it has not."""
+        is_of_where = self.where is not None and column.place in [each.place for each in self.where.columns()]
+        if not is_of_where or column.name.lower() not in [name.lower() for name, _ in self.outputs.columns]:
+            return None
+        what = f"WHERE is computed before the result {column.name!r}"
+        return InvalidText.meaning(column.place, what, f"write {'QUALIFY' if self.window is None else 'HAVING'}")
+
     def result_names(self) -> tuple[str, ...]:
         """Return the names of the results of its aggregates."""
         framed = (name for each in self.frames for name, _ in each.aggregates)

@@ -146,6 +146,8 @@ def window_of_group(call: Call) -> tuple[Column, Window]:
     name = call.name.lower()
     if name in ("date_trunc", "date_bin", "time_bucket"):
         raise InvalidText.unsupported(call.place, call.name, "write GROUP BY window(ts, '1 hour')")
+    if name in ("sliding", "slide", "hopping", "sliding_window"):
+        raise InvalidText.unsupported(call.place, call.name, "write GROUP BY window(ts, '1 hour', '1 minute')")
     if name not in _IN_GROUPS:
         raise InvalidText.unknown(call.place, "window", call.name, _IN_GROUPS)
     make, least, most = _IN_GROUPS[name]

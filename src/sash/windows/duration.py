@@ -97,7 +97,7 @@ def duration(value: Any) -> Duration:
     elif value is None or type(value).__name__ == "NaTType":
         raise InvalidInput.duration(value, _MISSING)
     else:
-        raise InvalidInput.duration(value, f"it is a {type(value).__name__}")
+        raise InvalidInput.duration(value, f"its type is {type(value).__name__}")
     if microseconds.denominator != 1:
         raise InvalidInput.duration(value, "it is finer than a microsecond")
     if abs(microseconds) > _LONGEST:
