@@ -168,6 +168,13 @@ def _special(word: Word, before: Word, accepted: set[str]) -> InvalidText | None
         return InvalidText.unsupported(before.place, "==", "write =")
     if word.text == before.text == ":" or (word.text == ":" and "STAR" in accepted):
         return InvalidText.unsupported(word.place, "::", "write CAST(x AS type)")
+    if (word.kind, before.kind) == ("STAR", "_DOT"):
+        return InvalidText.unsupported(word.place, "A table before *", "write * alone")
+    if before.kind == "_AS" and word.keyword in RESERVED and "NAME" in accepted:
+        fix = f'write "{word.text}" in double quotes'
+        return InvalidText.meaning(word.place, f"{word.text} is a word of the language", fix)
+    if word.keyword == "DISTINCT" and before.kind in ("IS", "NOT"):
+        return InvalidText.unsupported(word.place, "IS DISTINCT FROM", "write a <> b OR a IS NULL")
     if word.kind == "_DOT" and before.kind == "_RPAR":
         return InvalidText.meaning(word.place, "A call has no fields", "write window_start or window_end")
     if word.kind == "_DOT":
