@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from benchmarks.records import Report
 from benchmarks.report.findings import Finding
 from benchmarks.report.papers.catalog import PAPERS
-from benchmarks.report.runs import Runs
+from benchmarks.report.runs import Run, Runs
 from sash.cli.table import Table
 from sash.errors import InvalidInput, UnknownName
 
@@ -37,13 +37,14 @@ def fill(page: str, runs: Runs) -> str:
 
 def _filled(block: re.Match[str], runs: Runs) -> str:
     begin, what, name, title, end = block.groups()
-    full = [run.report for run in runs if not run.is_quick and (what == "findings" or run.suite.name == name)]
-    if not full:
+    full = Runs(tuple(run for run in runs if not run.is_quick and (what == "findings" or run.suite.name == name)))
+    if not len(full):
         return block.group(0)
     if what == "findings":
-        text = _findings(name, Runs(tuple(run for run in runs if not run.is_quick)))
+        text = _findings(name, full)
     else:
-        text = _machine(full[0]) if what == "machine" else _tables(full[0], name, title)
+        run = next(iter(full))
+        text = _machine(run.report) if what == "machine" else _tables(run, title)
     return f"{begin}\n{text}\n\n{end}"
 
 
@@ -68,11 +69,12 @@ def _machine(report: Report) -> str:
     return "\n".join(f"- {line}" for line in lines.splitlines())
 
 
-def _tables(report: Report, suite: str, title: str) -> str:
-    found = [table for table in report.tables() if table.title.startswith(title)]
+def _tables(run: Run, title: str) -> str:
+    tables = tuple(run.suite.tables(run.report))
+    found = [table for table in tables if table.title.startswith(title)]
     if not found:
-        known = ", ".join(dict.fromkeys(table.title for table in report.tables()))
-        raise InvalidInput(f"The report of {suite} has no table whose title begins with {title!r}. It has: {known}.")
+        known = ", ".join(dict.fromkeys(table.title for table in tables))
+        raise InvalidInput(f"{run.report.name} has no table whose title begins with {title!r}. It has: {known}.")
     return "\n\n".join(_shown(table, is_alone=len(found) == 1) for table in found)
 
 
