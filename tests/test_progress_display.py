@@ -75,10 +75,11 @@ def test_the_switch_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_on()
 
 
-def test_workers_of_spark_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("module", ["pyspark.daemon", "sash.spark.worker.daemon"])
+def test_workers_of_spark_show_nothing(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     main = type(sys)("__main__")
-    main.__spec__ = type("Spec", (), {"name": "pyspark.daemon"})()
+    main.__spec__ = type("Spec", (), {"name": module})()
     monkeypatch.setitem(sys.modules, "__main__", main)
     assert not is_on()
 

@@ -8,4 +8,4 @@ __all__ = ["is_spark_worker"]
 def is_spark_worker() -> bool:
     """Return whether Spark started this Python process for its tasks."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return spec is not None and str(spec.name).startswith("pyspark.")
+    return spec is not None and str(spec.name).startswith(("pyspark.", "sash.spark.worker."))

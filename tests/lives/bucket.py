@@ -50,6 +50,9 @@ class _Store:
     def getMapState(self, *_: Any) -> "_Store":  # noqa: N802
         return self
 
+    def containsKey(self, key: Any) -> bool:  # noqa: N802
+        return key in self.entries
+
     def getValue(self, key: Any) -> Any:  # noqa: N802
         return self.entries.get(key)
 

@@ -18,6 +18,7 @@ from tests.spark.jvm import HASTY
 # What a worker does with rows and state is tested without Spark, so it needs no JVM.
 WITHOUT_JVM = {
     "test_bucket",
+    "test_daemon",
     "test_frame_stretches",
     "test_join_stretches",
     "test_lazy_processor",

@@ -27,7 +27,7 @@ from sash.plan.query import Query
 from sash.spark.state.bucket import MicroBatch, Work
 from sash.spark.state.frame_bucket import FrameWork
 from sash.spark.state.processor import BucketProcessor
-from sash.spark.state.snapshot_log import HEAD, INITIAL, LOG, SNAPSHOT, STATE_VARIABLE, Head, WorkerMemory
+from sash.spark.state.snapshot_log import HEAD, INITIAL, LOG, SNAPSHOT, STATE_VARIABLE, Head, SnapshotLog, WorkerMemory
 from sash.spark.state.window_bucket import WindowWork
 from sash.spark.wire.buckets import bucket_ids
 from sash.spark.wire.recipe import Recipe
@@ -322,6 +322,30 @@ def test_damage_in_the_store_is_told_by_the_query(make: Make) -> None:
             spoilt = Store({**store.entries, entry: (nonce, damaged)})
             with pytest.raises(InvalidState, match=f"The saved state is damaged: .*{told}"):
                 Worker().attempt(spoilt, work, batches[2])
+
+
+class StrictMap(dict[Any, Any]):
+    """A map of Spark's state, without the value of a missing key, for which Spark logs a warning."""
+
+    def getMapState(self, *_: Any) -> "StrictMap":  # noqa: N802
+        return self
+
+    def containsKey(self, key: Any) -> bool:  # noqa: N802
+        return key in self
+
+    def getValue(self, key: Any) -> Any:  # noqa: N802
+        return self[key]
+
+    def updateValue(self, key: Any, value: Any) -> None:  # noqa: N802
+        self[key] = value
+
+
+@WORKS
+def test_a_new_bucket_reads_no_value_that_the_store_lacks(make: Make) -> None:
+    work = make()
+    log = SnapshotLog(StrictMap(), work, "stream", 1, LIMITS, WorkerMemory())
+    _, head, _ = log.read(0)
+    assert head.version == 0 and log.take_initial(SCHEMA) == []
 
 
 # --- what was before the stream ------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from sash.cli.table import Table
 from sash.cli.terminal import can_print, show
 from sash.errors import sentence_of
 
-__all__ = ["QUERIES", "compile_ahead", "readings", "smart_home"]
+__all__ = ["QUERIES", "compile_ahead", "readings", "smart_home", "worker_settings"]
 
 HOUSES, PLUGS, FILES = 6, 4, 6
 SOON = 10_000  # rows of the first file at most, so that the first results come soon
@@ -103,13 +105,38 @@ def _smart_home(folder: Path, hours: float, compare: bool, with_page: bool) -> i
     if is_resumed:
         click.echo(f"\nThe last run was stopped: continuing from {folder / 'checkpoint'}.")
     click.echo("\nStarting Spark …")
-    job = Job(folder, Source("parquet"), Sink(), {}, name="sash demo", master="local[2]")
+    settings = worker_settings(os.environ)
+    job = Job(folder, Source("parquet"), Sink(), {}, name="sash demo", master="local[2]", spark=settings)
     with open_page("smart home", with_page, stays=True) as page, session_for(job, None) as spark:
+        threading.Thread(target=_start_workers, args=(spark,), daemon=True).start()
         code = _run_stream(spark, folder, rows, page)
         if code:
             return code
         _print_results(spark, folder)
         return _compare(spark, folder) if compare else 0
+
+
+# --- Python workers --------------------------------------------------------------------------------------
+
+
+def worker_settings(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings with which all workers come from one process that has loaded sash.
+
+    Without the second one, Spark sets a variable for map tasks that it does not set for the state operator, and starts
+    one parent of workers for each of the two. A Python that the user chose may lack sash: it has Spark's own parents.
+    """
+    if environment.get("PYSPARK_PYTHON", sys.executable) != sys.executable:
+        return {}
+    return {
+        "spark.python.daemon.module": "sash.spark.worker.daemon",
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": False,
+    }
+
+
+def _start_workers(spark: Any) -> None:
+    """Start the workers while the driver plans the stream: a job without data of its own, on both cores."""
+    with suppress(Exception):  # the stream itself reports what is wrong with workers
+        spark.sparkContext.parallelize(range(2), 2).map(abs).collect()
 
 
 # --- readings ------------------------------------------------------------------------------------------

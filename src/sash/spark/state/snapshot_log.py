@@ -190,13 +190,17 @@ class SnapshotLog:
 
     def _existing(self, kind: str, number: int) -> tuple[bytes, bytes]:
         """Return an entry of the snapshot or of the log; refuse a state that lacks it."""
-        found = self._entry(kind, number)
+        found = self._value(kind, number)
         if found is None:
             what = f"part {number} of its snapshot" if kind == SNAPSHOT else f"micro-batch {number} of its log"
             raise InvalidState.damaged(f"{what} is missing")
         return found
 
     def _entry(self, kind: str, number: int) -> tuple[bytes, bytes] | None:
+        """Return an entry that may be missing: if one reads the value of a missing key, Spark logs a warning."""
+        return self._value(kind, number) if self._entries.containsKey((kind, number)) else None
+
+    def _value(self, kind: str, number: int) -> tuple[bytes, bytes] | None:
         found = self._entries.getValue((kind, number))
         return None if found is None else (bytes(found[0]), bytes(found[1]))
 
