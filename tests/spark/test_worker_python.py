@@ -25,6 +25,25 @@ spark = (
 rows = spark.sql("SELECT * FROM VALUES (1L, 2.0D), (3L, 5.0D) AS rows(t, x)")
 print(sash.aggregate(rows, sash.query("q", sash.sliding(rows=2, every=1), m=sash.median("x")), on="t").collect())
 """
+STREAM = """
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+import sash
+
+spark = (
+    SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    .config("spark.sql.shuffle.partitions", "1").getOrCreate()
+)
+spark.sql("SELECT timestamp_seconds(id) AS ts, id AS x FROM range(100)").write.parquet("rows")
+rows = spark.readStream.schema("ts timestamp, x long").parquet("rows")
+found = sash.aggregate(rows, sash.query("q", sash.tumbling("10 s"), m=sash.max("x")), on="ts", watermark="1 s")
+query = found.writeStream.format("memory").queryName("found").option("checkpointLocation", "checkpoint").start()
+query.processAllAvailable()
+print(spark.table("found").count(), "windows")
+query.stop()
+"""
 LOAD = """
 import pickle, sys
 from pathlib import Path
@@ -82,3 +101,11 @@ def test_a_plain_script_runs_where_python3_is_another_one(tmp_path: Path) -> Non
     script.write_text(SCRIPT)
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
     assert "m=3.5" in done.stdout, done.stderr
+
+
+@pytest.mark.long
+def test_a_script_may_end_without_stopping_spark(tmp_path: Path) -> None:
+    """Spark would otherwise call a listener whose Python has ended, and print a stack trace for each event."""
+    done = subprocess.run([sys.executable, "-c", STREAM], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "9 windows" in done.stdout, done.stderr
+    assert "Listener" not in done.stderr

@@ -1,5 +1,6 @@
 """Log one warning for each query whose watermark is ahead of the clock."""
 
+import atexit
 import logging
 import weakref
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from sash.spark.monitoring.progress import Progress, ahead_text
 
 __all__ = ["warn_once", "watch_clock"]
 
+MOST_MILLISECONDS = 2000  # to wait for an event that Spark is telling the listener
 _LOG = logging.getLogger("sash")
 _watched: "weakref.WeakSet[Any]" = weakref.WeakSet()  # sessions
 
@@ -31,4 +33,15 @@ def watch_clock(rows: Any) -> None:
     session = rows.sparkSession
     if hasattr(rows, "_jdf") and session not in _watched:
         _watched.add(session)
-        session.streams.addListener(Listener(warn_once()))
+        listener = Listener(warn_once())
+        session.streams.addListener(listener)
+        atexit.register(_remove, session, listener)
+
+
+def _remove(session: Any, listener: Listener) -> None:
+    """Remove a listener before Python ends: Spark would call it, and print a long stack trace for each event."""
+    try:
+        session.streams.removeListener(listener)
+        session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(MOST_MILLISECONDS)
+    except Exception as error:
+        _LOG.debug("The session has ended before its listener was removed: %s", error)
