@@ -11,8 +11,9 @@ from lark.lexer import Lexer
 
 from sash.errors import InvalidText
 from sash.syntax.expressions import SCALARS, Expression
+from sash.syntax.mistakes import ELSEWHERE, Spot, find_mistake, near_keywords
 from sash.syntax.syntax_builder import Builder
-from sash.syntax.tokens import KEYWORDS, RESERVED, SYMBOLS, Quoted, Word, words_of
+from sash.syntax.tokens import RESERVED, SYMBOLS, Quoted, Word, words_of
 from sash.syntax.tree import Statement
 
 __all__ = ["condition", "statements"]
@@ -36,23 +37,6 @@ _WORDS = {
     "STREAM": "ISTREAM",
     "$END": "the end",
     **{kind: symbol if symbol != "," else "a comma" for symbol, kind in SYMBOLS.items()},
-}
-_ELSEWHERE = {
-    **dict.fromkeys(
-        ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL"), "join the tables before, or write WINDOW JOIN"
-    ),
-    **dict.fromkeys(
-        ("UNION", "INTERSECT", "EXCEPT"), "unite the tables before, or write several SELECTs with ; between them"
-    ),
-    "EMIT": "say emit='updates' in Python",
-    "FETCH": "write LIMIT 10",
-    "TABLESAMPLE": "sample the table before",
-    "LATERAL": "compute the columns before",
-    "PIVOT": "pivot the result",
-}
-_PATTERNS = {
-    "ILIKE": "write LOWER(x) LIKE 'a%'",
-    **dict.fromkeys(("RLIKE", "REGEXP", "SIMILAR", "GLOB"), "write LIKE, or compute it as a column of the table"),
 }
 _RARE = {"IGNORE", "RESPECT", "_WITHIN", "_DOT"}
 _RESERVED = "a word that cannot be an alias"
@@ -121,9 +105,7 @@ def _kind(word: Word, choices: Any) -> str:
     if word.keyword in RESERVED:
         return str(word.keyword)
     is_alias = word.kind == "NAME" and "_AS" in choices
-    return (
-        _RESERVED if is_alias and not isinstance(word.text, Quoted) and word.text.upper() in _ELSEWHERE else word.kind
-    )
+    return _RESERVED if is_alias and not isinstance(word.text, Quoted) and word.text.upper() in ELSEWHERE else word.kind
 
 
 def _accepted(fed: list[Token], start: str) -> set[str]:
@@ -143,95 +125,17 @@ def _unexpected(word: Word, fed: list[Token], start: str) -> InvalidText:
             return InvalidText.unsupported(before.place, before.text, fix)
         near = difflib.get_close_matches(before.text.upper(), ["SELECT"])
         return InvalidText.unexpected(before.place, before.text, ["SELECT"], near[0] if near else None)
-    special = _special(word, before, accepted) or _in_call(word, fed, accepted)
-    if special is not None:
-        return special
+    mistake = find_mistake(Spot(word, before, fed, accepted))
+    if mistake is not None:
+        return mistake
     if len(fed) > 1 and before.kind == "NAME":  # an alias that was meant as a keyword
         possible = _accepted(fed[:-1], start)
-        near = _near(before, possible) if "_AS" in possible else []
+        near = near_keywords(before, possible) if "_AS" in possible else []
         if near:
             return InvalidText.unexpected(before.place, before.text, _in_words(possible), near[0])
     found = f"'{word.text}'" if word.kind == "STRING" else word.text
-    near = _near(word, accepted)
+    near = near_keywords(word, accepted)
     return InvalidText.unexpected(word.place, found, _in_words(accepted), near[0] if near else None)
-
-
-def _near(word: Word, accepted: set[str]) -> list[str]:
-    """Return the keyword that a misspelt word may be."""
-    keywords = [each.lstrip("_") for each in accepted if each.lstrip("_") in KEYWORDS]
-    return difflib.get_close_matches(word.text.upper(), keywords, n=1) if word.kind == "NAME" else []
-
-
-def _special(word: Word, before: Word, accepted: set[str]) -> InvalidText | None:
-    """Return the error for a mistake that has a sentence of its own."""
-    if word.text == before.text == "=":
-        return InvalidText.unsupported(before.place, "==", "write =")
-    if word.text == before.text == ":" or (word.text == ":" and "STAR" in accepted):
-        return InvalidText.unsupported(word.place, "::", "write CAST(x AS type)")
-    if (word.kind, before.kind) == ("STAR", "_DOT"):
-        return InvalidText.unsupported(word.place, "A table before *", "write * alone")
-    if before.kind == "_AS" and word.keyword in RESERVED and "NAME" in accepted:
-        fix = f'write "{word.text}" in double quotes'
-        return InvalidText.meaning(word.place, f"{word.text} is a word of the language", fix)
-    if word.keyword == "DISTINCT" and before.kind in ("IS", "NOT"):
-        return InvalidText.unsupported(word.place, "IS DISTINCT FROM", "write a <> b OR a IS NULL")
-    if word.kind == "_DOT" and before.kind == "_RPAR":
-        return InvalidText.meaning(word.place, "A call has no fields", "write window_start or window_end")
-    if word.kind == "_DOT":
-        return InvalidText.dotted(word.place)
-    if word.kind == "STRING" and ("_AS" in accepted or before.kind == "_AS"):
-        return InvalidText.meaning(word.place, "A name is not a text", f'write "{word.text}" in double quotes')
-    if word.text == before.text == "/" or before.text.upper() == "DIV":
-        return InvalidText.unsupported(before.place, "//" if before.text == "/" else "DIV", "write FLOOR(a / b)")
-    if word.kind == "NUMBER" and before.text.upper() == "TOP":
-        return InvalidText.unsupported(before.place, before.text, f"write LIMIT {word.text} at the end")
-    if word.text.upper() in _PATTERNS and word.kind == "NAME" and "LIKE" in accepted:
-        return InvalidText.unsupported(word.place, word.text, _PATTERNS[word.text.upper()])
-    if word.keyword == "WHERE" and "_LIMIT" in accepted and "_GROUP" not in accepted:
-        fix = "move it, or write HAVING for a condition on results"
-        return InvalidText.meaning(word.place, "WHERE must be before GROUP BY", fix)
-    if accepted == {"_ARROW"} and before.text.upper() in ("RANGE", "ROWS", "SESSION"):
-        return InvalidText.meaning(before.place, "A window must be in brackets", "write for example [RANGE 1 HOUR]")
-    instead = _ELSEWHERE.get(word.text.upper()) if word.kind == "NAME" else None
-    if instead is not None and "$END" in accepted:
-        return InvalidText.unsupported(word.place, word.text.upper(), instead)
-    if (word.kind, before.kind) == ("_LPAR", "_FROM"):
-        instead = "pass its result as a table, or write WITH name AS (SELECT …)"
-        return InvalidText.unsupported(word.place, "A query in a query", instead)
-    if word.keyword == "SELECT" and before.kind == "_LPAR":
-        instead = "compute it first, or write WITH name AS (SELECT …) for a table"
-        return InvalidText.unsupported(word.place, "A query in an expression", instead)
-    if word.keyword == "OVER" and "_AS" in accepted:
-        return InvalidText.meaning(word.place, "OVER must follow an aggregate", "write for example MAX(x) OVER (…)")
-    if word.kind == "_LPAR" and before.text.upper() == "FILTER":
-        return InvalidText.meaning(before.place, "FILTER must follow an aggregate", "write it after SUM(x)")
-    return None
-
-
-def _in_call(word: Word, fed: list[Token], accepted: set[str]) -> InvalidText | None:
-    """Return the error for a mistake between the parentheses of a call, or after a call in GROUP BY."""
-    kinds = [each.type for each in fed]
-    is_alias = word.keyword == "AS" or (word.kind == "NAME" and not _near(word, accepted))
-    if is_alias and kinds[-1:] == ["_RPAR"] and "_LIMIT" in accepted and "_GROUP" not in accepted:
-        what = "An entry of GROUP BY has no alias"
-        return InvalidText.meaning(word.place, what, "leave it out, and write window_start and window_end")
-    if "_RPAR" not in accepted or "_LPAR" not in kinds[1:]:
-        return None
-    opened = len(kinds) - 1 - kinds[::-1].index("_LPAR")
-    function = fed[opened - 1]
-    if word.keyword == "FROM" and function.upper() == "EXTRACT":
-        fix = "compute it as a column of the table or of the result"
-        return InvalidText.unsupported(function.start_pos or 0, str(function), fix)
-    if word.keyword == "ORDER":
-        what = f"ORDER BY inside of {function}"
-        return InvalidText.unsupported(word.place, what, "leave it out, because rows are in the order of `on`")
-    if word.kind == "_COMMA" and "DISTINCT" in kinds[opened:]:
-        what = f"{function}(DISTINCT …) of several columns"
-        return InvalidText.unsupported(word.place, what, "write one of them, such as concat(a, '/', b)")
-    if word.kind == "NAME" and kinds[-1] == "NUMBER" and "_COMMA" in accepted:
-        what = "A length with a unit is a text"
-        return InvalidText.meaning(fed[-1].start_pos or 0, what, f"write '{fed[-1]} {word.text}'")
-    return None
 
 
 def _in_words(accepted: set[str]) -> list[str]:
