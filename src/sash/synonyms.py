@@ -208,10 +208,14 @@ BY_NAME = {
 
 # The same for one call, where it is another place.
 ELSEWHERE_OF = {
-    "sash.join": dict.fromkeys(
-        ("range", "rows", "size", "every"),
-        "it in a lookback, such as sash.join(labels, sash.lookback(events, range='1 hour', …), on='ts')",
-    ),
+    "sash.join": {
+        **dict.fromkeys(
+            ("range", "rows", "size", "every"),
+            "it in a lookback, such as sash.join(labels, sash.lookback(events, range='1 hour', …), on='ts')",
+        ),
+        "how": "no how=…: each label has one row in the result, as in a left join",
+    },
+    **{key: {"by": "who=…, such as sash.argmax('load', who='device')"} for key in ("sash.argmax", "sash.argmin")},
     "sash.frame": {
         name: f"sash.rolling(table, sash.frame(…), on='ts', {EXAMPLES.get(name, f'{name}=…')})"
         for name in ("on", "by", "order", "descending", "watermark")

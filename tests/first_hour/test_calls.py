@@ -136,6 +136,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "value of a window": (lambda: S.swag.open("daba_lite", S.max()).value, "Write window.query()"),
     "a table of a text by position": (lambda: S.sql("SELECT MAX(n) FROM t", DF), "sash.sql(text, events=table)"),
     "a query in pipe": (lambda: DF.pipe(S.windowed, HOURLY, on="ts"), "df.pipe(sash.windowed(queries, on='ts'))"),
+    "by of argmax": (lambda: S.argmax("n", by="user"), "who=…"),
+    "how of a join": (lambda: S.join(DF, on="ts", how="left"), "Write no how=…: each label has one row"),
     "left_on of a join": (lambda: S.join(DF, left_on="ts"), "Write on='name of a column'"),
     "merge of an own aggregate": (lambda: S.Aggregate("a", state="f8", merge=max), "Write combine=…"),
     "init of an own aggregate": (lambda: S.Aggregate("a", state="f8", init=0.0), "Write identity=…"),

@@ -108,6 +108,7 @@ REFUSED: list[tuple[str, str]] = [
     (f"SELECT MAX(load) AS 'peak' FROM events {HALVES}", 'write "peak" in double quotes'),
     (f"SELECT MAX(load) 'peak' FROM events {HALVES}", 'write "peak" in double quotes'),
     (f"SELECT TOP 3 MAX(load) FROM events {HALVES}", "write LIMIT 3 at the end"),
+    (f"SELECT MAX(load) FROM main.events {HALVES}", "write the name of the table alone"),
     (f"SELECT SUM(n) // 2 FROM events {HALVES}", "write FLOOR(a / b)"),
     (f"SELECT SUM(n) DIV 2 FROM events {HALVES}", "write FLOOR(a / b)"),
     (f"SELECT COUNT(DISTINCT plug, n) FROM events {HALVES}", "such as concat(a, '/', b)"),

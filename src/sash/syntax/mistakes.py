@@ -77,6 +77,9 @@ def _in_names(spot: Spot) -> InvalidText | None:
         return InvalidText.unsupported(word.place, "A table before *", "write * alone")
     if (word.kind, before.kind) == ("_DOT", "_RPAR"):
         return InvalidText.meaning(word.place, "A call has no fields", "write window_start or window_end")
+    if word.kind == "_DOT" and [each.type for each in spot.fed[-2:-1]] == ["_FROM"]:
+        fix = "write the name of the table alone, and pass the table by this name"
+        return InvalidText.unsupported(before.place, "A schema before a table", fix)
     if word.kind == "_DOT":
         return InvalidText.dotted(word.place)
     quoted = f'write "{word.text}" in double quotes'
