@@ -33,7 +33,15 @@ def _all_ranges(settings: AlgorithmSettings, algorithm: Algorithm) -> Iterator[R
         timing = best_of(sliding_all(algorithm, workload, columns, most), 3, settings.point_seconds)
         rate = rows * most / timing.seconds
         copied = rows * most / copy_seconds(bytes_of(columns) * most)  # a copy of as many answers
-        shape = parameters(ranges=most, rows=rows)
+        shape = parameters(ranges=most)
         yield Record(
-            "ranges", algorithm.name, "answers", rate / 1e6, "million answers/s", workload.name, shape, rate / copied
+            "ranges",
+            algorithm.name,
+            "answers",
+            rate / 1e6,
+            "million answers/s",
+            workload.name,
+            shape,
+            rate / copied,
+            f"{rows:,} rows",
         )

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from benchmarks.algorithms.throughput import columns_of
 from benchmarks.algorithms.timed_calls import bind_for, room_for_answers, to_inputs, warm_up
 from benchmarks.algorithms.workloads import AGGREGATES, Workload
@@ -19,6 +17,7 @@ from benchmarks.suite import Task
 from benchmarks.timer import best_of
 from sash.swag import ALGORITHMS
 from sash.swag.contract import Algorithm
+from sash.swag.loops import places_of
 from sash.swag.shared_plan import SLICES, share
 from sash.swag.slide_many import run_plan
 
@@ -75,9 +74,9 @@ def _measured(
 
     def make(some: Any) -> Callable[[], Any]:
         inputs = to_inputs(monoid, some)
-        given = [len(inputs[0]) // slide for _, slide in queries]
-        plan, starts = share(queries, slices, len(inputs[0])), np.concatenate([[0], np.cumsum(given[:-1])])
-        return partial(run_plan, algorithm, monoid, inputs, plan, starts, room_for_answers(monoid, sum(given)))
+        places = places_of([len(inputs[0]) // slide for _, slide in queries])
+        plan, room = share(queries, slices, len(inputs[0])), room_for_answers(monoid, int(places[-1]))
+        return partial(run_plan, algorithm, monoid, inputs, plan, places[:-1], room)
 
     seconds = best_of(warm_up(make, columns), 3, settings.point_seconds).seconds
     each = {slide for _, slide in queries}
@@ -89,7 +88,7 @@ def _measured(
         slides / seconds / 1e3,
         "thousand slides/s",
         workload.name,
-        parameters(ranges=len(queries), rows=rows, shape=shape),
+        parameters(ranges=len(queries), shape=shape),
         None,
-        "of all queries together; plan and memory are ready",
+        f"of all queries together, over {rows:,} rows; plan and memory are ready",
     )

@@ -72,8 +72,9 @@ def sliding_all(algorithm: Algorithm, workload: Workload, columns: Any, most: in
     """Return a call that answers, at every row, all ranges from 1 to `most` rows."""
     monoid = bind_for(algorithm, workload)
     inputs = to_inputs(monoid, columns)
-    room = room_for_answers(monoid, len(inputs[0]) * most)
-    return functools.partial(loops.over_sizes, algorithm, monoid, inputs, tuple(range(most, 0, -1)), *room)
+    places = loops.places_of([len(inputs[0])] * most)
+    room = room_for_answers(monoid, int(places[-1]))
+    return functools.partial(loops.over_sizes, algorithm, monoid, inputs, tuple(range(most, 0, -1)), places, *room)
 
 
 def warm_up(make: Callable[[Any], Callable[[], Any]], columns: Any, rows: int = 64) -> Callable[[], Any]:

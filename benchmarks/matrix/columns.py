@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.algorithms.workloads import SEED
-from benchmarks.matrix.windows import PAUSE, ROWS_OF_DAY, START, Shape
+from benchmarks.matrix.windows import EVERY, PAUSE, START, Shape
 from benchmarks.settings import Size
 
 __all__ = ["COLUMNS", "ColumnKind", "column_of", "table_of"]
@@ -108,7 +108,7 @@ def _places(size: Size, shape: Shape, length: int) -> dict[str, pa.Array]:
     if shape.on == "g":
         part = part + place // length * PAUSE * SECOND
     elif shape.on == "d":
-        part = part * (DAY // ROWS_OF_DAY)
+        part = part * (DAY // EVERY)
     return {
         "k": pa.array(key),
         shape.on: pa.array(begin + part).cast(pa.timestamp("us", "UTC")),

@@ -18,12 +18,11 @@ import sash
 from sash.kinds import catalog
 from sash.kinds.kind import Kind
 
-__all__ = ["FRAMES", "PAUSE", "START", "Shape", "examples", "missing_kinds", "shapes"]
+__all__ = ["EVERY", "FRAMES", "PAUSE", "START", "Shape", "examples", "missing_kinds", "shapes"]
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-EVERY = 10  # rows of a key from one window to the next
+EVERY = 10  # rows of a key from one window to the next, and rows of a day
 PAUSE = 3600  # seconds between sessions
-ROWS_OF_DAY = 100
 REACH = 1_000_000  # seconds: further than the rows of any table
 SECOND = 1_000_000
 
@@ -128,9 +127,8 @@ _EXAMPLES: Mapping[str, tuple[Shape, ...]] = {
     "Calendar": (
         Shape(
             "calendar",
-            lambda n: sash.sliding(f"{max(1, n // ROWS_OF_DAY)} days", every="1 day", zone="Europe/Berlin"),
+            lambda n: sash.sliding(f"{max(1, n // EVERY)} days", every="1 day", zone="Europe/Berlin"),
             on="d",
-            results=1 / ROWS_OF_DAY,
         ),
     ),
     "Listed": (Shape("listed", lambda n: sash.calendar(_edges(n)), results=0),),

@@ -79,7 +79,7 @@ PLACES = [(shape, engine) for shape in shapes() for engine in (TABLE, STREAM) if
 
 @pytest.mark.parametrize(("shape", "engine"), PLACES, ids=lambda each: getattr(each, "name", each))
 def test_a_window_is_as_long_as_it_is_said_to_be(shape: Any, engine: str) -> None:
-    length = 100 if shape.name == "calendar" else 20  # its shortest window is a day
+    length = 20
     cell = Cell(engine, "count", "int64", shape.name)
     found = call_of(cell, length, TINY)(Size(600, 2))()
     counts = (pa.concat_tables(found) if isinstance(found, list) else found)["answer"].to_numpy()

@@ -14,6 +14,7 @@ import sash
 from sash.algebra.aggregate import Template
 from sash.algebra.compiler import JIT_DISABLED
 from sash.errors import InvalidAggregate, InvalidInput, NumberOverflow, UnknownName, UnsupportedAggregate
+from sash.swag import loops
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm
 from sash.swag.facts import Needs
@@ -78,6 +79,23 @@ def test_many_sizes_in_one_pass_equal_a_pass_each(algorithm: Algorithm) -> None:
             together = sash.swag.slide(values, sizes, TEMPLATES[name], algorithm=algorithm.name)
             assert together.shape == (6, 120)
             assert together.tolist() == [expected(values.tolist(), size, name) for size in sizes]
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, 24, 64])
+def test_many_sizes_of_few_rows_have_room(rows: int) -> None:
+    values = [None if each % 5 == 2 else each * 7 % 11 for each in range(rows)]
+    sizes = [4, 1, 30]
+    together = sash.swag.slide(values, sizes, sash.max(), algorithm="slick_deque")
+    for size, found in zip(sizes, together, strict=True):
+        newest = [[x for x in values[max(0, end - size) : end] if x is not None] for end in range(1, rows + 1)]
+        assert list(found) == [max(each, default=None) for each in newest]
+
+
+def test_results_of_many_sizes_are_spread_over_the_cache() -> None:
+    places = loops.places_of([1 << 13] * 1024)
+    lines = np.diff(places) // loops.LINE
+    assert (np.diff(places) >= 1 << 13).all() and (lines % 2 == 1).all()
+    assert len(set((places[:64] // loops.LINE % 64).tolist())) == 64  # sets of a cache with 64 of them
 
 
 @settings(max_examples=60)

@@ -165,9 +165,10 @@ class Work:
             return [self._quantiles(size, threads) for size in sizes]
         if len(sizes) > 1 and self.algorithm.facts.ranges:
             descending = tuple(sorted(set(sizes), reverse=True))
-            flat = self.room(rows * len(descending))
-            self.run(loops.over_sizes, self.algorithm, self.monoid, self.inputs(), descending, *flat)
-            starts = [rows * descending.index(size) for size in sizes]
+            places = loops.places_of([rows] * len(descending))
+            flat = self.room(int(places[-1]))
+            self.run(loops.over_sizes, self.algorithm, self.monoid, self.inputs(), descending, places, *flat)
+            starts = [places[descending.index(size)] for size in sizes]
             return [tuple(tuple(each[k : k + rows] for each in group) for group in flat) for k in starts]  # type: ignore[misc]
         answers = [self.room(rows) for _ in sizes]
         inputs = self.inputs()

@@ -16,6 +16,7 @@ from sash.swag import running_answers
 from sash.swag import values as border
 from sash.swag.catalog import ALGORITHMS
 from sash.swag.contract import Algorithm, Answer, evict, insert, query_ranges
+from sash.swag.loops import places_of
 from sash.swag.shared_plan import Query, SharedPlan, share
 from sash.swag.slide import Work, windows_of
 
@@ -53,13 +54,13 @@ def slide_many(
     asked = [(min(size, max(1, rows)), min(slide, rows + 1)) for size, slide in asked]
     plan = share(asked, slices, rows)
     given = [rows // slide for _, slide in asked]
-    starts = np.concatenate([[0], np.cumsum(given)])
+    starts = places_of(given)
     flat = work.room(int(starts[-1]))
-    if starts[-1]:
+    if any(given):
         work.run(run_plan, work.algorithm, work.monoid, work.inputs(), plan, starts[:-1], flat)
     columns = []
-    for (size, slide), begin, end in zip(asked, starts, starts[1:], strict=False):
-        results, presences = (tuple(each[begin:end] for each in group) for group in flat)
+    for (size, slide), begin, count in zip(asked, starts, given, strict=False):
+        results, presences = (tuple(each[begin : begin + count] for each in group) for group in flat)
         enough = partial(work.has_samples, partial(windows_of, rows, size, slide), min_samples)
         columns.append(work.write_columns(results, presences, enough))
     return [next(iter(each.values())) if work.is_one else each for each in columns]
