@@ -8,14 +8,17 @@ several, which become one list:
     <!-- end -->
 
 In the same way, `<!-- machine: slicing -->` is followed by the machine, the versions and the date of the run, and
-`<!-- findings: daba -->` by a list of the findings of a paper, their verdicts and what was measured.
+`<!-- findings: daba -->` by a list of the findings of a paper, their verdicts and what was measured, and
+`<!-- findings: all -->` by the number of each verdict.
 """
 
 import re
+import textwrap
+from collections import Counter
 from collections.abc import Iterator
 
 from benchmarks.records import Report
-from benchmarks.report.findings import Finding
+from benchmarks.report.findings import AGREES, DIFFERS, NOT_MEASURED, Finding, verdicts
 from benchmarks.report.papers.catalog import PAPERS
 from benchmarks.report.runs import Run, Runs
 from sash.cli.table import Table
@@ -23,6 +26,7 @@ from sash.errors import InvalidInput, UnknownName
 
 __all__ = ["fill"]
 
+WIDTH = 100  # of the lines of a page
 _BLOCK = re.compile(r"(<!-- (measured|machine|findings): ([\w-]+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -49,6 +53,10 @@ def _filled(block: re.Match[str], runs: Runs) -> str:
 
 
 def _findings(key: str, runs: Runs) -> str:
+    if key == "all":
+        seen = Counter(verdicts(PAPERS, runs))
+        counts = f"{seen[AGREES]} agree, {seen[DIFFERS]} differ, and {seen[NOT_MEASURED]} were not measured"
+        return f"Of {seen.total()} findings, {counts}."
     papers = {paper.key: paper for paper in PAPERS}
     if key not in papers:
         raise UnknownName.of("paper", key, papers)
@@ -58,15 +66,26 @@ def _findings(key: str, runs: Runs) -> str:
 def _finding(finding: Finding, runs: Runs) -> Iterator[str]:
     outcome = finding.judge(runs)
     note = f" *{finding.note}*" if finding.note else ""
-    yield f"- **{finding.where}: {outcome.verdict}.** {finding.claim}{note}"
-    yield from (f"  - {bar.name}: {bar.found} (required {bar.limit})" for bar in outcome.bars)
+    yield _item(f"- **{finding.where}: {outcome.verdict}.** {finding.claim}{note}")
+    yield from (_item(f"  - {bar.name}: {bar.found} (required {bar.limit})") for bar in outcome.bars)
+
+
+def _item(text: str) -> str:
+    """Return an item of a list, wrapped.
+
+    >>> print(_item("  - " + "word " * 21))
+      - word word word word word word word word word word word word word word word word word word word
+        word word
+    """
+    indent = " " * (text.index("- ") + 2)
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _machine(report: Report) -> str:
     machine = report.machine
     packages = ", ".join(f"{name} {version}" for name, version in machine.versions)
     lines = f"Processor: {machine.cpu}\nCores: {machine.cores}\nPython: {machine.python}, {packages}\n{machine.date}"
-    return "\n".join(f"- {line}" for line in lines.splitlines())
+    return "\n".join(_item(f"- {line}") for line in lines.splitlines())
 
 
 def _tables(run: Run, title: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from benchmarks.catalog import SUITES
 from benchmarks.records import Machine, Record, Report
 from benchmarks.report.filled_page import fill
+from benchmarks.report.papers.catalog import PAPERS
 from benchmarks.report.papers.daba import PAPER as DABA
 from benchmarks.report.runs import Run, Runs
 from sash.errors import InvalidInput, UnknownName
@@ -32,6 +33,7 @@ def runs_of(name: str) -> Runs:
     return Runs((Run(SLICING, Report(name, MACHINE, RECORDS), Path("report.json")),))
 
 
+FINDINGS = sum(len(paper.findings) for paper in PAPERS)
 FULL = runs_of(SLICING.title(SLICING.full))
 
 
@@ -70,6 +72,11 @@ def test_findings_of_a_paper_have_their_verdicts() -> None:
     assert len([line for line in filled.splitlines() if ": not measured.** " in line]) == len(DABA.findings)
     assert fill(filled, FULL) == filled
     assert fill(page, runs_of(SLICING.title(SLICING.quick))) == page
+
+
+def test_verdicts_are_counted() -> None:
+    filled = fill("<!-- findings: all -->\n<!-- end -->\n", FULL)
+    assert f"Of {FINDINGS} findings, 0 agree, 0 differ, and {FINDINGS} were not measured." in filled
 
 
 def test_findings_of_an_unknown_paper_are_refused() -> None:
