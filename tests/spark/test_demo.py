@@ -10,6 +10,7 @@ import pytest
 PARENT, OWN = "sash.spark.worker.daemon", "pyspark.daemon"
 
 
+@pytest.mark.only_compiled  # the types of its own aggregate come from the compiler
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the test looks at processes in /proc")
 def test_all_workers_of_the_demo_have_one_parent_and_print_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sash", "demo", "--hours", "0.2", "--no-compare", "--folder", str(tmp_path)]
